@@ -1,0 +1,2 @@
+//! The demo server.
+fn main() {}

@@ -1,0 +1,210 @@
+//! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and what a backend returns.
+
+use std::fmt;
+
+/// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
+macro_rules! codes {
+    ($( $(#[doc = $doc:literal])+ $name:ident = $wire:literal, $status:literal; )+) => {
+        /// Machine-readable reason of a failure (ERR-24, Annex C). The list is closed: one documentation page per code.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $( $(#[doc = $doc])+ $name, )+
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [Code] = &[$(Code::$name),+];
+
+            /// The name on the wire, in upper snake case (ERR-24).
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $wire),+ }
+            }
+
+            /// The HTTP status that goes with the code (ERR-19, ERR-22).
+            #[must_use]
+            pub const fn status(self) -> u16 {
+                match self { $(Code::$name => $status),+ }
+            }
+
+            /// What the code means, in a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$name => concat!($($doc),+)),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// One field has a value that it cannot take.
+    FieldInvalid = "FIELD_INVALID", 400;
+    /// A field that this server needs is missing.
+    FieldRequired = "FIELD_REQUIRED", 400;
+    /// The body is not JSON that this server reads.
+    JsonInvalid = "JSON_INVALID", 400;
+    /// An object in the body has the same key twice.
+    DuplicateKey = "DUPLICATE_KEY", 400;
+    /// The request needs a JSON body and has none.
+    BodyMissing = "BODY_MISSING", 400;
+    /// The HTTP request itself is ambiguous or not meant for this server (UND-34).
+    RequestInvalid = "REQUEST_INVALID", 400;
+    /// A paging parameter is not a number that a page can have.
+    PageInvalid = "PAGE_INVALID", 400;
+    /// Another tag or list already has this name.
+    NameInUse = "NAME_IN_USE", 400;
+    /// Another record of this kind already has this identifier (UND-24).
+    IdentifierInUse = "IDENTIFIER_IN_USE", 400;
+    /// The record still has actions or answers and cannot be deleted (UND-26).
+    HasDependents = "HAS_DEPENDENTS", 400;
+    /// More than one entry of a list is marked as the primary one.
+    MultiplePrimary = "MULTIPLE_PRIMARY", 400;
+    /// A link leads to no person of this caller.
+    PersonNotFound = "PERSON_NOT_FOUND", 400;
+    /// A link in the body leads to no record of this caller.
+    LinkNotFound = "LINK_NOT_FOUND", 400;
+    /// An action function needs a person and the call names none (UND-29).
+    PersonRequired = "PERSON_REQUIRED", 400;
+    /// A ticket has a title that no ticket level of the event has.
+    TicketLevelDoesNotExist = "TICKET_LEVEL_DOES_NOT_EXIST", 400;
+    /// A ticket level has fewer tickets left than were asked for (LIM-05).
+    TicketLimitExceeded = "TICKET_LIMIT_EXCEEDED", 400;
+    /// Tickets were sent for an event that has none.
+    TicketsNotAllowed = "TICKETS_NOT_ALLOWED", 400;
+    /// The event is full (LIM-04).
+    CapacityExceeded = "CAPACITY_EXCEEDED", 400;
+    /// The start lies after the end.
+    StartDateAfterEndDate = "START_DATE_AFTER_END_DATE", 400;
+    /// A Paragraph question takes no responses (ERR-35).
+    ParagraphCannotHaveResponses = "PARAGRAPH_CANNOT_HAVE_RESPONSES", 400;
+    /// A response key has characters other than letters and digits.
+    ResponseKeyInvalid = "RESPONSE_KEY_INVALID", 400;
+    /// Two responses of one question have the same key (ERR-40).
+    ResponseKeyNotUnique = "RESPONSE_KEY_NOT_UNIQUE", 400;
+    /// A response name has characters that are not allowed (ERR-36).
+    ResponseNameInvalid = "RESPONSE_NAME_INVALID", 400;
+    /// The question has no response with this key (HAF-09).
+    ResponseKeyDoesNotExist = "RESPONSE_KEY_DOES_NOT_EXIST", 400;
+    /// A SingleChoice question takes one response (HAF-09).
+    TooManyResponses = "TOO_MANY_RESPONSES", 400;
+    /// No tag has this name (ERR-37).
+    TagNameDoesNotExist = "TAG_NAME_DOES_NOT_EXIST", 400;
+    /// No tag has this address (HAF-04).
+    TagUriDoesNotExist = "TAG_URI_DOES_NOT_EXIST", 400;
+    /// No list has this name (HAF-05).
+    ListNameDoesNotExist = "LIST_NAME_DOES_NOT_EXIST", 400;
+    /// No list has this address (HAF-06).
+    ListUriDoesNotExist = "LIST_URI_DOES_NOT_EXIST", 400;
+    /// No question has this identifier or address (HAF-08).
+    QuestionDoesNotExist = "QUESTION_DOES_NOT_EXIST", 400;
+    /// The message is not scheduled, so there is nothing to cancel (SCH-08).
+    MessageNotScheduled = "MESSAGE_NOT_SCHEDULED", 400;
+    /// The API key is missing or not valid (AUT-03).
+    KeyInvalid = "KEY_INVALID", 401;
+    /// The API key may not do this (AUT-04).
+    KeyNotAllowed = "KEY_NOT_ALLOWED", 403;
+    /// Nothing is found at this address.
+    ResourceNotFound = "RESOURCE_NOT_FOUND", 404;
+    /// The body came too slowly (UND-17).
+    RequestTimeout = "REQUEST_TIMEOUT", 408;
+    /// The body is larger than this server takes (UND-17).
+    BodyTooLarge = "BODY_TOO_LARGE", 413;
+    /// The body has a media type or a coding that this server does not read (UND-27).
+    MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415;
+    /// This server does not support the operation (ERR-07).
+    NotImplemented = "NOT_IMPLEMENTED", 500;
+    /// This server does not support the kind of resource in this entry (ERR-38).
+    NotSupported = "NOT_SUPPORTED", 500;
+    /// Something unexpected went wrong; the reference code leads to the log (ERR-05).
+    UnexpectedError = "UNEXPECTED_ERROR", 500;
+    /// The server cannot answer now; try again later (UND-36).
+    Unavailable = "UNAVAILABLE", 503;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to ERR-28).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Machine-readable reason (ERR-24).
+    pub code: Code,
+    /// What is wrong, for a human reader (ERR-25).
+    pub description: String,
+    /// The properties at fault, as paths such as `responses[2].name` (ERR-26).
+    pub properties: Vec<String>,
+    /// How to fix it, for example a validation expression (ERR-27).
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// A problem with one property.
+    pub fn new(code: Code, property: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { code, description: description.into(), properties: vec![property.into()], hint: None }
+    }
+
+    /// A problem with the request as a whole.
+    pub fn general(code: Code, description: impl Into<String>) -> Self {
+        Self { code, description: description.into(), properties: Vec::new(), hint: None }
+    }
+
+    /// A problem between several properties.
+    pub fn between(code: Code, properties: &[&str], description: impl Into<String>) -> Self {
+        let properties = properties.iter().map(ToString::to_string).collect();
+        Self { code, description: description.into(), properties, hint: None }
+    }
+
+    /// Adds how to fix it (ERR-27).
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Why an operation of a backend did not succeed.
+///
+/// Any error type of the backend converts into [`Error::Unexpected`] with `?`; its text goes to the log, never to the client.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request breaks rules that only the store can check: 400 with every problem (ERR-12, ERR-14).
+    Invalid(Vec<Problem>),
+    /// The addressed record or container does not exist for this tenant: 404 (UND-37).
+    NotFound,
+    /// The store cannot answer now: 503 with `Retry-After` in seconds (UND-36).
+    Unavailable {
+        /// Seconds after which the client may try again.
+        retry_after: u32,
+    },
+    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED` (ERR-07).
+    NotImplemented,
+    /// Anything else: 500 with a `reference_code` (ERR-05, ERR-06).
+    Unexpected(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// An [`Error::Invalid`] with one problem.
+    #[must_use]
+    pub fn invalid(problem: Problem) -> Self {
+        Self::Invalid(vec![problem])
+    }
+
+    /// An [`Error::Unexpected`] from a sentence for the log.
+    pub fn unexpected(what: impl Into<String>) -> Self {
+        Self::Unexpected(what.into().into())
+    }
+}
+
+impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::Unexpected(Box::new(error))
+    }
+}
+
+/// What every operation of a backend returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+

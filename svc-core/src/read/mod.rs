@@ -1,0 +1,1 @@
+//! Reading requests: strict JSON, validation against the tables.
