@@ -1,0 +1,173 @@
+//! The requirement catalogue: every row a server can be held to, built into the crate.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// How binding a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Level {
+    /// The interface states it.
+    Must,
+    /// The interface recommends it, calls it usual or prefers it.
+    Should,
+    /// The server is free, and declares what it does.
+    May,
+}
+
+impl Level {
+    /// The level as the catalogue writes it: `MUST`, `SHOULD` or `MAY`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::May => "MAY",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Stable name such as `COL-23`; never renumbered, never reused.
+    pub id: String,
+    /// How binding the row is.
+    pub level: Level,
+    /// Where in the interface the row belongs.
+    pub section: String,
+    /// The requirement itself.
+    pub statement: String,
+    /// What switches the row on: names of capabilities joined by `not`, `and`, `or`; `always` or `never`.
+    pub condition: String,
+    /// How the row is seen from outside over HTTP.
+    pub observed: String,
+    /// What the reference server does, chiefly where the interface leaves a choice.
+    pub reference: String,
+    /// The checks of the suite that prove the row.
+    pub checks: Vec<String>,
+}
+
+impl Row {
+    /// The area of the row: its id without the number (`COL` of `COL-23`, `RES-person` of `RES-person-01`).
+    #[must_use]
+    pub fn area(&self) -> &str {
+        split(&self.id).map_or("", |(area, _)| area)
+    }
+
+    /// The number of the row within its area, counted from 1.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        split(&self.id).map_or(0, |(_, number)| number)
+    }
+}
+
+/// Area and number of an id; at least two digits, upper-case area.
+fn split(id: &str) -> Option<(&str, usize)> {
+    let (area, number) = id.rsplit_once('-')?;
+    let named = area.len() >= 3 && area.starts_with(|first: char| first.is_ascii_uppercase());
+    let digits = number.len() >= 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+    (named && digits).then(|| number.parse().ok().map(|number| (area, number)))?
+}
+
+/// All rows, in the order of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Catalogue {
+    rows: Vec<Row>,
+    by_id: BTreeMap<String, usize>,
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    row: Vec<Row>,
+}
+
+/// Why a catalogue cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogueError {
+    /// The text is not a catalogue.
+    #[error("the catalogue cannot be read: {0}")]
+    Unreadable(String),
+    /// An id has not the form of a row's id.
+    #[error("`{0}` is not the id of a row: expected an area, a dash and at least two digits, such as COL-23")]
+    IdInvalid(String),
+    /// Two rows have the same id.
+    #[error("the catalogue has two rows {0}")]
+    IdRepeated(String),
+}
+
+/// The catalogue of this version, read once.
+static BUILT_IN: LazyLock<Result<Catalogue, CatalogueError>> =
+    LazyLock::new(|| Catalogue::read(include_str!("../catalogue.toml")));
+
+impl Catalogue {
+    /// The catalogue of this version of the interface.
+    ///
+    /// # Errors
+    /// None in a released crate: its tests read the built-in text.
+    pub fn built_in() -> Result<&'static Self, CatalogueError> {
+        BUILT_IN.as_ref().map_err(Clone::clone)
+    }
+
+    /// Reads a catalogue from the text of a `catalogue.toml`.
+    ///
+    /// # Errors
+    /// The text is not a catalogue, an id has a wrong form, or two rows have the same id.
+    pub fn read(text: &str) -> Result<Self, CatalogueError> {
+        let rows = toml::from_str::<Written>(text).map_err(|error| CatalogueError::Unreadable(error.to_string()))?.row;
+        let mut by_id = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            if split(&row.id).is_none() {
+                return Err(CatalogueError::IdInvalid(row.id.clone()));
+            }
+            if by_id.insert(row.id.clone(), index).is_some() {
+                return Err(CatalogueError::IdRepeated(row.id.clone()));
+            }
+        }
+        Ok(Self { rows, by_id })
+    }
+
+    /// Every row, in the order of the catalogue.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The row with this id.
+    #[must_use]
+    pub fn row(&self, id: &str) -> Option<&Row> {
+        self.rows.get(*self.by_id.get(id)?)
+    }
+
+    /// How many rows have this level.
+    #[must_use]
+    pub fn count(&self, level: Level) -> usize {
+        self.rows.iter().filter(|row| row.level == level).count()
+    }
+
+    /// Every area with its number of rows, in the order of the catalogue.
+    #[must_use]
+    pub fn areas(&self) -> Vec<(&str, usize)> {
+        let mut areas: Vec<(&str, usize)> = Vec::new();
+        for row in &self.rows {
+            match areas.last_mut() {
+                Some((area, count)) if *area == row.area() => *count = count.saturating_add(1),
+                _ => areas.push((row.area(), 1)),
+            }
+        }
+        areas
+    }
+}
