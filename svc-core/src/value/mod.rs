@@ -1,1 +1,17 @@
 //! Value types of the interface.
+
+mod amount;
+mod date;
+mod decimal;
+mod flex_enum;
+mod id;
+mod identifier;
+mod timestamp;
+
+pub use amount::Amount;
+pub use date::Date;
+pub(crate) use decimal::Parts;
+pub use flex_enum::{ClosedEnum, FlexEnum};
+pub use id::Id;
+pub use identifier::Identifier;
+pub use timestamp::Timestamp;

@@ -1,0 +1,230 @@
+//! Exact decimals.
+
+use std::fmt;
+
+use rust_decimal::Decimal;
+
+use super::Parts;
+
+/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 28 digits, never a binary float.
+///
+/// The scale stays as sent: `10.50` is written as `10.50`, and equals `10.5`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Amount(Decimal);
+
+/// One more than the largest mantissa: 28 digits.
+const LIMIT: i128 = 10_i128.pow(Amount::MAX_DIGITS);
+
+impl Amount {
+    /// Zero.
+    pub const ZERO: Self = Self(Decimal::ZERO);
+
+    /// The largest number of digits, before and behind the point together (TYP-03).
+    pub const MAX_DIGITS: u32 = 28;
+
+    /// `mantissa` divided by ten to the power of `scale`; `None` if it has more than 28 digits.
+    #[must_use]
+    pub fn new(mantissa: i128, scale: u32) -> Option<Self> {
+        if scale > Self::MAX_DIGITS || mantissa.checked_abs()? >= LIMIT {
+            return None;
+        }
+        Decimal::try_from_i128_with_scale(mantissa, scale).ok().map(Self)
+    }
+
+    /// Takes the text of a JSON number, exponents included, digit for digit (TYP-03, TYP-04).
+    ///
+    /// `None` if the text is not a JSON number or does not fit 28 digits exactly.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let parts = Parts::parse(text)?;
+        let digits = parts.digits();
+        let scale = parts.scale();
+        if digits.is_empty() {
+            return Self::new(0, u32::try_from(scale.clamp(0, i64::from(Self::MAX_DIGITS))).ok()?);
+        }
+        if digits.len() > usize::try_from(Self::MAX_DIGITS).ok()? {
+            return None;
+        }
+        let digits = digits.parse::<i128>().ok()?;
+        let mantissa = if parts.negative { digits.checked_neg()? } else { digits };
+        if let Ok(scale) = u32::try_from(scale) {
+            return Self::new(mantissa, scale);
+        }
+        let zeros = u32::try_from(scale.checked_neg()?).ok().filter(|zeros| *zeros <= Self::MAX_DIGITS)?;
+        Self::new(mantissa.checked_mul(10_i128.checked_pow(zeros)?)?, 0)
+    }
+
+    /// The digits as an integer, without the point.
+    #[must_use]
+    pub fn mantissa(&self) -> i128 {
+        self.0.mantissa()
+    }
+
+    /// How many digits stand behind the point.
+    #[must_use]
+    pub fn scale(&self) -> u32 {
+        self.0.scale()
+    }
+
+    /// Whether the amount is zero.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.mantissa() == 0
+    }
+
+    /// Whether the amount is below zero.
+    #[must_use]
+    pub fn is_negative(&self) -> bool {
+        self.mantissa() < 0
+    }
+
+    /// The exact sum; `None` if it has more than 28 digits.
+    #[must_use]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.combine(other, i128::checked_add)
+    }
+
+    /// The exact difference; `None` if it has more than 28 digits.
+    #[must_use]
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        self.combine(other, i128::checked_sub)
+    }
+
+    /// Appends the amount as a JSON number without exponent (TYP-03).
+    pub fn write(&self, out: &mut Vec<u8>) {
+        use std::io::Write as _;
+        // Writing into a Vec cannot fail.
+        let _ = write!(out, "{}", self.0);
+    }
+
+    /// Adds or subtracts exactly. Zeros at the end are given up only where the digits would not fit otherwise.
+    fn combine(self, other: Self, operation: impl Fn(i128, i128) -> Option<i128>) -> Option<Self> {
+        let aligned = |left: Self, right: Self| {
+            let scale = left.scale().max(right.scale());
+            Some((operation(left.mantissa_at(scale)?, right.mantissa_at(scale)?)?, scale))
+        };
+        let (mut mantissa, mut scale) =
+            aligned(self, other).or_else(|| aligned(self.without_end_zeros(), other.without_end_zeros()))?;
+        while mantissa.checked_abs()? >= LIMIT && scale > 0 && mantissa.checked_rem(10)? == 0 {
+            mantissa = mantissa.checked_div(10)?;
+            scale = scale.checked_sub(1)?;
+        }
+        Self::new(mantissa, scale)
+    }
+
+    /// The digits as an integer with `scale` digits behind the point.
+    fn mantissa_at(self, scale: u32) -> Option<i128> {
+        self.mantissa().checked_mul(10_i128.checked_pow(scale.checked_sub(self.scale())?)?)
+    }
+
+    fn without_end_zeros(self) -> Self {
+        Self(self.0.normalize())
+    }
+}
+
+impl From<i64> for Amount {
+    fn from(value: i64) -> Self {
+        Self(Decimal::from(value))
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Amount({})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(text: &str) -> Option<String> {
+        Amount::parse(text).map(|amount| amount.to_string())
+    }
+
+    #[test]
+    fn typ_03_amounts_come_back_digit_for_digit() {
+        for same in ["0", "0.00", "10.50", "-10.50", "9007199254740993.01", "1234567890123456789012345678"] {
+            assert_eq!(text(same).as_deref(), Some(same), "TYP-03");
+        }
+        let small = "0.0000000000000000000000000001";
+        assert_eq!(text(small).as_deref(), Some(small), "TYP-03");
+        let cases = [("1e3", "1000"), ("1.5e1", "15"), ("1.50e1", "15.0"), ("15E-1", "1.5"), ("1e27", &format!("1{:027}", 0))];
+        for (sent, kept) in cases {
+            assert_eq!(text(sent).as_deref(), Some(kept), "TYP-04");
+        }
+        assert_eq!(text("-0.00").as_deref(), Some("0.00"), "TYP-03");
+        assert_eq!(text("0e99999999999999999999").as_deref(), Some("0"), "TYP-03");
+    }
+
+    #[test]
+    fn typ_03_more_than_28_digits_do_not_fit() {
+        for bad in ["12345678901234567890123456789", "1e28", "1e-29", "1e999999999999", "1e-999999999999", "0x1", "", "NaN"] {
+            assert_eq!(Amount::parse(bad), None, "TYP-03: {bad}");
+        }
+    }
+
+    #[test]
+    fn typ_03_sums_are_exact_or_refused() {
+        let sum = |left, right| Amount::parse(left)?.checked_add(Amount::parse(right)?).map(|sum| sum.to_string());
+        assert_eq!(sum("0.1", "0.2").as_deref(), Some("0.3"), "TYP-03");
+        assert_eq!(sum("10.50", "1").as_deref(), Some("11.50"), "TYP-03");
+        assert_eq!(sum("1e27", "0.0000000000").as_deref(), text("1e27").as_deref(), "TYP-03");
+        assert_eq!(sum("1e27", "0.1"), None, "TYP-03: a sum that would be rounded is refused");
+        assert_eq!(sum("9999999999999999999999999999", "1"), None, "TYP-03");
+    }
+
+    proptest! {
+        #[test]
+        fn typ_03_text_round_trip(mantissa in -LIMIT + 1..LIMIT, scale in 0..=28_u32) {
+            let amount = Amount::new(mantissa, scale).unwrap();
+            let again = Amount::parse(&amount.to_string()).unwrap();
+            prop_assert_eq!((again.mantissa(), again.scale()), (mantissa, scale), "TYP-03");
+            let mut bytes = Vec::new();
+            amount.write(&mut bytes);
+            prop_assert_eq!(String::from_utf8(bytes).unwrap(), amount.to_string(), "TYP-03");
+        }
+
+        #[test]
+        fn typ_03_sums_against_integers(
+            values in proptest::collection::vec((-10_i128.pow(20)..10_i128.pow(20), 0..=6_u32), 0..50),
+        ) {
+            let mut sum = Amount::ZERO;
+            let mut micros = 0_i128;
+            for (mantissa, scale) in values {
+                sum = sum.checked_add(Amount::new(mantissa, scale).unwrap()).unwrap();
+                micros += mantissa * 10_i128.pow(6 - scale);
+            }
+            prop_assert_eq!(sum, Amount::new(micros, 6).unwrap(), "TYP-03");
+        }
+
+        #[test]
+        fn typ_03_subtraction_undoes_addition(a in any::<i64>(), b in any::<i64>(), s in 0..=4_u32, t in 0..=4_u32) {
+            let (a, b) = (Amount::new(a.into(), s).unwrap(), Amount::new(b.into(), t).unwrap());
+            prop_assert_eq!(a.checked_add(b).unwrap().checked_sub(b).unwrap(), a, "TYP-03");
+        }
+
+        #[test]
+        fn typ_03_order_is_that_of_the_values(
+            a in -10_i128.pow(24)..10_i128.pow(24), b in -10_i128.pow(24)..10_i128.pow(24), s in 0..=4_u32, t in 0..=4_u32,
+        ) {
+            let order = (a * 10_i128.pow(4 - s)).cmp(&(b * 10_i128.pow(4 - t)));
+            prop_assert_eq!(Amount::new(a, s).unwrap().cmp(&Amount::new(b, t).unwrap()), order, "TYP-03");
+        }
+
+        #[test]
+        fn typ_03_any_text_is_safe(text in "[-+0-9.eE]{0,60}") {
+            if let Some(amount) = Amount::parse(&text) {
+                prop_assert_eq!(Amount::parse(&amount.to_string()), Some(amount), "TYP-03");
+            }
+        }
+    }
+}

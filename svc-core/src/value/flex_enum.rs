@@ -1,0 +1,92 @@
+//! Closed and flexible enums.
+
+use std::fmt;
+
+/// The listed values of an `enum` (TYP-08) or a `flexenum` (TYP-09).
+pub trait ClosedEnum: Copy {
+    /// Every listed value as it stands on the wire (TYP-08).
+    const VALUES: &'static [&'static str];
+
+    /// The value as it stands on the wire (TYP-08).
+    fn as_str(self) -> &'static str;
+
+    /// The listed value with this text; `None` for any other text (TYP-08).
+    fn parse(text: &str) -> Option<Self>;
+}
+
+/// A `flexenum` (TYP-09, TYP-10): a listed value, or any other string.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FlexEnum<E> {
+    /// One of the listed values (TYP-09).
+    Known(E),
+    /// Any other free-form string, exactly as sent (TYP-09). Build it with [`FlexEnum::parse`], so that a listed value is
+    /// never in here.
+    Other(String),
+}
+
+impl<E: ClosedEnum> FlexEnum<E> {
+    /// Takes any string: listed values become [`FlexEnum::Known`], all others [`FlexEnum::Other`] (TYP-09).
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        E::parse(text).map_or_else(|| Self::Other(text.to_owned()), Self::Known)
+    }
+
+    /// The value as it stands on the wire (TYP-09).
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(known) => known.as_str(),
+            Self::Other(text) => text,
+        }
+    }
+
+    /// The listed value, if it is one (TYP-09).
+    #[must_use]
+    pub fn known(&self) -> Option<E> {
+        match self {
+            Self::Known(known) => Some(*known),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+impl<E: ClosedEnum> From<&str> for FlexEnum<E> {
+    fn from(text: &str) -> Self {
+        Self::parse(text)
+    }
+}
+
+impl<E: ClosedEnum> fmt::Display for FlexEnum<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    struct Yes;
+
+    impl ClosedEnum for Yes {
+        const VALUES: &'static [&'static str] = &["yes"];
+
+        fn as_str(self) -> &'static str {
+            "yes"
+        }
+
+        fn parse(text: &str) -> Option<Self> {
+            (text == "yes").then_some(Self)
+        }
+    }
+
+    #[test]
+    fn typ_09_any_string_is_taken_and_kept() {
+        assert_eq!(FlexEnum::parse("yes"), FlexEnum::Known(Yes), "TYP-09");
+        for other in ["", "Yes", "perhaps", "✊"] {
+            let value = FlexEnum::<Yes>::parse(other);
+            assert_eq!((value.as_str(), value.known()), (other, None), "TYP-09");
+        }
+    }
+}
