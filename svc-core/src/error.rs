@@ -207,4 +207,3 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 
 /// What every operation of a backend returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-

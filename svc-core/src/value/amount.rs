@@ -157,7 +157,8 @@ mod tests {
         }
         let small = "0.0000000000000000000000000001";
         assert_eq!(text(small).as_deref(), Some(small), "TYP-03");
-        let cases = [("1e3", "1000"), ("1.5e1", "15"), ("1.50e1", "15.0"), ("15E-1", "1.5"), ("1e27", &format!("1{:027}", 0))];
+        let cases =
+            [("1e3", "1000"), ("1.5e1", "15"), ("1.50e1", "15.0"), ("15E-1", "1.5"), ("1e27", &format!("1{:027}", 0))];
         for (sent, kept) in cases {
             assert_eq!(text(sent).as_deref(), Some(kept), "TYP-04");
         }
@@ -167,7 +168,9 @@ mod tests {
 
     #[test]
     fn typ_03_more_than_28_digits_do_not_fit() {
-        for bad in ["12345678901234567890123456789", "1e28", "1e-29", "1e999999999999", "1e-999999999999", "0x1", "", "NaN"] {
+        for bad in
+            ["12345678901234567890123456789", "1e28", "1e-29", "1e999999999999", "1e-999999999999", "0x1", "", "NaN"]
+        {
             assert_eq!(Amount::parse(bad), None, "TYP-03: {bad}");
         }
     }

@@ -1,0 +1,78 @@
+//! Numbers as text.
+
+use std::fmt;
+
+use crate::value::{Amount, Parts};
+
+/// A JSON number, kept as the text that was sent (TYP-02 to TYP-04). Two numbers are equal when their texts are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Number(Box<str>);
+
+impl Number {
+    /// The number with this text, if the text is exactly one JSON number (TYP-04).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Parts::parse(text).map(|_| Self(Box::from(text)))
+    }
+
+    /// Takes a text that is known to be a JSON number.
+    pub(super) fn from_checked(text: &str) -> Self {
+        Self(Box::from(text))
+    }
+
+    /// The shortest number that reads back as this value (TYP-03); `None` for infinities and for what is no number.
+    #[must_use]
+    pub fn from_f64(value: f64) -> Option<Self> {
+        // The debug form has an exponent where the plain form would be an integer beyond 64 bits.
+        let text = format!("{value:?}");
+        value.is_finite().then(|| Self(Box::from(text.strip_suffix(".0").unwrap_or(&text))))
+    }
+
+    /// The text, as sent.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<i64> {
+        Parts::parse(&self.0).and_then(Parts::to_i64)
+    }
+
+    /// The nearest 64-bit float (TYP-03); `None` if it is not finite.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<f64> {
+        self.0.parse().ok().filter(|value: &f64| value.is_finite())
+    }
+
+    /// The exact decimal, if it fits 28 digits (TYP-03, TYP-04).
+    #[must_use]
+    pub fn as_amount(&self) -> Option<Amount> {
+        Amount::parse(&self.0)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Number({})", self.0)
+    }
+}
+
+macro_rules! from {
+    ($($source:ty),+) => {$(
+        impl From<$source> for Number {
+            fn from(value: $source) -> Self {
+                Self(value.to_string().into_boxed_str())
+            }
+        }
+    )+};
+}
+
+from!(i64, u64, i32, u32, Amount);

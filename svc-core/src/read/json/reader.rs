@@ -1,0 +1,322 @@
+//! The strict reader (UND-27).
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::scan::{BrokenString, Flaws, Scan};
+use super::{Json, Limits, Number, Object};
+use crate::error::{Code, Problem};
+use crate::value::Parts;
+
+/// Reads exactly one JSON value.
+pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> {
+    let mut reader = Reader { scan: Scan::new(bytes), limits, values: 0, problems: Vec::new() };
+    match reader.document() {
+        Ok(value) if reader.problems.is_empty() => Ok(value),
+        Ok(_) => Err(reader.problems),
+        Err(Stop) => {
+            if let (Some(mistake), Some(problem)) = (Mistake::of(bytes), reader.problems.last_mut()) {
+                problem.description = format!("{}: {}", mistake.description(), problem.description);
+                problem.hint = Some(HINT.to_owned());
+            }
+            Err(reader.problems)
+        }
+    }
+}
+
+/// The problem that ends the reading is in the list.
+struct Stop;
+
+type Step<T> = Result<T, Stop>;
+
+/// Objects with more members than this look their keys up in a set.
+const FEW_KEYS: usize = 16;
+
+/// Keys in paths are cut to this many characters.
+const KEY_LENGTH: usize = 64;
+
+struct Reader<'a, 'l> {
+    scan: Scan<'a>,
+    limits: &'l Limits,
+    values: usize,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_, '_> {
+    fn document(&mut self) -> Step<Json> {
+        if self.scan.rest().starts_with(b"\xEF\xBB\xBF") {
+            return self.stop(&Path::Root, 0, "the body begins with a byte order mark; JSON is sent without one");
+        }
+        self.scan.skip_space();
+        if self.scan.peek().is_none() {
+            return self.stop(&Path::Root, self.scan.offset(), "the body has no JSON value");
+        }
+        let value = self.value(&Path::Root, 0)?;
+        self.scan.skip_space();
+        match self.scan.peek() {
+            None => Ok(value),
+            Some(_) => {
+                self.stop(&Path::Root, self.scan.offset(), "there is more text behind the end of the JSON value")
+            }
+        }
+    }
+
+    fn value(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
+        let at = self.scan.offset();
+        self.values = self.values.saturating_add(1);
+        if self.values > self.limits.values {
+            let limit = self.limits.values;
+            return self.stop(path, at, format_args!("the body has more than {limit} values"));
+        }
+        match self.scan.peek() {
+            Some(b'{') => {
+                let depth = self.deeper(path, depth)?;
+                self.object(path, depth)
+            }
+            Some(b'[') => {
+                let depth = self.deeper(path, depth)?;
+                self.array(path, depth)
+            }
+            Some(b'"') => {
+                self.scan.next();
+                self.string(path, "the string").map(Json::String)
+            }
+            Some(b'-' | b'0'..=b'9') => self.number(path, at),
+            Some(b't') if self.scan.take_word(b"true") => Ok(Json::Bool(true)),
+            Some(b'f') if self.scan.take_word(b"false") => Ok(Json::Bool(false)),
+            Some(b'n') if self.scan.take_word(b"null") => Ok(Json::Null),
+            Some(b',' | b'}' | b']') => self.stop(path, at, "a value is missing here"),
+            Some(b'\'') => self.stop(path, at, "a JSON string stands in double quotes"),
+            Some(0) => self.stop(path, at, "a NUL character stands outside of a string"),
+            Some(_) => self.stop(path, at, "this is no JSON value"),
+            None => self.stop(path, at, "the body ends where a value is expected"),
+        }
+    }
+
+    /// One level deeper, if the limit allows it.
+    fn deeper(&mut self, path: &Path<'_>, depth: usize) -> Step<usize> {
+        let limit = self.limits.depth.min(Limits::DEEPEST);
+        if depth >= limit {
+            let at = self.scan.offset();
+            return self.stop(path, at, format_args!("arrays and objects are nested deeper than {limit} levels"));
+        }
+        Ok(depth.saturating_add(1))
+    }
+
+    fn array(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
+        self.scan.next();
+        let mut items = Vec::new();
+        self.scan.skip_space();
+        if self.scan.take(b']') {
+            return Ok(Json::Array(items));
+        }
+        loop {
+            self.scan.skip_space();
+            items.push(self.value(&Path::Item(path, items.len()), depth)?);
+            self.scan.skip_space();
+            if self.scan.take(b']') {
+                return Ok(Json::Array(items));
+            }
+            if !self.scan.take(b',') {
+                return self.stop(path, self.scan.offset(), "a comma or the end of the array is expected here");
+            }
+        }
+    }
+
+    fn object(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
+        self.scan.next();
+        let mut members: Vec<(String, Json)> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut count = 0_usize;
+        self.scan.skip_space();
+        if self.scan.take(b'}') {
+            return Ok(Json::Object(Object::new()));
+        }
+        loop {
+            self.scan.skip_space();
+            let at = self.scan.offset();
+            let key = self.key(path)?;
+            let member = Path::Member(path, &key);
+            count = count.saturating_add(1);
+            if count > self.limits.keys {
+                let limit = self.limits.keys;
+                return self.stop(path, at, format_args!("the object has more than {limit} members"));
+            }
+            let duplicate = is_duplicate(&members, &mut seen, &key);
+            if duplicate {
+                self.report(Code::DuplicateKey, &member, at, "the object has this key already")?;
+            }
+            let value = self.value(&member, depth)?;
+            if !duplicate {
+                members.push((key, value));
+            }
+            self.scan.skip_space();
+            if self.scan.take(b'}') {
+                return Ok(Json::Object(Object::from_distinct(members)));
+            }
+            if !self.scan.take(b',') {
+                return self.stop(path, self.scan.offset(), "a comma or the end of the object is expected here");
+            }
+        }
+    }
+
+    /// A key with its colon; the next token is the value.
+    fn key(&mut self, path: &Path<'_>) -> Step<String> {
+        let at = self.scan.offset();
+        if !self.scan.take(b'"') {
+            let what = match self.scan.peek() {
+                Some(b'}') => "there is a comma before the end of the object",
+                None => "the body ends inside of an object",
+                Some(_) => "a key in double quotes is expected here",
+            };
+            return self.stop(path, at, what);
+        }
+        let key = self.string(path, "a key")?;
+        self.scan.skip_space();
+        if !self.scan.take(b':') {
+            return self.stop(&Path::Member(path, &key), self.scan.offset(), "a colon is expected behind the key");
+        }
+        self.scan.skip_space();
+        Ok(key)
+    }
+
+    fn string(&mut self, path: &Path<'_>, what: &str) -> Step<String> {
+        match self.scan.string() {
+            Ok((text, flaws)) => {
+                self.flaws(path, what, flaws)?;
+                Ok(text)
+            }
+            Err(BrokenString::Unfinished(at)) => self.stop(path, at, format_args!("the body ends inside of {what}")),
+            Err(BrokenString::Escape(at)) => {
+                self.stop(path, at, format_args!("{what} has a backslash that begins no JSON escape"))
+            }
+        }
+    }
+
+    fn flaws(&mut self, path: &Path<'_>, what: &str, flaws: Flaws) -> Step<()> {
+        for (flaw, fault) in [
+            (flaws.nul, "a NUL character"),
+            (flaws.control, "a control character that is not escaped"),
+            (flaws.surrogate, "an escape that is half of a surrogate pair, not a Unicode character"),
+            (flaws.utf8, "bytes that are not UTF-8"),
+        ] {
+            if let Some(at) = flaw {
+                self.report(Code::JsonInvalid, path, at, format_args!("{what} has {fault}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, path: &Path<'_>, at: usize) -> Step<Json> {
+        let text = std::str::from_utf8(self.scan.number()).unwrap_or_default();
+        let Some(parts) = Parts::parse(text) else {
+            return self.stop(path, at, "this is no JSON number");
+        };
+        let limit = self.limits.number_digits;
+        let number = Number::from_checked(text);
+        if text.len() > limit {
+            self.report(Code::JsonInvalid, path, at, format_args!("the number is longer than {limit} characters"))?;
+        } else if parts.plain_integer && text.parse::<i64>().is_err() && text.parse::<u64>().is_err() {
+            self.report(Code::JsonInvalid, path, at, "the integer does not fit 64 bits")?;
+        } else if !parts.plain_integer && number.as_f64().is_none() {
+            self.report(Code::JsonInvalid, path, at, "the number is too large")?;
+        }
+        Ok(Json::Number(number))
+    }
+
+    /// Adds a problem after which reading goes on, until the list is full.
+    fn report(&mut self, code: Code, path: &Path<'_>, at: usize, what: impl fmt::Display) -> Step<()> {
+        let description = format!("{what} (byte {at})");
+        self.problems.push(match path {
+            Path::Root => Problem::general(code, description),
+            _ => Problem::new(code, path.to_string(), description),
+        });
+        if self.problems.len() < Limits::PROBLEMS { Ok(()) } else { Err(Stop) }
+    }
+
+    /// Adds the problem that ends the reading.
+    fn stop<T>(&mut self, path: &Path<'_>, at: usize, what: impl fmt::Display) -> Step<T> {
+        // Whether the list is full no longer matters.
+        let _ = self.report(Code::JsonInvalid, path, at, what);
+        Err(Stop)
+    }
+}
+
+/// Whether the object has the key already. Large objects keep their keys in a set, so that reading stays linear.
+fn is_duplicate(members: &[(String, Json)], seen: &mut HashSet<String>, key: &str) -> bool {
+    if members.len() < FEW_KEYS {
+        return members.iter().any(|(other, _)| other == key);
+    }
+    if seen.is_empty() {
+        seen.extend(members.iter().map(|(other, _)| other.clone()));
+    }
+    !seen.insert(key.to_owned())
+}
+
+/// Where a value stands (ERR-26), as a chain along the stack.
+enum Path<'a> {
+    Root,
+    Member(&'a Path<'a>, &'a str),
+    Item(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Item(parent, position) => write!(f, "{parent}[{position}]"),
+            Self::Member(parent, key) => {
+                if !matches!(parent, Self::Root) {
+                    write!(f, "{parent}.")?;
+                }
+                write_key(key, f)
+            }
+        }
+    }
+}
+
+/// A key in a path: cut, control characters escaped, and visible when empty.
+fn write_key(key: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if key.is_empty() {
+        return f.write_str("\"\"");
+    }
+    let mut characters = key.chars();
+    for character in characters.by_ref().take(KEY_LENGTH) {
+        if character.is_control() {
+            write!(f, "\\u{:04x}", u32::from(character))?;
+        } else {
+            fmt::Write::write_char(f, character)?;
+        }
+    }
+    if characters.next().is_some() { f.write_str("…") } else { Ok(()) }
+}
+
+/// What a client sent instead of JSON.
+enum Mistake {
+    Form,
+    PercentEncoded,
+}
+
+const HINT: &str =
+    "Send the fields as one JSON object with Content-Type: application/json, for example {\"name\": \"value\"}.";
+
+impl Mistake {
+    fn description(&self) -> &'static str {
+        match self {
+            Self::Form => "the body looks form-encoded (name=value&name=value), not like JSON",
+            Self::PercentEncoded => "the body is percent-encoded, as in a form or a query string, not JSON",
+        }
+    }
+
+    /// Recognises `name=value...` and percent-encoded JSON by their beginning.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let text = bytes.trim_ascii_start();
+        if let [b'%', b'7' | b'5', b'B' | b'b', ..] = text {
+            return Some(Self::PercentEncoded);
+        }
+        let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.~+%[]:".contains(byte);
+        let end = text.iter().position(|byte| !in_name(byte))?;
+        let (name, rest) = text.split_at_checked(end)?;
+        (rest.first() == Some(&b'=') && !matches!(name.first(), None | Some(b'['))).then_some(Self::Form)
+    }
+}
