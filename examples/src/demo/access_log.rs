@@ -1,0 +1,200 @@
+//! One aligned line per request: method, path without query, status, time, the key's last four characters (UND-42).
+//!
+//! Never a body, a query or a whole key. A thread writes the lines, so that no request waits for the terminal.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use http::{HeaderName, Request, StatusCode};
+
+/// Lines that may wait for the writing thread; a line more is left out and counted.
+const WAITING_LINES: usize = 8192;
+
+/// The longest path that is shown whole.
+const PATH_SHOWN: usize = 160;
+
+/// How much is written at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// Where the lines of requests go. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct AccessLog {
+    shared: Option<Arc<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    lines: SyncSender<String>,
+    left_out: Arc<AtomicU64>,
+    key_header: HeaderName,
+}
+
+/// The thread that writes; [`LogWriter::finish`] waits until every line is out.
+#[derive(Debug)]
+pub struct LogWriter {
+    thread: JoinHandle<()>,
+}
+
+impl LogWriter {
+    /// Waits until every line is written. All clones of the log have to be gone.
+    pub fn finish(self) {
+        // A panic of the writing thread loses lines of the log, nothing else.
+        let _ = self.thread.join();
+    }
+}
+
+impl AccessLog {
+    /// A log that writes to `out`; `key_header` is the header that carries the key.
+    pub fn to(out: impl Write + Send + 'static, key_header: HeaderName) -> (Self, LogWriter) {
+        let (lines, waiting) = mpsc::sync_channel(WAITING_LINES);
+        let left_out = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&left_out);
+        let thread = thread::spawn(move || write_lines(&waiting, out, &counter));
+        (Self { shared: Some(Arc::new(Shared { lines, left_out, key_header })) }, LogWriter { thread })
+    }
+
+    /// A log that keeps nothing.
+    #[must_use]
+    pub fn off() -> Self {
+        Self { shared: None }
+    }
+
+    /// Begins the line of a request; it is written when the request ends, or when its client went away.
+    pub(super) fn begin<B>(&self, request: &Request<B>) -> Line {
+        let open = self.shared.as_ref().map(|shared| Open {
+            shared: Arc::clone(shared),
+            head: head(request, &shared.key_header),
+            since: Instant::now(),
+        });
+        Line { open }
+    }
+}
+
+/// The line of a request that is being answered.
+#[derive(Debug)]
+pub(super) struct Line {
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    shared: Arc<Shared>,
+    head: Head,
+    since: Instant,
+}
+
+impl Line {
+    /// The request was answered with this status.
+    pub(super) fn end(&mut self, status: StatusCode) {
+        self.write(Some(status));
+    }
+
+    fn write(&mut self, status: Option<StatusCode>) {
+        let Some(Open { shared, head, since }) = self.open.take() else { return };
+        let line = line(&head, status, since.elapsed().as_secs_f64() * 1000.0);
+        if let Err(TrySendError::Full(_)) = shared.lines.try_send(line) {
+            shared.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.write(None);
+    }
+}
+
+/// What the line shows of the request.
+#[derive(Debug)]
+struct Head {
+    method: String,
+    path: String,
+    key: String,
+}
+
+fn head<B>(request: &Request<B>, key_header: &HeaderName) -> Head {
+    let path = request.uri().path();
+    Head {
+        method: request.method().as_str().chars().take(16).collect(),
+        path: match path.char_indices().nth(PATH_SHOWN) {
+            Some((cut, _)) => format!("{}...", path.get(..cut).unwrap_or_default()),
+            None => path.to_owned(),
+        },
+        key: request.headers().get(key_header).map_or_else(|| "-".to_owned(), |key| tail(key.as_bytes())),
+    }
+}
+
+/// The last four characters of a key; a short key shows nothing of itself.
+fn tail(key: &[u8]) -> String {
+    if key.len() < 8 {
+        return "....".to_owned();
+    }
+    key.iter().skip(key.len() - 4).map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { '?' }).collect()
+}
+
+fn line(head: &Head, status: Option<StatusCode>, milliseconds: f64) -> String {
+    let mut line = format!("{:<7} {:<56} ", head.method, head.path);
+    // Writing into a string cannot fail.
+    let _ = match status {
+        Some(status) => write!(line, "{}", status.as_u16()),
+        None => write!(line, "---"),
+    };
+    let _ = writeln!(line, " {milliseconds:>8.1} ms  {}", head.key);
+    line
+}
+
+/// Writes lines as they come, several at a time when they come fast.
+fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &AtomicU64) {
+    let mut chunk = String::with_capacity(CHUNK);
+    while let Ok(first) = waiting.recv() {
+        chunk.push_str(&first);
+        while chunk.len() < CHUNK
+            && let Ok(line) = waiting.try_recv()
+        {
+            chunk.push_str(&line);
+        }
+        let missed = left_out.swap(0, Ordering::Relaxed);
+        if missed > 0 {
+            let _ = writeln!(chunk, "({missed} requests not shown: the log could not keep up)");
+        }
+        // A closed terminal is no reason to stop serving.
+        let _ = out.write_all(chunk.as_bytes()).and_then(|()| out.flush());
+        chunk.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{head, line, tail};
+    use http::{HeaderName, Request, StatusCode};
+
+    #[test]
+    fn a_line_shows_no_query_no_body_and_four_characters_of_the_key() {
+        let key = HeaderName::from_static("svc-api-token");
+        let request = Request::get("http://localhost/people?email=ada@example.org")
+            .header(&key, "svck_0123456789abcdef")
+            .body("secret")
+            .unwrap_or_default();
+        let shown = line(&head(&request, &key), Some(StatusCode::OK), 1.25);
+        assert_eq!(shown, format!("GET     {:<56} 200      1.2 ms  cdef\n", "/people"));
+    }
+
+    #[test]
+    fn short_keys_and_odd_characters_are_not_shown() {
+        assert_eq!(tail(b"1234567"), "....");
+        assert_eq!(tail(b"01234567\x1b[2J"), "?[2J");
+    }
+
+    #[test]
+    fn a_client_that_went_away_has_no_status() {
+        let request = Request::get("/").body(()).unwrap_or_default();
+        let shown = line(&head(&request, &HeaderName::from_static("key")), None, 30_000.0);
+        assert!(shown.contains(" --- "), "{shown}");
+        assert!(shown.ends_with(" -\n"), "{shown}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Why the demo did not start: what went wrong, where, and what to do about it.
+
+use std::error::Error;
+use std::fmt;
+
+/// A reason not to start, for the person at the keyboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    what: String,
+    place: String,
+    remedy: String,
+}
+
+impl Trouble {
+    /// What went wrong, where (an option, a file, an address), and what to do.
+    pub fn new(what: impl Into<String>, place: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), place: place.into(), remedy: remedy.into() }
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Where it went wrong: an option, a file, an address.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> &str {
+        &self.remedy
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.what)?;
+        writeln!(f, "  where:      {}", self.place)?;
+        write!(f, "  what to do: {}", self.remedy)
+    }
+}
+
+impl Error for Trouble {}
+
+#[cfg(test)]
+mod tests {
+    use super::Trouble;
+
+    #[test]
+    fn says_what_where_and_what_to_do() {
+        let trouble = Trouble::new("The port is taken.", "--port 8080", "Choose another one.");
+        assert_eq!(
+            trouble.to_string(),
+            "The port is taken.\n  where:      --port 8080\n  what to do: Choose another one."
+        );
+    }
+}

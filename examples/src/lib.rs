@@ -1,0 +1,5 @@
+//! Programs that run locally: the demo server `svc-demo`, and the service mounted in axum and in bare hyper.
+//!
+//! The programs in `src/bin` are short; what they do stands in [`demo`], so that tests can run it in their own process.
+
+pub mod demo;
