@@ -1,0 +1,136 @@
+//! Where the demo listens, and what its links begin with.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::net::TcpListener;
+
+use super::settings::Settings;
+use super::trouble::Trouble;
+
+/// The port of a demo that was not told one.
+const USUAL_PORT: u16 = 8080;
+
+/// How many ports after the usual one are tried before any free one is taken.
+const NEXT_PORTS: u16 = 20;
+
+/// A listening socket and the address of the entry point.
+#[derive(Debug)]
+pub struct Address {
+    /// The socket.
+    pub listener: TcpListener,
+    /// What links begin with; ends with a slash.
+    pub base_url: String,
+    /// What to tell the user about the port, when it is not the usual one.
+    pub note: Option<String>,
+}
+
+impl Address {
+    /// Listens as asked: on the port given; without one on 8080, or the next free one if that is taken.
+    ///
+    /// # Errors
+    ///
+    /// The port given is taken, or the address is not one of this machine.
+    pub async fn open(settings: &Settings) -> Result<Self, Trouble> {
+        let (listener, note) = match settings.port {
+            Some(port) => (bind(settings.listen, port).await?, None),
+            None => first_free(settings.listen, USUAL_PORT).await?,
+        };
+        let address = listener.local_addr().map_err(|error| cannot_listen(settings.listen, 0, &error))?;
+        let base_url = settings.base_url.clone().unwrap_or_else(|| format!("http://{address}/"));
+        Ok(Self { listener, base_url, note })
+    }
+}
+
+async fn first_free(listen: IpAddr, usual: u16) -> Result<(TcpListener, Option<String>), Trouble> {
+    match TcpListener::bind(SocketAddr::new(listen, usual)).await {
+        Ok(listener) => return Ok((listener, None)),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+        Err(error) => return Err(cannot_listen(listen, usual, &error)),
+    }
+    for port in (1..=NEXT_PORTS).filter_map(|step| usual.checked_add(step)).chain([0]) {
+        if let Ok(listener) = TcpListener::bind(SocketAddr::new(listen, port)).await {
+            let port = listener.local_addr().map_or(port, |address| address.port());
+            return Ok((listener, Some(format!("port {usual} is taken, so this is port {port}"))));
+        }
+    }
+    Err(Trouble::new("No port is free.", format!("{listen}"), "Stop another server, or give a port with --port."))
+}
+
+async fn bind(listen: IpAddr, port: u16) -> Result<TcpListener, Trouble> {
+    TcpListener::bind(SocketAddr::new(listen, port)).await.map_err(|error| cannot_listen(listen, port, &error))
+}
+
+fn cannot_listen(listen: IpAddr, port: u16, error: &std::io::Error) -> Trouble {
+    match error.kind() {
+        ErrorKind::AddrInUse => Trouble::new(
+            "Another program listens on this port.",
+            format!("--port {port} on {listen}"),
+            "Stop that program, give another port, or leave --port out to get the next free one.",
+        ),
+        ErrorKind::PermissionDenied => Trouble::new(
+            "This port may not be opened by this user.",
+            format!("--port {port} on {listen}"),
+            "Give a port from 1024 on.",
+        ),
+        ErrorKind::AddrNotAvailable => Trouble::new(
+            "This machine does not have this address.",
+            format!("--listen {listen}"),
+            "Give an address of this machine, such as 127.0.0.1.",
+        ),
+        _ => Trouble::new(
+            format!("Listening failed: {error}."),
+            format!("{listen}, port {port}"),
+            "Give another address with --listen or another port with --port.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, first_free};
+    use crate::demo::cli::Cli;
+    use crate::demo::settings::Settings;
+    use clap::Parser;
+    use std::net::Ipv4Addr;
+
+    fn settings(arguments: &[&str]) -> Settings {
+        let arguments = ["svc-demo"].iter().chain(arguments);
+        Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
+    }
+
+    #[tokio::test]
+    async fn a_port_that_is_asked_for_and_taken_is_refused() {
+        let first = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
+        let port = first.listener.local_addr().expect("it listens").port().to_string();
+        let trouble = Address::open(&settings(&["--port", &port])).await.expect_err("it is taken").to_string();
+        assert!(trouble.contains(&format!("--port {port}")), "{trouble}");
+        assert!(trouble.contains("leave --port out"), "{trouble}");
+    }
+
+    #[tokio::test]
+    async fn without_a_port_the_next_free_one_is_taken_and_named() {
+        let first = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
+        let taken = first.listener.local_addr().expect("it listens").port();
+        let (other, note) = first_free(Ipv4Addr::LOCALHOST.into(), taken).await.expect("another one is free");
+        let port = other.local_addr().expect("it listens").port();
+        assert_ne!(port, taken);
+        assert_eq!(note, Some(format!("port {taken} is taken, so this is port {port}")));
+    }
+
+    #[tokio::test]
+    async fn links_name_the_address_or_the_base_url() {
+        let address = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
+        let port = address.listener.local_addr().expect("it listens").port();
+        assert_eq!(address.base_url, format!("http://127.0.0.1:{port}/"));
+        let address = Address::open(&settings(&["--port", "0", "--base-url", "https://a.example.org/v1"])).await;
+        assert_eq!(address.expect("a port is free").base_url, "https://a.example.org/v1/");
+    }
+
+    #[tokio::test]
+    async fn an_address_of_another_machine_is_refused() {
+        let settings = settings(&["--port", "0", "--listen", "192.0.2.1", "--base-url", "http://a.example.org/"]);
+        let trouble = Address::open(&settings).await.expect_err("it is not ours").to_string();
+        assert!(trouble.contains("--listen 192.0.2.1"), "{trouble}");
+    }
+}

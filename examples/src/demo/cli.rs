@@ -1,0 +1,182 @@
+//! The demo's command line. Every option also reads the environment: `SVC_DEMO_` and the option in capitals.
+
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The Activist Data Exchange API on an embedded database, with data in it, on this machine.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "svc-demo", version, max_term_width = 110)]
+#[command(
+    after_help = "Every option also reads an environment variable: SVC_DEMO_ and its name, such as SVC_DEMO_PORT."
+)]
+pub struct Cli {
+    /// What to do instead of serving.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The options of the server.
+    #[command(flatten)]
+    pub options: Options,
+}
+
+/// The options of the server.
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line of its own")]
+pub struct Options {
+    /// Listen on this address; another one than this machine's own (loopback) needs --base-url
+    #[arg(long, env = "SVC_DEMO_LISTEN", value_name = "ADDR", default_value = "127.0.0.1")]
+    pub listen: String,
+
+    /// Listen on this port (0: any free one) [default: 8080, or the next free one]
+    #[arg(long, env = "SVC_DEMO_PORT", value_name = "PORT")]
+    pub port: Option<u16>,
+
+    /// The public address that links begin with [default: the address it listens on]
+    #[arg(long, env = "SVC_DEMO_BASE_URL", value_name = "URL")]
+    pub base_url: Option<String>,
+
+    /// The data file [default: demo.db in the user's cache folder]
+    #[arg(long, env = "SVC_DEMO_DATA", value_name = "FILE", global = true)]
+    pub data: Option<PathBuf>,
+
+    /// Delete the data file first, if it is one of this program
+    #[arg(long, env = "SVC_DEMO_FRESH", value_parser = FalseyValueParser::new())]
+    pub fresh: bool,
+
+    /// People in the first tenant of a new file (at most 100 in every other one) [default: 5000]
+    #[arg(long, env = "SVC_DEMO_PEOPLE", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    pub people: Option<u32>,
+
+    /// The prefix of relations, of the key header and of the version field
+    #[arg(long, env = "SVC_DEMO_PREFIX", value_name = "PREFIX")]
+    pub prefix: Option<String>,
+
+    /// The namespace of the identifiers that the server gives
+    #[arg(long, env = "SVC_DEMO_NAMESPACE", value_name = "NAME")]
+    pub namespace: Option<String>,
+
+    /// Response style: as the specification's table of codes, or as its examples
+    #[arg(long, env = "SVC_DEMO_STYLE", value_name = "STYLE", default_value = "table")]
+    pub style: Style,
+
+    /// Collections that the entry point lists: all, or those the specification lists there
+    #[arg(long, env = "SVC_DEMO_ENTRY_LINKS", value_name = "WHICH", default_value = "all")]
+    pub entry_links: EntryLinks,
+
+    /// Send the error object with 401, 403 and 404, too
+    #[arg(long, env = "SVC_DEMO_ERROR_BODIES", value_parser = FalseyValueParser::new())]
+    pub error_bodies: bool,
+
+    /// Let pages of this origin call the record helpers ("any": of every origin); repeatable
+    #[arg(long, env = "SVC_DEMO_CORS", value_name = "ORIGIN", value_delimiter = ',')]
+    pub cors: Vec<String>,
+
+    /// A fixed key of a tenant, who exists then; repeatable
+    #[arg(long, env = "SVC_DEMO_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
+    pub key: Vec<String>,
+
+    /// A fixed key that may only read; repeatable
+    #[arg(long, env = "SVC_DEMO_READ_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
+    pub read_key: Vec<String>,
+
+    /// Whether the record helpers may be called without a key
+    #[arg(long, env = "SVC_DEMO_ANONYMOUS_HELPERS", value_name = "SWITCH", default_value = "on")]
+    pub anonymous_helpers: Switch,
+
+    /// Helpers leave nothing behind when a part of them fails
+    #[arg(long, env = "SVC_DEMO_ATOMIC_HELPERS", value_parser = FalseyValueParser::new())]
+    pub atomic_helpers: bool,
+
+    /// Serve helpers only: no collections, no records
+    #[arg(long, env = "SVC_DEMO_HELPERS_ONLY", value_parser = FalseyValueParser::new())]
+    pub helpers_only: bool,
+
+    /// Do not serve this capability, such as people.delete or helper.schedule; repeatable
+    #[arg(long, env = "SVC_DEMO_WITHOUT", value_name = "CAPABILITY", value_delimiter = ',')]
+    pub without: Vec<String>,
+
+    /// Take PATCH on a record as PUT
+    #[arg(long, env = "SVC_DEMO_PATCH_IS_PUT", value_parser = FalseyValueParser::new())]
+    pub patch_is_put: bool,
+
+    /// The names of the two network share objects; fixed in the file when it is made
+    #[arg(long, env = "SVC_DEMO_SHARE_NAMES", value_name = "A,B")]
+    pub share_names: Option<String>,
+}
+
+/// What to do instead of serving.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Makes, lists and revokes the keys of a data file; a server that runs on it takes notice at once
+    Keys {
+        /// What to do with them.
+        #[command(subcommand)]
+        action: KeyAction,
+    },
+    /// Copies the data file, also while a server runs on it
+    Backup {
+        /// The new file.
+        to: PathBuf,
+    },
+}
+
+/// What to do with the keys.
+#[derive(Debug, Clone, Subcommand)]
+pub enum KeyAction {
+    /// Makes a key and prints it; it cannot be shown again
+    Create {
+        /// The tenant whose data it opens
+        #[arg(long, default_value = "demo")]
+        tenant: String,
+        /// A note to know it by
+        #[arg(long, default_value = "")]
+        label: String,
+        /// It may only read
+        #[arg(long)]
+        read_only: bool,
+        /// It may do only this, such as people.create or helper.schedule; repeatable
+        #[arg(long = "right", value_name = "RIGHT", value_delimiter = ',')]
+        rights: Vec<String>,
+        /// The id of the person who works with it, for the links to who made and changed a record
+        #[arg(long, value_name = "ID")]
+        person: Option<String>,
+        /// The instant after which it is refused, such as 2030-01-31T12:00:00Z
+        #[arg(long, value_name = "INSTANT")]
+        expires: Option<String>,
+    },
+    /// Lists the keys without the secret part
+    List,
+    /// Revokes a key: the next request with it is refused
+    Revoke {
+        /// The key's id, as the list shows it
+        id: String,
+    },
+}
+
+/// Response styles, where the specification's table of codes and its examples disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Style {
+    /// Create 201, delete 204 without a body.
+    Table,
+    /// Create 200, delete 200 with a notice.
+    Examples,
+}
+
+/// Which collections the entry point lists (ENT-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EntryLinks {
+    /// Every collection that is served.
+    All,
+    /// Those that the specification lists there.
+    Listed,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
