@@ -185,6 +185,18 @@ from! {
     &str => String, String => String, Vec<Json> => Array, Object => Object,
 }
 
+macro_rules! from_text {
+    ($($source:ty),+ $(,)?) => {$(
+        impl From<$source> for Json {
+            fn from(value: $source) -> Self {
+                Self::String(value.to_string())
+            }
+        }
+    )+};
+}
+
+from_text!(crate::value::Timestamp, crate::value::Date, &crate::value::Id, &crate::value::Identifier);
+
 impl<T: Into<Json>> From<Option<T>> for Json {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)

@@ -10,14 +10,15 @@ pub fn merge_patch(target: &mut Object, patch: &Object) {
             Json::Null => {
                 target.remove(name);
             }
-            Json::Object(inner) => match target.get_mut(name) {
-                Some(member) => merge_object(member, inner),
-                None => {
-                    let mut member = Json::Null;
-                    merge_object(&mut member, inner);
+            Json::Object(inner) => {
+                if let Some(member) = target.get_mut(name) {
+                    merge_object(member, inner);
+                } else {
+                    let mut member = Object::new();
+                    merge_patch(&mut member, inner);
                     target.insert(name, member);
                 }
-            },
+            }
             other => {
                 target.insert(name, other.clone());
             }
@@ -97,6 +98,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::value::testing::config())]
+
         #[test]
         fn und_21_twice_is_once(target in any_object(), patch in any_object()) {
             let mut once = target;

@@ -6,7 +6,8 @@ use rust_decimal::Decimal;
 
 use super::Parts;
 
-/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 28 digits, never a binary float.
+/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 28 digits, of which any number may stand behind
+/// the point; never a binary float.
 ///
 /// The scale stays as sent: `10.50` is written as `10.50`, and equals `10.5`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -186,6 +187,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::value::testing::config())]
+
         #[test]
         fn typ_03_text_round_trip(mantissa in -LIMIT + 1..LIMIT, scale in 0..=28_u32) {
             let amount = Amount::new(mantissa, scale).unwrap();
@@ -210,6 +213,23 @@ mod tests {
         }
 
         #[test]
+        fn typ_03_no_sum_is_rounded(
+            a in -LIMIT + 1..LIMIT, b in -LIMIT + 1..LIMIT, s in 0..=28_u32, t in 0..=28_u32,
+        ) {
+            let (left, right) = (Amount::new(a, s).unwrap(), Amount::new(b, t).unwrap());
+            if let Some(sum) = left.checked_add(right) {
+                prop_assert_eq!(sum.checked_sub(left), Some(right), "TYP-03");
+                prop_assert_eq!(sum.checked_sub(right), Some(left), "TYP-03");
+            } else {
+                // In the finer of the two scales the sum has more than 28 digits, or more than an i128 can hold.
+                let scale = s.max(t);
+                let fine = |mantissa: i128, from| mantissa.checked_mul(10_i128.pow(scale - from));
+                let sum = fine(a, s).zip(fine(b, t)).and_then(|(a, b)| a.checked_add(b));
+                prop_assert!(sum.is_none_or(|sum| sum.abs() >= LIMIT), "TYP-03");
+            }
+        }
+
+        #[test]
         fn typ_03_subtraction_undoes_addition(a in any::<i64>(), b in any::<i64>(), s in 0..=4_u32, t in 0..=4_u32) {
             let (a, b) = (Amount::new(a.into(), s).unwrap(), Amount::new(b.into(), t).unwrap());
             prop_assert_eq!(a.checked_add(b).unwrap().checked_sub(b).unwrap(), a, "TYP-03");
@@ -217,10 +237,23 @@ mod tests {
 
         #[test]
         fn typ_03_order_is_that_of_the_values(
-            a in -10_i128.pow(24)..10_i128.pow(24), b in -10_i128.pow(24)..10_i128.pow(24), s in 0..=4_u32, t in 0..=4_u32,
+            a in -LIMIT + 1..LIMIT, b in -LIMIT + 1..LIMIT, s in 0..=28_u32, t in 0..=28_u32,
         ) {
-            let order = (a * 10_i128.pow(4 - s)).cmp(&(b * 10_i128.pow(4 - t)));
-            prop_assert_eq!(Amount::new(a, s).unwrap().cmp(&Amount::new(b, t).unwrap()), order, "TYP-03");
+            // Integer part, then 28 digits of fraction.
+            let exact = |mantissa: i128, scale| {
+                let unit = 10_i128.pow(scale);
+                (mantissa.div_euclid(unit), mantissa.rem_euclid(unit) * 10_i128.pow(28 - scale))
+            };
+            let (left, right) = (Amount::new(a, s).unwrap(), Amount::new(b, t).unwrap());
+            prop_assert_eq!(left.cmp(&right), exact(a, s).cmp(&exact(b, t)), "TYP-03");
+        }
+
+        #[test]
+        fn typ_03_equal_amounts_of_any_scale_hash_equally(a in any::<i64>(), zeros in 0..=9_u32, s in 0..=9_u32) {
+            let short = Amount::new(a.into(), s).unwrap();
+            let long = Amount::new(i128::from(a) * 10_i128.pow(zeros), s + zeros).unwrap();
+            let amounts = std::collections::HashSet::from([short, long]);
+            prop_assert_eq!(amounts.len(), 1, "TYP-03");
         }
 
         #[test]

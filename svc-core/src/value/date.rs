@@ -174,6 +174,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::value::testing::config())]
+
         #[test]
         fn typ_07_round_trip(year in 1..=9999_u16, month in 1..=12_u8, day in 1..=31_u8) {
             if let Some(date) = Date::new(year, month, day) {

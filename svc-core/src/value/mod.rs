@@ -8,6 +8,9 @@ mod id;
 mod identifier;
 mod timestamp;
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 pub use amount::Amount;
 pub use date::Date;
 pub(crate) use decimal::Parts;

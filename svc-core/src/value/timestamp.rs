@@ -209,6 +209,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::value::testing::config())]
+
         #[test]
         fn typ_06_round_trip(micros in Timestamp::MIN.0..=Timestamp::MAX.0) {
             let timestamp = Timestamp::from_micros(micros);

@@ -37,7 +37,7 @@ impl Number {
     /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
-        Parts::parse(&self.0).and_then(Parts::to_i64)
+        self.0.parse().ok().or_else(|| Parts::parse(&self.0).and_then(Parts::to_i64))
     }
 
     /// The nearest 64-bit float (TYP-03); `None` if it is not finite.

@@ -67,7 +67,6 @@ impl Object {
     }
 
     /// The members in order.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }

@@ -79,7 +79,9 @@ impl Reader<'_, '_> {
             }
             Some(b'"') => {
                 self.scan.next();
-                self.string(path, "the string").map(Json::String)
+                let (text, flaws) = self.token(path, "a string")?;
+                self.flaws(path, "the string", flaws)?;
+                Ok(Json::String(text))
             }
             Some(b'-' | b'0'..=b'9') => self.number(path, at),
             Some(b't') if self.scan.take_word(b"true") => Ok(Json::Bool(true)),
@@ -171,7 +173,8 @@ impl Reader<'_, '_> {
             };
             return self.stop(path, at, what);
         }
-        let key = self.string(path, "a key")?;
+        let (key, flaws) = self.token(path, "a key")?;
+        self.flaws(&Path::Member(path, &key), "the key", flaws)?;
         self.scan.skip_space();
         if !self.scan.take(b':') {
             return self.stop(&Path::Member(path, &key), self.scan.offset(), "a colon is expected behind the key");
@@ -180,12 +183,10 @@ impl Reader<'_, '_> {
         Ok(key)
     }
 
-    fn string(&mut self, path: &Path<'_>, what: &str) -> Step<String> {
+    /// A string behind its opening quote.
+    fn token(&mut self, path: &Path<'_>, what: &str) -> Step<(String, Flaws)> {
         match self.scan.string() {
-            Ok((text, flaws)) => {
-                self.flaws(path, what, flaws)?;
-                Ok(text)
-            }
+            Ok(token) => Ok(token),
             Err(BrokenString::Unfinished(at)) => self.stop(path, at, format_args!("the body ends inside of {what}")),
             Err(BrokenString::Escape(at)) => {
                 self.stop(path, at, format_args!("{what} has a backslash that begins no JSON escape"))
