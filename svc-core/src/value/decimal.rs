@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn typ_02_integral_values() {
-        let cases: [(&str, Option<i64>); 19] = [
+        let cases: [(&str, Option<i64>); 20] = [
             ("0", Some(0)),
             ("-0", Some(0)),
             ("-0.0e9", Some(0)),
@@ -121,6 +121,7 @@ mod tests {
             ("-9223372036854775809", None),
             ("1.5", None),
             ("1e-1", None),
+            ("1e18", Some(1_000_000_000_000_000_000)),
             ("1e19", None),
             ("1e99999999999999999999", None),
             ("1e-99999999999999999999", None),

@@ -90,6 +90,9 @@ fn und_27_characters_that_are_refused() {
     ] {
         assert_eq!(problems(text), [invalid(path)], "UND-27: {text:?}");
     }
+    for control in 0..0x20_u8 {
+        assert_eq!(problems([b'"', control, b'"']), [invalid("")], "UND-27: {control}");
+    }
     let text = r#"{"a":"\u0000","b":"\uD800","c":1,"c":2,"d":99999999999999999999}"#;
     let expected = [invalid("a"), invalid("b"), duplicate("c"), invalid("d")];
     assert_eq!(problems(text), expected, "UND-27: all are collected");
