@@ -1,0 +1,273 @@
+//! One transaction of the writer: its jobs, each undone alone when it fails, then COMMIT, then the answers.
+
+use std::any::Any;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use futures_channel::oneshot;
+use rusqlite::{Connection, ErrorCode};
+use svc_core::error::{Error, Result};
+
+use crate::options::{Hold, Options};
+use crate::trouble::{SOON, Trouble, settle, taints};
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+/// What one request may do inside the writer's transaction: everything a connection can, but end it.
+pub(crate) struct Job<'a> {
+    connection: &'a Connection,
+    hooks: Vec<Hook>,
+}
+
+impl Job<'_> {
+    /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job is undone.
+    ///
+    /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and must not write.
+    pub(crate) fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
+        self.hooks.push(Box::new(hook));
+    }
+}
+
+impl Deref for Job<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
+}
+
+/// A job without its types, as the queue holds it.
+pub(crate) trait Task: Send {
+    /// Whether its deadline has passed.
+    fn is_late(&self) -> bool;
+    /// Whether its caller has gone away.
+    fn is_dropped(&self) -> bool;
+    /// Does the work; whether what it wrote shall stay.
+    fn begin(&mut self, job: &mut Job<'_>) -> bool;
+    /// Whether its failure may have left a damaged page in the connection's cache.
+    fn taints(&self) -> bool;
+    /// What its failure means for the other jobs of the transaction.
+    fn trouble(&self) -> Trouble;
+    /// Replaces whatever it returned by the trouble of its transaction.
+    fn refuse(&mut self, trouble: &Trouble);
+    /// Hands the result to the caller.
+    fn answer(self: Box<Self>);
+}
+
+/// A job with its types.
+pub(crate) struct Work<T, F> {
+    deadline: Option<Instant>,
+    job: Option<F>,
+    result: Option<Result<T>>,
+    answer: Option<oneshot::Sender<Result<T>>>,
+}
+
+impl<T, F> Work<T, F> {
+    pub(crate) fn new(deadline: Option<Instant>, job: F) -> Self {
+        Self { deadline, job: Some(job), result: None, answer: None }
+    }
+
+    /// The result of work that was done on the caller's thread.
+    pub(crate) fn into_result(self) -> Result<T> {
+        self.result.unwrap_or_else(|| Err(Error::unexpected("a write was not begun")))
+    }
+
+    /// Where the answer of queued work arrives.
+    pub(crate) fn answer_later(&mut self) -> oneshot::Receiver<Result<T>> {
+        let (sender, receiver) = oneshot::channel();
+        self.answer = Some(sender);
+        receiver
+    }
+}
+
+impl<T, F> Task for Work<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Job<'_>) -> Result<T> + Send,
+{
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    fn is_dropped(&self) -> bool {
+        self.answer.as_ref().is_some_and(oneshot::Sender::is_canceled)
+    }
+
+    fn begin(&mut self, job: &mut Job<'_>) -> bool {
+        let Some(work) = self.job.take() else { return false };
+        let result = catch_unwind(AssertUnwindSafe(|| work(job))).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        let keep = result.is_ok();
+        self.result = Some(result.map_err(settle));
+        keep
+    }
+
+    fn taints(&self) -> bool {
+        matches!(&self.result, Some(Err(error)) if taints(error))
+    }
+
+    fn trouble(&self) -> Trouble {
+        match &self.result {
+            Some(Err(error)) => Trouble::behind(error),
+            _ => Trouble::behind(&Error::NotFound),
+        }
+    }
+
+    fn refuse(&mut self, trouble: &Trouble) {
+        self.result = Some(Err(trouble.error()));
+    }
+
+    fn answer(mut self: Box<Self>) {
+        if let (Some(answer), Some(result)) = (self.answer.take(), self.result.take()) {
+            // The caller may have gone away meanwhile.
+            let _ = answer.send(result);
+        }
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Error::unexpected(format!("a write panicked: {}", text.unwrap_or("no text")))
+}
+
+/// The writing connection.
+pub(crate) struct Engine {
+    connection: Connection,
+    patience: Duration,
+    before_commit: Option<Hold>,
+}
+
+impl Engine {
+    pub(crate) fn new(connection: Connection, options: &Options) -> Self {
+        Self { connection, patience: options.busy_timeout, before_commit: options.before_commit.clone() }
+    }
+
+    /// Begins a transaction, or says at once that another process holds the file.
+    pub(crate) fn begin(&self) -> rusqlite::Result<()> {
+        self.roll_back();
+        self.execute("BEGIN IMMEDIATE")
+    }
+
+    /// Begins a transaction, waiting for another process as long as the options allow.
+    fn begin_patiently(&self) -> rusqlite::Result<()> {
+        match self.begin() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                self.connection.busy_timeout(self.patience)?;
+                let begun = self.begin();
+                self.connection.busy_timeout(Duration::ZERO)?;
+                begun
+            }
+            begun => begun,
+        }
+    }
+
+    /// A whole batch of the queue.
+    pub(crate) fn run(&mut self, batch: &mut [Box<dyn Task>]) {
+        let mut live: Vec<&mut dyn Task> = Vec::with_capacity(batch.len());
+        for task in batch {
+            if task.is_late() {
+                task.refuse(&Trouble::Passing(SOON));
+            } else {
+                live.push(&mut **task);
+            }
+        }
+        if live.is_empty() {
+            return;
+        }
+        match self.begin_patiently() {
+            Ok(()) => self.carry_out(&mut live),
+            Err(error) => refuse(&mut live, &Trouble::of(&error)),
+        }
+    }
+
+    /// The jobs of a transaction that has begun, and its end.
+    pub(crate) fn carry_out(&mut self, batch: &mut [&mut dyn Task]) {
+        let alone = batch.len() == 1;
+        let mut kept = false;
+        let mut hooks = Vec::new();
+        let mut failed = None;
+        let mut tainted = false;
+        for task in &mut *batch {
+            let end = self.one(&mut **task, alone);
+            tainted = tainted || task.taints();
+            match end {
+                Ok(Some(of_job)) => {
+                    kept = true;
+                    hooks.extend(of_job);
+                }
+                Ok(None) => {}
+                Err(trouble) => {
+                    failed = Some(trouble);
+                    break;
+                }
+            }
+        }
+        if failed.is_none() && kept {
+            if let Some(hold) = &self.before_commit {
+                hold();
+            }
+            failed = self.execute("COMMIT").err().map(|error| Trouble::of(&error));
+        }
+        if let Some(trouble) = failed {
+            refuse(batch, &trouble);
+        } else {
+            for hook in hooks {
+                run_hook(hook);
+            }
+        }
+        self.roll_back();
+        if tainted && let Err(error) = self.connection.release_memory() {
+            tracing::error!(%error, "the writer's page cache cannot be emptied");
+        }
+    }
+
+    /// One job; its hooks when it stays, nothing when it is undone, trouble when the whole transaction is lost.
+    fn one(&self, task: &mut dyn Task, alone: bool) -> Result<Option<Vec<Hook>>, Trouble> {
+        if !alone {
+            self.execute("SAVEPOINT job").map_err(|error| Trouble::of(&error))?;
+        }
+        let mut job = Job { connection: &self.connection, hooks: Vec::new() };
+        let keep = task.begin(&mut job);
+        let hooks = job.hooks;
+        // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
+        if self.connection.is_autocommit() {
+            return Err(task.trouble());
+        }
+        let end = match (keep, alone) {
+            (true, true) => return Ok(Some(hooks)),
+            // The end of the transaction undoes it.
+            (false, true) => return Ok(None),
+            (true, false) => self.execute("RELEASE job"),
+            (false, false) => self.execute("ROLLBACK TO job").and_then(|()| self.execute("RELEASE job")),
+        };
+        end.map_err(|error| Trouble::of(&error))?;
+        Ok(keep.then_some(hooks))
+    }
+
+    fn execute(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute(())?;
+        Ok(())
+    }
+
+    /// Leaves no transaction open.
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.execute("ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction cannot be rolled back");
+        }
+    }
+}
+
+fn refuse(batch: &mut [&mut dyn Task], trouble: &Trouble) {
+    for task in batch {
+        task.refuse(trouble);
+    }
+}
+
+/// What was committed stays committed and answered, whatever a hook does.
+fn run_hook(hook: Hook) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(hook)) {
+        tracing::error!(error = ?panicked(&*panic), "a hook failed after COMMIT");
+    }
+}

@@ -1,0 +1,319 @@
+//! The data file: who may read it, who may open it, and the settings of each connection (UND-36, UND-42).
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use thiserror::Error;
+
+use crate::options::Options;
+
+/// Marks a file as ours: `SvcR` in the header's application id.
+const APPLICATION_ID: i32 = 0x5376_6352;
+/// Where SQLite keeps the application id in the first page.
+const APPLICATION_ID_OFFSET: usize = 68;
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Distinct statements kept prepared on the writer and on each reader.
+const STATEMENTS: usize = 512;
+/// Page cache of the writer, and of each reader, in KiB: anonymous memory, so it is small; the kernel caches the file.
+const WRITER_CACHE: i64 = 8 * 1024;
+const READER_CACHE: i64 = 2 * 1024;
+/// The write-ahead log is copied into the file after so many pages, and cut to so many bytes when it starts anew.
+const CHECKPOINT_PAGES: i64 = 2_000;
+const LOG_BYTES: i64 = 32 * 1024 * 1024;
+
+/// Why a data file cannot be opened, copied or removed; each names the file and what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The operating system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// SQLite refuses.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// There is no such file, and it was to be opened beside a server.
+    #[error("{}: no data file is there; start the server once to make it", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The target of a copy exists; nothing is ever overwritten.
+    #[error("{}: a file is there already; name another one", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was made by another program.
+    #[error("{}: this file was made by another program; name another one", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another server has the file open.
+    #[error("{}: another server has this file open; stop it, or name another file", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later version of this library has changed the file.
+    #[error("{}: this file is of version {found}, this program knows versions up to {known}; use a newer program", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The file's version.
+        found: u32,
+        /// The highest version this program knows.
+        known: u32,
+    },
+    /// The file lacks changes that only a server may make.
+    #[error("{}: this file is of version {found} and needs version {known}; start the server once to bring it up to date", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The file's version.
+        found: u32,
+        /// The version this program needs.
+        known: u32,
+    },
+    /// The file's record of its changes does not fit what this program knows.
+    #[error("{}: migration {number} was not made as this program knows it (its checksum differs); restore a backup", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The migration at fault.
+        number: u32,
+    },
+    /// The two share objects have other names in this file.
+    #[error("{}: the share objects of this file are named {}, {}; use these names, or another file", path.display(), stored.0, stored.1)]
+    ShareNames {
+        /// The file.
+        path: PathBuf,
+        /// The names fixed in the file.
+        stored: (String, String),
+    },
+}
+
+/// Adds the file's name to an error of SQLite.
+pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> FileError + '_ {
+    move |source| FileError::Sqlite { path: path.to_owned(), source }
+}
+
+/// Adds the file's name to an error of the operating system.
+pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
+    move |source| FileError::Io { path: path.to_owned(), source }
+}
+
+/// Whether there is a data file of this library at `path`; `false` when there is none, or one of another program.
+///
+/// # Errors
+/// What the operating system says when the file is there and cannot be read.
+pub fn is_data_file(path: &Path) -> io::Result<bool> {
+    let mut head = [0_u8; 100];
+    match File::open(path).and_then(|mut file| file.read_exact(&mut head)) {
+        Ok(()) => Ok(head.starts_with(MAGIC)
+            && head.get(APPLICATION_ID_OFFSET..).is_some_and(|id| id.starts_with(&APPLICATION_ID.to_be_bytes()))),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes the data file at `path` with its log; `false` when there is none.
+///
+/// # Errors
+/// [`FileError::Foreign`] for a file of another program, [`FileError::InUse`] while a server has it open.
+pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
+    if !path.try_exists().map_err(io(path))? {
+        return Ok(false);
+    }
+    if !is_data_file(path).map_err(io(path))? {
+        return Err(FileError::Foreign { path: path.to_owned() });
+    }
+    let _lock = Lock::take(path)?;
+    // The log goes first: without its file it would be taken for the log of the next one.
+    for file in [beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal"), path.to_owned()] {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(&file)(error)),
+            _ => {}
+        }
+    }
+    sync_directory(path)?;
+    Ok(true)
+}
+
+/// `path` with `suffix` after its last character.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Options that make a file which only its owner can read; SQLite gives `-wal` and `-shm` the mode of their file.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes an empty file that only its owner can read; never touches one that exists.
+pub(crate) fn make(path: &Path) -> Result<File, FileError> {
+    private().create_new(true).open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => FileError::Exists { path: path.to_owned() },
+        _ => FileError::Io { path: path.to_owned(), source },
+    })
+}
+
+/// Makes the entry of a new or removed file durable.
+pub(crate) fn sync_directory(path: &Path) -> Result<(), FileError> {
+    #[cfg(unix)]
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io(folder))?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Takes the right to read from everybody but the owner, in case a file was copied here with a wider mode.
+fn close_to_others(path: &Path) -> Result<(), FileError> {
+    #[cfg(unix)]
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        use std::os::unix::fs::PermissionsExt;
+        match fs::metadata(&file) {
+            Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).map_err(io(&file))?;
+            }
+            _ => {}
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Held by the one server of a data file; the system releases it when the process ends, however it ends.
+///
+/// It lies in a file of its own: closing a second handle of the data file would drop SQLite's locks on it.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of `path`, or says that another server has it.
+    pub(crate) fn take(path: &Path) -> Result<Self, FileError> {
+        let file = beside(&path.canonicalize().map_err(io(path))?, "-lock");
+        let open = private().create(true).truncate(false).open(&file).map_err(io(&file))?;
+        match open.try_lock() {
+            Ok(()) => Ok(Self { _file: open }),
+            Err(TryLockError::WouldBlock) => Err(FileError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(io(&file)(error)),
+        }
+    }
+}
+
+/// Makes the file when there is none, closes it to others, locks it for one server, and opens the writing connection.
+pub(crate) fn open_writer(options: &Options) -> Result<(Connection, Option<Lock>), FileError> {
+    let path = &options.path;
+    if options.beside {
+        if !path.try_exists().map_err(io(path))? {
+            return Err(FileError::Missing { path: path.clone() });
+        }
+    } else {
+        match make(path) {
+            Ok(_) => sync_directory(path)?,
+            Err(FileError::Exists { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let lock = if options.beside { None } else { Some(Lock::take(path)?) };
+    let writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(path))?;
+    // Opening is patient; afterwards the writer itself decides who waits.
+    writer.busy_timeout(options.busy_timeout).map_err(sqlite(path))?;
+    claim(&writer, path)?;
+    close_to_others(path)?;
+    settings(&writer, options).map_err(sqlite(path))?;
+    close_to_others(path)?;
+    Ok((writer, lock))
+}
+
+/// Marks an empty file as ours, and refuses a file of another program.
+fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
+    let foreign = || FileError::Foreign { path: path.to_owned() };
+    let id: i32 = connection.query_row("PRAGMA application_id", (), |row| row.get(0)).map_err(|error| {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
+            _ => sqlite(path)(error),
+        }
+    })?;
+    if id == APPLICATION_ID {
+        return Ok(());
+    }
+    let pages: i64 = connection.query_row("PRAGMA page_count", (), |row| row.get(0)).map_err(sqlite(path))?;
+    if id != 0 || pages != 0 {
+        return Err(foreign());
+    }
+    // Before the log is turned on, so that the mark is in the file itself, where `is_data_file` looks.
+    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite(path))
+}
+
+fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// The settings of a connection that writes: durable, exact, and nothing deleted stays in the file.
+fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
+    let mode: String = writer.query_row("PRAGMA journal_mode = wal", (), |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN),
+            Some(format!("the write-ahead log cannot be turned on here (journal mode is {mode})")),
+        ));
+    }
+    writer.pragma_update(None, "synchronous", if options.synchronous_normal { "normal" } else { "full" })?;
+    writer.pragma_update(None, "secure_delete", true)?;
+    // Both also hand back the new value.
+    for (name, value) in [("wal_autocheckpoint", CHECKPOINT_PAGES), ("journal_size_limit", LOG_BYTES)] {
+        writer.pragma_update_and_check(None, name, value, |_| Ok(()))?;
+    }
+    if let Some(pages) = options.max_page_count {
+        writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    common_settings(writer, WRITER_CACHE)
+}
+
+fn common_settings(connection: &Connection, cache: i64) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))?;
+    connection.pragma_update(None, "cache_size", cache.saturating_neg())
+}
+
+/// Opens a connection that cannot write.
+pub(crate) fn open_reader(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
+    let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    reader.busy_timeout(busy_timeout)?;
+    common_settings(&reader, READER_CACHE)?;
+    reader.pragma_update(None, "query_only", true)?;
+    Ok(reader)
+}

@@ -1,0 +1,167 @@
+//! Numbered changes of the data file, each applied once and remembered with its checksum.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, TransactionBehavior};
+use sha2::{Digest, Sha256};
+
+use crate::file::{FileError, sqlite};
+
+/// One change of the data file. What was once released is never edited; a new number follows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Migration {
+    pub(crate) number: u32,
+    pub(crate) name: &'static str,
+    pub(crate) sql: &'static str,
+}
+
+/// Every change, in order; numbers run from 1 without a gap.
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration { number: 1, name: "floor", sql: include_str!("../migrations/0001_floor.sql") }];
+
+impl Migration {
+    /// SHA-256 of the text, in hex; line ends do not count, so that it is the same on every system.
+    fn checksum(&self) -> String {
+        let mut hash = Sha256::new();
+        for line in self.sql.lines() {
+            hash.update(line);
+            hash.update(b"\n");
+        }
+        hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing into a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+/// Brings the file up to date in one transaction (`may_change`), or only proves that it is.
+pub(crate) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    migrations: &[Migration],
+    may_change: bool,
+    now: DateTime<Utc>,
+) -> Result<(), FileError> {
+    let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite(path))?;
+    if may_change {
+        transaction
+            .execute_batch(
+                "CREATE TABLE IF NOT EXISTS migration (
+                     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied INTEGER NOT NULL
+                 ) STRICT",
+            )
+            .map_err(sqlite(path))?;
+    }
+    let found = applied(&transaction).map_err(sqlite(path))?;
+    let version = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    if let Some((number, _)) = found.last().filter(|(number, _)| *number > known) {
+        return Err(FileError::Newer { path: path.to_owned(), found: *number, known });
+    }
+    for (migration, (number, checksum)) in migrations.iter().zip(&found) {
+        if migration.number != *number || migration.checksum() != *checksum {
+            return Err(FileError::Damaged { path: path.to_owned(), number: migration.number });
+        }
+    }
+    let missing = migrations.get(found.len()..).unwrap_or_default();
+    if !missing.is_empty() && !may_change {
+        return Err(FileError::Older { path: path.to_owned(), found: version, known });
+    }
+    for migration in missing {
+        transaction.execute_batch(migration.sql).map_err(sqlite(path))?;
+        transaction
+            .execute(
+                "INSERT INTO migration (number, name, checksum, applied) VALUES (?1, ?2, ?3, ?4)",
+                (migration.number, migration.name, migration.checksum(), now.timestamp_micros()),
+            )
+            .map_err(sqlite(path))?;
+    }
+    transaction.commit().map_err(sqlite(path))
+}
+
+/// Number and checksum of what the file has had.
+fn applied(connection: &Connection) -> rusqlite::Result<Vec<(u32, String)>> {
+    if !connection.table_exists(None, "migration")? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare("SELECT number, checksum FROM migration ORDER BY number")?;
+    statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Migration = Migration { number: 1, name: "one", sql: "CREATE TABLE one (a);\n" };
+    const TWO: Migration = Migration { number: 2, name: "two", sql: "CREATE TABLE two (a);\n" };
+    const BROKEN: Migration = Migration { number: 2, name: "two", sql: "CREATE TABLE two (a); CREATE TABLE one (a);" };
+
+    fn up(connection: &mut Connection, migrations: &[Migration]) -> Result<(), FileError> {
+        migrate(connection, Path::new("people.db"), migrations, true, DateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn numbers_run_without_a_gap() {
+        for (index, migration) in MIGRATIONS.iter().enumerate() {
+            assert_eq!(migration.number as usize, index + 1, "{}", migration.name);
+        }
+    }
+
+    #[test]
+    fn each_change_is_made_once() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &[ONE]).unwrap();
+        up(&mut file, &[ONE, TWO]).unwrap();
+        up(&mut file, &[ONE, TWO]).unwrap();
+        assert_eq!(applied(&file).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_failing_change_leaves_the_file_as_it_was() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &[ONE]).unwrap();
+        assert!(matches!(up(&mut file, &[ONE, BROKEN]), Err(FileError::Sqlite { .. })));
+        assert_eq!(applied(&file).unwrap().len(), 1);
+        assert!(!file.table_exists(None, "two").unwrap());
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_in_one_line() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &[ONE, TWO]).unwrap();
+        let error = up(&mut file, &[ONE]).unwrap_err();
+        assert!(matches!(error, FileError::Newer { found: 2, known: 1, .. }));
+        assert_eq!(
+            error.to_string(),
+            "people.db: this file is of version 2, this program knows versions up to 1; use a newer program"
+        );
+    }
+
+    #[test]
+    fn a_damaged_checksum_is_refused() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &[ONE, TWO]).unwrap();
+        file.execute("UPDATE migration SET checksum = 'x' WHERE number = 2", ()).unwrap();
+        assert!(matches!(up(&mut file, &[ONE, TWO]), Err(FileError::Damaged { number: 2, .. })));
+        file.execute("DELETE FROM migration WHERE number = 1", ()).unwrap();
+        assert!(matches!(up(&mut file, &[ONE, TWO]), Err(FileError::Damaged { number: 1, .. })));
+    }
+
+    #[test]
+    fn beside_a_server_nothing_is_changed() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &[ONE]).unwrap();
+        let beside = migrate(&mut file, Path::new("people.db"), &[ONE, TWO], false, DateTime::UNIX_EPOCH);
+        assert!(matches!(beside, Err(FileError::Older { found: 1, known: 2, .. })));
+        migrate(&mut file, Path::new("people.db"), &[ONE], false, DateTime::UNIX_EPOCH).unwrap();
+    }
+
+    #[test]
+    fn line_ends_do_not_change_a_checksum() {
+        let windows = Migration { sql: "CREATE TABLE one (a);\r\n", ..ONE };
+        assert_eq!(ONE.checksum(), windows.checksum());
+    }
+}

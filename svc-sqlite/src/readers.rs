@@ -1,0 +1,247 @@
+//! Reading connections: point reads and pages where they are called, anything longer on threads of its own.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use futures_channel::oneshot;
+use rusqlite::Connection;
+use svc_core::error::{Error, Result};
+
+use crate::file::{FileError, io, open_reader};
+use crate::options::Options;
+use crate::trouble::{settle, taints, unavailable};
+
+/// Threads for reads that take longer than a page.
+const THREADS: usize = 2;
+/// Such reads that may wait.
+const QUEUE: usize = 1024;
+
+/// A queued read without its types.
+type Read = Box<dyn FnOnce(&Pool) + Send>;
+
+/// Every read of the data file goes through one of these connections; none of them can write.
+pub(crate) struct Readers {
+    pool: Arc<Pool>,
+    queue: Arc<Queue>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Pool {
+    path: PathBuf,
+    patience: Duration,
+    limit: usize,
+    idle: Mutex<Idle>,
+    returned: Condvar,
+}
+
+/// Connections that nobody uses now, the last used on top: its cache is the warmest.
+struct Idle {
+    connections: Vec<Connection>,
+    open: usize,
+}
+
+struct Queue {
+    waiting: Mutex<Waiting>,
+    filled: Condvar,
+}
+
+struct Waiting {
+    reads: VecDeque<Read>,
+    open: bool,
+}
+
+impl Readers {
+    /// Starts the reading threads; connections are opened when they are first needed.
+    pub(crate) fn start(options: &Options) -> Result<Self, FileError> {
+        let pool = Arc::new(Pool {
+            path: options.path.clone(),
+            patience: options.busy_timeout,
+            limit: options.readers,
+            idle: Mutex::new(Idle { connections: Vec::new(), open: 0 }),
+            returned: Condvar::new(),
+        });
+        let queue = Arc::new(Queue {
+            waiting: Mutex::new(Waiting { reads: VecDeque::new(), open: true }),
+            filled: Condvar::new(),
+        });
+        let mut readers = Self { pool, queue, threads: Vec::with_capacity(THREADS) };
+        for number in 0..THREADS {
+            let (pool, queue) = (Arc::clone(&readers.pool), Arc::clone(&readers.queue));
+            let thread = thread::Builder::new()
+                .name(format!("svc-sqlite-reader-{number}"))
+                .spawn(move || queue.serve(&pool))
+                .map_err(io(&options.path))?;
+            readers.threads.push(thread);
+        }
+        Ok(readers)
+    }
+
+    /// Runs a read of one statement on the calling thread. Reads must not be nested.
+    pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.pool.with(read)
+    }
+
+    /// Runs a short read of several statements on the calling thread; all of them see the same moment.
+    pub(crate) fn snapshot<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.pool.snapshot(read)
+    }
+
+    /// Runs a read that may take long on a thread of its own; all its statements see the same moment.
+    ///
+    /// When the caller goes away before it has begun, it is not begun.
+    pub(crate) fn spawn<T, F>(&self, read: F) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        let queue = Arc::clone(&self.queue);
+        async move {
+            let (answer, arrives) = oneshot::channel();
+            queue.push(Box::new(move |pool| {
+                if !answer.is_canceled() {
+                    let result = catch_unwind(AssertUnwindSafe(|| pool.snapshot(read)))
+                        .unwrap_or_else(|_| Err(Error::unexpected("a read panicked")));
+                    // The caller may have gone away meanwhile.
+                    let _ = answer.send(result);
+                }
+            }))?;
+            arrives.await.unwrap_or_else(|oneshot::Canceled| Err(unavailable()))
+        }
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.queue.lock().open = false;
+        self.queue.filled.notify_all();
+        for thread in self.threads.drain(..) {
+            // The last handle of a store may go inside a read, on the thread itself.
+            if thread.thread().id() != thread::current().id() {
+                // A panic of the thread has been reported by its own hook.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Readers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readers").field("open", &self.pool.idle().open).finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lease(&self) -> Result<Lease<'_>> {
+        let idle = self.idle();
+        let (mut idle, _) = self
+            .returned
+            .wait_timeout_while(idle, self.patience, |idle| idle.connections.is_empty() && idle.open >= self.limit)
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = idle.connections.pop() {
+            return Ok(Lease { pool: self, connection: Some(connection) });
+        }
+        if idle.open >= self.limit {
+            return Err(unavailable());
+        }
+        idle.open = idle.open.saturating_add(1);
+        drop(idle);
+        let mut lease = Lease { pool: self, connection: None };
+        lease.connection = Some(open_reader(&self.path, self.patience)?);
+        Ok(lease)
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let mut lease = self.lease().map_err(settle)?;
+        let result = read(lease.connection()?);
+        lease.judge(result)
+    }
+
+    fn snapshot<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.with(|connection| {
+            connection.prepare_cached("BEGIN")?.execute(())?;
+            let result = read(connection)?;
+            connection.prepare_cached("COMMIT")?.execute(())?;
+            Ok(result)
+        })
+    }
+}
+
+/// A connection out of the pool; it goes back when this goes, without an open transaction.
+struct Lease<'a> {
+    pool: &'a Pool,
+    connection: Option<Connection>,
+}
+
+impl Lease<'_> {
+    fn connection(&self) -> Result<&Connection> {
+        self.connection.as_ref().ok_or_else(|| Error::unexpected("a reading connection is not open"))
+    }
+
+    /// Gives up a connection that may remember a damaged page.
+    fn judge<T>(&mut self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| {
+            if taints(&error) {
+                self.connection = None;
+            }
+            settle(error)
+        })
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let connection = self.connection.take().filter(|connection| {
+            // Left open by an error or a panic. What cannot end its transaction is not used again.
+            connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok()
+        });
+        let mut idle = self.pool.idle();
+        match connection {
+            Some(connection) => idle.connections.push(connection),
+            None => idle.open = idle.open.saturating_sub(1),
+        }
+        drop(idle);
+        self.pool.returned.notify_one();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, read: Read) -> Result<()> {
+        let mut waiting = self.lock();
+        if !waiting.open || waiting.reads.len() >= QUEUE {
+            return Err(unavailable());
+        }
+        waiting.reads.push_back(read);
+        drop(waiting);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// One reading thread: until the queue is closed and empty.
+    fn serve(&self, pool: &Pool) {
+        while let Some(read) = self.next() {
+            read(pool);
+        }
+    }
+
+    fn next(&self) -> Option<Read> {
+        let waiting = self.lock();
+        let waiting = self.filled.wait_while(waiting, |waiting| waiting.open && waiting.reads.is_empty());
+        waiting.unwrap_or_else(PoisonError::into_inner).reads.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use svc_core::error::{Error, Result};
+use tempfile::TempDir;
+
+use crate::{Options, Store};
+
+fn open(options: impl FnOnce(Options) -> Options) -> (Store, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
+    (store, folder)
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn tenants(file: &Connection) -> Result<i64> {
+    Ok(file.prepare_cached("SELECT count(*) FROM tenant")?.query_row((), |row| row.get(0))?)
+}
+
+fn add_tenant(store: &Store, name: &'static str) {
+    let add = store.writer().run(None, move |job| {
+        job.execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [name])?;
+        Ok(())
+    });
+    block_on(add).unwrap();
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let (store, _folder) = open(|options| options);
+    let write = |file: &Connection| Ok(file.execute("DELETE FROM tenant", ())?);
+    assert!(matches!(store.readers().with(write), Err(Error::Unexpected(_))));
+    assert!(matches!(block_on(store.readers().spawn(write)), Err(Error::Unexpected(_))));
+}
+
+#[test]
+fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
+    let (store, _folder) = open(|options| options);
+    let moments = store
+        .readers()
+        .snapshot(|file| {
+            let before = tenants(file)?;
+            add_tenant(&store, "one");
+            Ok((before, tenants(file)?))
+        })
+        .unwrap();
+    assert_eq!(moments, (0, 0));
+    assert_eq!(store.readers().with(tenants).unwrap(), 1);
+    assert_eq!(block_on(store.readers().spawn(tenants)).unwrap(), 1);
+}
+
+#[test]
+fn a_failed_or_panicking_read_leaves_no_transaction() {
+    let (store, _folder) = open(|options| options.readers(2));
+    for _ in 0..4 {
+        let failed = store.readers().snapshot(|file| tenants(file).and(Err::<(), _>(Error::NotFound)));
+        assert!(matches!(failed, Err(Error::NotFound)));
+        let panicked = block_on(store.readers().spawn(|file| -> Result<()> {
+            tenants(file)?;
+            panic!("a bug")
+        }));
+        assert!(matches!(panicked, Err(Error::Unexpected(_))));
+    }
+    store
+        .readers()
+        .with(|file| {
+            assert!(file.is_autocommit());
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// UND-36: no free connection within the busy timeout is 503.
+#[test]
+fn an_exhausted_pool_is_unavailable_and_recovers() {
+    let (store, _folder) = open(|options| options.readers(2).busy_timeout(Duration::from_millis(10)));
+    let (taken, is_taken) = mpsc::channel();
+    let leaves: Vec<_> = (0..2)
+        .map(|_| {
+            let (leave, may) = mpsc::channel::<()>();
+            let taken = taken.clone();
+            let mut read = Box::pin(store.readers().spawn(move |_| {
+                taken.send(()).unwrap();
+                may.recv().unwrap();
+                Ok(())
+            }));
+            let pending = read.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+            assert!(pending.is_pending());
+            is_taken.recv().unwrap();
+            (leave, read)
+        })
+        .collect();
+    assert!(matches!(store.readers().with(tenants), Err(Error::Unavailable { .. })));
+    for (leave, read) in leaves {
+        leave.send(()).unwrap();
+        block_on(read).unwrap();
+    }
+    assert_eq!(store.readers().with(tenants).unwrap(), 0);
+}

@@ -1,0 +1,200 @@
+//! Group commit: one connection writes, many requests share one sync, and nothing is answered before it is durable (UND-36).
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use futures_channel::oneshot;
+use rusqlite::{Connection, ErrorCode};
+use svc_core::error::Result;
+
+use crate::batch::{Engine, Task, Work};
+use crate::file::FileError;
+use crate::options::Options;
+use crate::trouble::{Trouble, unavailable};
+
+pub(crate) use crate::batch::Job;
+
+/// Writes that share one transaction at most.
+const BATCH: usize = 256;
+
+/// The one way to change the data file.
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// Held by the writer thread, or by one caller that found it idle.
+    engine: Mutex<Engine>,
+    queue: Mutex<Queue>,
+    filled: Condvar,
+    capacity: usize,
+    inline: bool,
+    /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers leave them to the
+    /// thread, where they share a sync; a caller who is alone saves the way to it and back.
+    crowd: AtomicUsize,
+}
+
+struct Queue {
+    waiting: VecDeque<Box<dyn Task>>,
+    open: bool,
+}
+
+impl Writer {
+    /// Starts the writer thread on `connection`.
+    pub(crate) fn start(connection: Connection, options: &Options) -> Result<Self, FileError> {
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(Engine::new(connection, options)),
+            queue: Mutex::new(Queue { waiting: VecDeque::new(), open: true }),
+            filled: Condvar::new(),
+            capacity: options.queue,
+            inline: options.inline_commit,
+            crowd: AtomicUsize::new(0),
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("svc-sqlite-writer".to_owned())
+            .spawn(move || of_thread.serve())
+            .map_err(crate::file::io(&options.path))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Runs `work` in a transaction and answers when it is durable.
+    ///
+    /// What `work` wrote is undone, alone, when it returns an error or panics. It may share its transaction with other
+    /// work before and after it, and sees what that wrote. When `deadline` passes or the caller goes away before it has
+    /// begun, it is not begun; once begun it completes.
+    pub(crate) fn run<T, F>(
+        &self,
+        deadline: Option<Instant>,
+        work: F,
+    ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Job<'_>) -> Result<T> + Send + 'static,
+    {
+        let shared = Arc::clone(&self.shared);
+        async move {
+            let mut work = Work::new(deadline, work);
+            if shared.run_inline(&mut work) {
+                return work.into_result();
+            }
+            let answer = work.answer_later();
+            shared.enqueue(Box::new(work))?;
+            // Dropped without an answer: it came too late, or the store was closed.
+            answer.await.unwrap_or_else(|oneshot::Canceled| Err(unavailable()))
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.shared.queue().open = false;
+        self.shared.filled.notify_all();
+        // The last handle of a store may go inside a job, on the thread itself.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+            // A panic of the thread has been reported by its own hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("waiting", &self.shared.queue().waiting.len()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Commits on the calling thread when nobody else writes; `false` leaves the work untouched.
+    fn run_inline(&self, work: &mut dyn Task) -> bool {
+        if !self.inline || self.crowd.load(Ordering::Relaxed) > 1 {
+            return false;
+        }
+        let queue = self.queue();
+        if !queue.open || !queue.waiting.is_empty() {
+            return false;
+        }
+        drop(queue);
+        let mut engine = match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(engine)) => engine.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        if work.is_late() {
+            work.refuse(&Trouble::Passing(crate::trouble::SOON));
+            return true;
+        }
+        match engine.begin() {
+            Ok(()) => engine.carry_out(&mut [work]),
+            // Another process writes: waiting for it is for the thread, not for a caller.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return false,
+            Err(error) => work.refuse(&Trouble::of(&error)),
+        }
+        true
+    }
+
+    fn enqueue(&self, task: Box<dyn Task>) -> Result<()> {
+        let mut queue = self.queue();
+        if !queue.open || queue.waiting.len() >= self.capacity {
+            return Err(unavailable());
+        }
+        queue.waiting.push_back(task);
+        drop(queue);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// The writer thread: until the queue is closed and empty.
+    fn serve(&self) {
+        while self.wait() {
+            let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            // Taken only now: whatever came while an inline commit held the engine shares this transaction.
+            let mut batch = self.take();
+            let crowd = self.crowd.load(Ordering::Relaxed);
+            self.crowd.store(batch.len().max(crowd.saturating_sub(crowd.div_ceil(4))), Ordering::Relaxed);
+            engine.run(&mut batch);
+            drop(engine);
+            for task in batch {
+                task.answer();
+            }
+        }
+    }
+
+    /// Whether there is something to do.
+    fn wait(&self) -> bool {
+        let queue = self.queue();
+        let queue = self.filled.wait_while(queue, |queue| queue.open && queue.waiting.is_empty());
+        !queue.unwrap_or_else(PoisonError::into_inner).waiting.is_empty()
+    }
+
+    /// The next batch, without the work that nobody waits for any more.
+    fn take(&self) -> Vec<Box<dyn Task>> {
+        let mut queue = self.queue();
+        let mut batch = Vec::with_capacity(queue.waiting.len().min(BATCH));
+        // Dropped only when the queue is free: what a job holds may reach back to the store.
+        let mut dropped = Vec::new();
+        while batch.len() < BATCH
+            && let Some(task) = queue.waiting.pop_front()
+        {
+            if task.is_dropped() {
+                dropped.push(task);
+            } else {
+                batch.push(task);
+            }
+        }
+        drop(queue);
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,432 @@
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use svc_core::error::{Code, Error, Problem, Result};
+use tempfile::TempDir;
+
+use super::Job;
+use crate::{Options, Store};
+
+type Boxed<T> = Box<dyn FnOnce(&mut Job<'_>) -> Result<T> + Send>;
+
+/// An open store with one table for the tests.
+struct Bench {
+    store: Store,
+    folder: TempDir,
+}
+
+fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
+    let bench = Bench { store, folder };
+    bench.write(|job| Ok(job.execute_batch("CREATE TABLE note (text TEXT PRIMARY KEY) STRICT")?)).unwrap();
+    bench
+}
+
+impl Bench {
+    fn write<T: Send + 'static>(&self, work: impl FnOnce(&mut Job<'_>) -> Result<T> + Send + 'static) -> Result<T> {
+        block_on(self.store.writer().run(None, work))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.store
+            .readers()
+            .with(|file| {
+                let mut notes = file.prepare_cached("SELECT text FROM note ORDER BY text")?;
+                Ok(notes.query_map((), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+            })
+            .unwrap()
+    }
+
+    /// Another process' connection to the file.
+    fn stranger(&self) -> Connection {
+        Connection::open(self.folder.path().join("data.db")).unwrap()
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn poll<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
+    std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn note(text: &'static str) -> impl FnOnce(&mut Job<'_>) -> Result<()> + Send + 'static {
+    move |job| {
+        job.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([text])?;
+        Ok(())
+    }
+}
+
+/// Holds the writer before COMMIT: says that it waits there, and waits for leave.
+struct Gate {
+    waits: Receiver<()>,
+    leave: Sender<()>,
+    closed: Arc<AtomicBool>,
+}
+
+fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
+    let (says, waits) = mpsc::channel();
+    let (leave, may) = mpsc::channel::<()>();
+    let may = Mutex::new(may);
+    let closed = Arc::new(AtomicBool::new(false));
+    let is_closed = Arc::clone(&closed);
+    let hold = move || {
+        if is_closed.load(Ordering::SeqCst) {
+            says.send(()).unwrap();
+            may.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap();
+        }
+    };
+    (Gate { waits, leave, closed }, hold)
+}
+
+/// Queues `works` so that all of them share one transaction, and hands back what each was answered.
+fn together<T: Send + 'static>(
+    options: impl FnOnce(Options) -> Options,
+    works: Vec<Boxed<T>>,
+) -> (Bench, Vec<Result<T>>) {
+    let (gate, hold) = gate();
+    let bench = bench(|start| options(start.inline_commit(false).before_commit(hold)));
+    gate.closed.store(true, Ordering::SeqCst);
+    let mut first = Box::pin(bench.store.writer().run(None, note("first")));
+    assert!(poll(&mut first).is_pending());
+    gate.waits.recv().unwrap();
+    let mut answers: Vec<_> = works.into_iter().map(|work| Box::pin(bench.store.writer().run(None, work))).collect();
+    assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
+    gate.closed.store(false, Ordering::SeqCst);
+    gate.leave.send(()).unwrap();
+    block_on(first).unwrap();
+    let answers = answers.into_iter().map(block_on).collect();
+    (bench, answers)
+}
+
+/// UND-36: nobody is answered before COMMIT, neither a queued write nor one on its caller's thread.
+#[test]
+fn no_answer_before_commit() {
+    for inline in [false, true] {
+        let (gate, hold) = gate();
+        let bench = bench(|options| options.inline_commit(inline).before_commit(hold));
+        gate.closed.store(true, Ordering::SeqCst);
+        let (answered, answer) = mpsc::channel();
+        let store = bench.store.clone();
+        let caller = std::thread::spawn(move || {
+            answered.send(block_on(store.writer().run(None, note("held")))).unwrap();
+        });
+        gate.waits.recv().unwrap();
+        assert!(answer.try_recv().is_err(), "answered before COMMIT");
+        assert!(bench.notes().is_empty(), "visible before COMMIT");
+        gate.closed.store(false, Ordering::SeqCst);
+        gate.leave.send(()).unwrap();
+        answer.recv().unwrap().unwrap();
+        assert_eq!(bench.notes(), ["held"]);
+        caller.join().unwrap();
+    }
+}
+
+/// UND-36: the writer's own connection syncs fully, and logs.
+#[test]
+fn settings_of_the_writer() {
+    let read = |options: fn(Options) -> Options| {
+        bench(options)
+            .write(|job| {
+                let setting = |name: &str| job.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+                let mode = job.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))?;
+                Ok((mode, setting("synchronous")?, setting("foreign_keys")?, setting("secure_delete")?))
+            })
+            .unwrap()
+    };
+    assert_eq!(read(|options| options), ("wal".to_owned(), 2, 1, 1));
+    assert_eq!(read(Options::synchronous_normal), ("wal".to_owned(), 1, 1, 1));
+}
+
+#[test]
+fn an_idle_writer_commits_where_it_is_called() {
+    let name = |inline| {
+        let bench = bench(|options| options.inline_commit(inline));
+        bench.write(|_| Ok(std::thread::current().name().map(ToOwned::to_owned))).unwrap()
+    };
+    assert_eq!(name(true), std::thread::current().name().map(ToOwned::to_owned));
+    assert_eq!(name(false).as_deref(), Some("svc-sqlite-writer"));
+}
+
+/// UND-36: what a refused or panicking job wrote is undone; its neighbours stay.
+#[test]
+fn a_failing_job_is_undone_alone() {
+    let refused = Problem::general(Code::NameInUse, "in use");
+    let (bench, answers) = together(
+        |options| options,
+        vec![
+            Box::new(note("a")),
+            Box::new(move |job| {
+                note("b")(job)?;
+                Err(Error::invalid(refused))
+            }),
+            Box::new(|job| {
+                note("c")(job)?;
+                panic!("a bug");
+            }),
+            Box::new(note("a")),
+            Box::new(note("d")),
+        ],
+    );
+    assert!(matches!(
+        answers.as_slice(),
+        [Ok(()), Err(Error::Invalid(_)), Err(Error::Unexpected(_)), Err(Error::Unexpected(_)), Ok(())]
+    ));
+    assert_eq!(bench.notes(), ["a", "d", "first"]);
+    // Alone in its transaction, the same holds.
+    for inline in [false, true] {
+        let bench = self::bench(|options| options.inline_commit(inline));
+        let lost = bench.write(|job| note("x")(job).and(Err::<(), _>(Error::NotFound)));
+        assert!(matches!(lost, Err(Error::NotFound)));
+        let lost = bench.write(|job| note("x")(job).map(|()| panic!("a bug")));
+        assert!(matches!(lost, Err::<(), _>(Error::Unexpected(_))));
+        bench.write(note("y")).unwrap();
+        assert_eq!(bench.notes(), ["y"]);
+    }
+}
+
+/// UND-36: when COMMIT fails, every job of the transaction fails, also those that had succeeded.
+#[test]
+fn a_failed_commit_acknowledges_nothing() {
+    let (bench, answers) = together(
+        |options| options,
+        vec![
+            Box::new(note("a")),
+            Box::new(|job| {
+                // A deferred constraint lets the job pass and COMMIT fail.
+                job.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+                job.execute(
+                    "INSERT INTO api_key (id, tenant, prefix, hash, hint, label, read_only, created)
+                     VALUES ('k', 99, 0, x'', '', '', 0, 0)",
+                    (),
+                )?;
+                Ok(())
+            }),
+            Box::new(|_| Err(Error::NotFound)),
+        ],
+    );
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Error::Unexpected(_)))), "{answers:?}");
+    assert_eq!(bench.notes(), ["first"]);
+    bench.write(note("after")).unwrap();
+    assert_eq!(bench.notes(), ["after", "first"]);
+}
+
+/// UND-36: when SQLite ends the transaction under a job, its neighbours before and after it fail with it.
+#[test]
+fn a_lost_transaction_acknowledges_nothing() {
+    let (bench, answers) = together(
+        |options| options,
+        vec![
+            Box::new(note("a")),
+            Box::new(|job| {
+                // What SQLite does by itself after some I/O errors.
+                job.execute_batch("ROLLBACK")?;
+                let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+                Err(rusqlite::Error::SqliteFailure(failure, None).into())
+            }),
+            Box::new(note("b")),
+        ],
+    );
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Error::Unavailable { .. }))), "{answers:?}");
+    assert_eq!(bench.notes(), ["first"]);
+}
+
+#[test]
+fn hooks_run_after_commit_in_order_and_only_for_what_stays() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let hooked = |number: i32, keep: bool| -> Boxed<()> {
+        let seen = Arc::clone(&seen);
+        Box::new(move |job| {
+            job.after_commit(move || {
+                seen.lock().unwrap().push(number);
+                assert_ne!(number, 3, "a bug in a hook");
+            });
+            if keep { Ok(()) } else { Err(Error::NotFound) }
+        })
+    };
+    let (bench, _) = together(|options| options, (1..=6).map(|number| hooked(number, number % 2 == 1)).collect());
+    assert_eq!(*seen.lock().unwrap(), [1, 3, 5]);
+    bench.write(hooked(7, true)).unwrap();
+    let _ = bench.write(hooked(8, false));
+    assert_eq!(*seen.lock().unwrap(), [1, 3, 5, 7]);
+}
+
+/// UND-36: a full queue, a passed deadline and a caller that went away: refused, and never begun.
+#[test]
+fn what_cannot_be_done_in_time_is_not_begun() {
+    let (gate, hold) = gate();
+    let bench = bench(|options| options.inline_commit(false).queue(2).before_commit(hold));
+    gate.closed.store(true, Ordering::SeqCst);
+    let run = |deadline, text| Box::pin(bench.store.writer().run(deadline, note(text)));
+    let mut first = run(None, "first");
+    assert!(poll(&mut first).is_pending());
+    gate.waits.recv().unwrap();
+    let mut late = run(Some(Instant::now()), "late");
+    let mut gone = run(None, "gone");
+    assert!(poll(&mut late).is_pending());
+    assert!(poll(&mut gone).is_pending());
+    assert!(matches!(poll(&mut run(None, "too many")), Poll::Ready(Err(Error::Unavailable { retry_after: 1 }))));
+    drop(gone);
+    gate.closed.store(false, Ordering::SeqCst);
+    gate.leave.send(()).unwrap();
+    block_on(first).unwrap();
+    assert!(matches!(block_on(late), Err(Error::Unavailable { .. })));
+    assert_eq!(bench.notes(), ["first"]);
+    // The same on the caller's thread.
+    let bench = self::bench(|options| options);
+    let late = block_on(bench.store.writer().run(Some(Instant::now()), note("late")));
+    assert!(matches!(late, Err(Error::Unavailable { .. })));
+    assert!(bench.notes().is_empty());
+}
+
+/// UND-36: a file held by another process is 503 after the busy timeout; the caller's thread does not wait for it.
+#[test]
+fn a_busy_file_is_unavailable_and_recovers() {
+    let bench = bench(|options| options.busy_timeout(Duration::from_millis(20)));
+    let stranger = bench.stranger();
+    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut write = Box::pin(bench.store.writer().run(None, note("a")));
+    assert!(poll(&mut write).is_pending(), "the caller's thread waited for another process");
+    assert!(matches!(block_on(write), Err(Error::Unavailable { .. })));
+    stranger.execute_batch("ROLLBACK").unwrap();
+    bench.write(note("b")).unwrap();
+    assert_eq!(bench.notes(), ["b"]);
+}
+
+/// UND-36: a full disk is 503, nothing of the refused write stays, and small writes go on.
+#[test]
+fn a_full_file_is_unavailable_and_recovers() {
+    let bench = bench(|options| options.max_page_count(40));
+    let large = |job: &mut Job<'_>| {
+        note("large")(job)?;
+        job.execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
+        Ok(())
+    };
+    assert!(matches!(bench.write(large), Err(Error::Unavailable { .. })));
+    assert!(bench.notes().is_empty());
+    bench.write(note("small")).unwrap();
+    bench.write(|job| Ok(job.pragma_update_and_check(None, "max_page_count", 1000, |_| Ok(()))?)).unwrap();
+    bench.write(large).unwrap();
+    assert_eq!(bench.notes().len(), 3);
+    // Full in the middle of a batch: only what was acknowledged is there.
+    let (bench, answers) =
+        together(|options| options.max_page_count(40), vec![Box::new(note("a")), Box::new(large), Box::new(note("b"))]);
+    let acknowledged = answers.iter().filter(|answer| answer.is_ok()).count();
+    assert!(matches!(answers.get(1), Some(Err(Error::Unavailable { .. }))));
+    assert_eq!(bench.notes().len(), acknowledged + 1);
+}
+
+/// UND-36: a file that became read-only is 500, before a transaction as well as inside one, and recovers.
+#[test]
+fn a_read_only_file_is_unexpected_and_recovers() {
+    let bench = bench(|options| options);
+    let refused = bench.write(|job| {
+        job.pragma_update(None, "query_only", true)?;
+        let refused = note("a")(job);
+        job.pragma_update(None, "query_only", false)?;
+        refused
+    });
+    assert!(matches!(refused, Err(Error::Unexpected(_))));
+    bench.write(note("b")).unwrap();
+    bench.write(|job| Ok(job.pragma_update(None, "query_only", true)?)).unwrap();
+    assert!(matches!(bench.write(note("c")), Err(Error::Unexpected(_))));
+    assert_eq!(bench.notes(), ["b"]);
+}
+
+/// 64 callers: each is answered once, and what was acknowledged is there.
+#[test]
+fn many_callers() {
+    const CALLERS: i64 = 64;
+    const EACH: i64 = 40;
+    let bench = bench(|options| options);
+    let next = Arc::new(AtomicI64::new(0));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    runtime.block_on(async {
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|_| {
+                let (store, next) = (bench.store.clone(), Arc::clone(&next));
+                tokio::spawn(async move {
+                    for _ in 0..EACH {
+                        let number = next.fetch_add(1, Ordering::SeqCst);
+                        let work = move |job: &mut Job<'_>| {
+                            job.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([number.to_string()])?;
+                            if number % 10 == 0 { Err(Error::NotFound) } else { Ok(()) }
+                        };
+                        assert_eq!(store.writer().run(None, work).await.is_ok(), number % 10 != 0);
+                    }
+                })
+            })
+            .collect();
+        for caller in callers {
+            caller.await.unwrap();
+        }
+    });
+    assert_eq!(bench.notes().len(), usize::try_from(CALLERS * EACH * 9 / 10).unwrap());
+}
+
+/// The last handle of a store may go anywhere, also inside a job on the writer's own thread.
+#[test]
+fn a_store_closes_inside_its_own_job() {
+    let bench = bench(|options| options.inline_commit(false));
+    let path = bench.store.path().to_owned();
+    let Bench { store, folder } = bench;
+    let last = store.clone();
+    let answer = store.writer().run(None, move |job| {
+        note("last")(job)?;
+        drop(last);
+        Ok(())
+    });
+    let mut answer = Box::pin(answer);
+    let _ = poll(&mut answer);
+    drop(store);
+    block_on(answer).unwrap();
+    let text: String =
+        Connection::open(path).unwrap().query_row("SELECT text FROM note", (), |row| row.get(0)).unwrap();
+    assert_eq!(text, "last");
+    drop(folder);
+}
+
+/// UND-36: a damaged page is 500 for whoever needs it and nobody else, and is forgotten when the disk answers rightly.
+#[test]
+fn a_corrupt_page_is_unexpected_and_recovers() {
+    use std::os::unix::fs::FileExt;
+
+    let bench = bench(|options| options);
+    bench.write(note("a")).unwrap();
+    let root: u64 = bench
+        .write(|job| {
+            Ok(job
+                .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'note'", (), |row| row.get::<_, u32>(0))?)
+        })
+        .unwrap()
+        .into();
+    let Bench { store, folder } = bench;
+    let path = store.path().to_owned();
+    drop(store);
+    let place = (root - 1) * 4096;
+    let mut sound = [0; 4096];
+    std::fs::File::open(&path).unwrap().read_exact_at(&mut sound, place).unwrap();
+    let damage = |page: &[u8; 4096]| {
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all_at(page, place).unwrap();
+    };
+    damage(&[0xAA; 4096]);
+    let bench = Bench { store: Store::open(Options::new(&path)).unwrap(), folder };
+    let read = |bench: &Bench| {
+        bench.store.readers().with(|file| {
+            Ok(file.prepare_cached("SELECT count(*) FROM note")?.query_row((), |row| row.get::<_, i64>(0))?)
+        })
+    };
+    assert!(matches!(read(&bench), Err(Error::Unexpected(_))));
+    assert!(matches!(bench.write(note("b")), Err(Error::Unexpected(_))));
+    bench.write(|job| Ok(job.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
+    damage(&sound);
+    assert_eq!(read(&bench).unwrap(), 1);
+    bench.write(note("c")).unwrap();
+    assert_eq!(bench.notes(), ["a", "c"]);
+}

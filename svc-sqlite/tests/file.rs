@@ -1,0 +1,117 @@
+//! Who may open a data file, and who may read it.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use svc_sqlite::{FileError, Options, Store, is_data_file, remove_data_file};
+
+/// UND-42: one server at a time; key management may open the file beside it.
+#[test]
+fn a_second_server_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.db");
+    assert!(matches!(Store::open(Options::new(&path).beside_a_server()), Err(FileError::Missing { .. })));
+    let first = Store::open(Options::new(&path)).unwrap();
+    let error = Store::open(Options::new(&path)).unwrap_err();
+    assert!(matches!(error, FileError::InUse { .. }));
+    assert!(error.to_string().contains("another server has this file open"));
+    Store::open(Options::new(&path).beside_a_server()).unwrap();
+    assert!(matches!(remove_data_file(&path), Err(FileError::InUse { .. })));
+    drop(first);
+    Store::open(Options::new(&path)).unwrap();
+}
+
+/// UND-42: only the owner may read the file and its log, also when it came with a wider mode.
+#[cfg(unix)]
+#[test]
+fn files_are_their_owners() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.db");
+    let modes = || {
+        let mut modes: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| {
+                let entry = entry.unwrap();
+                let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+                (entry.file_name().into_string().unwrap(), mode)
+            })
+            .collect();
+        modes.sort();
+        modes
+    };
+    let expected = ["data.db", "data.db-lock", "data.db-shm", "data.db-wal"].map(|name| (name.to_owned(), 0o600));
+    let store = Store::open(Options::new(&path)).unwrap();
+    assert_eq!(modes(), expected);
+    drop(store);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let _store = Store::open(Options::new(&path)).unwrap();
+    assert_eq!(modes(), expected);
+}
+
+#[test]
+fn files_of_other_programs_are_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("letter.txt");
+    std::fs::write(&text, "Dear Sir or Madam, ".repeat(100)).unwrap();
+    let database = folder.path().join("other.db");
+    Connection::open(&database).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
+    for path in [&text, &database] {
+        let before = std::fs::read(path).unwrap();
+        assert!(!is_data_file(path).unwrap());
+        assert!(matches!(Store::open(Options::new(path)), Err(FileError::Foreign { .. })));
+        assert!(matches!(remove_data_file(path), Err(FileError::Foreign { .. })));
+        assert_eq!(std::fs::read(path).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_data_file_is_known_by_its_mark_and_removed_with_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.db");
+    assert!(!is_data_file(&path).unwrap());
+    assert!(!remove_data_file(&path).unwrap());
+    // An empty file, as other programs reserve a name, is as good as none.
+    std::fs::write(&path, "").unwrap();
+    drop(Store::open(Options::new(&path)).unwrap());
+    assert!(is_data_file(&path).unwrap());
+    assert!(remove_data_file(&path).unwrap());
+    assert!(!path.exists());
+}
+
+#[test]
+fn share_names_are_fixed_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.db");
+    let open = |first: &str, second: &str| Store::open(Options::new(&path).share_names(first, second));
+    drop(Store::open(Options::new(&path)).unwrap());
+    assert_eq!(open("a", "b").unwrap().share_names(), Some(("a", "b")));
+    assert_eq!(open("a", "b").unwrap().share_names(), Some(("a", "b")));
+    let error = open("a", "c").unwrap_err();
+    assert!(matches!(error, FileError::ShareNames { .. }));
+    assert!(
+        error.to_string().ends_with("the share objects of this file are named a, b; use these names, or another file")
+    );
+    assert_eq!(Store::open(Options::new(&path)).unwrap().share_names(), Some(("a", "b")));
+}
+
+/// A newer file and one with a damaged checksum are refused, and nothing in them is changed.
+#[test]
+fn newer_and_damaged_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let change = |path: &Path, sql: &str| {
+        drop(Store::open(Options::new(path)).unwrap());
+        Connection::open(path).unwrap().execute_batch(sql).unwrap();
+        Store::open(Options::new(path)).unwrap_err()
+    };
+    let newer = change(
+        &folder.path().join("newer.db"),
+        "INSERT INTO migration SELECT max(number) + 1, 'future', '', 0 FROM migration",
+    );
+    assert!(matches!(newer, FileError::Newer { .. }), "{newer}");
+    assert_eq!(newer.to_string().lines().count(), 1);
+    let damaged =
+        change(&folder.path().join("damaged.db"), "UPDATE migration SET checksum = upper(checksum) WHERE number = 1");
+    assert!(matches!(damaged, FileError::Damaged { number: 1, .. }), "{damaged}");
+}
