@@ -85,7 +85,7 @@ codes! {
     ResponseNameInvalid = "RESPONSE_NAME_INVALID", 400;
     /// The question has no response with this key (HAF-09).
     ResponseKeyDoesNotExist = "RESPONSE_KEY_DOES_NOT_EXIST", 400;
-    /// A SingleChoice question takes one response (HAF-09).
+    /// A `SingleChoice` question takes one response (HAF-09).
     TooManyResponses = "TOO_MANY_RESPONSES", 400;
     /// No tag has this name (ERR-37).
     TagNameDoesNotExist = "TAG_NAME_DOES_NOT_EXIST", 400;

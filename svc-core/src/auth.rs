@@ -1,0 +1,239 @@
+//! Who may do what: keys, rights and callers (AUT-01 to AUT-08).
+
+use std::{collections::BTreeSet, fmt, str::FromStr};
+
+use async_trait::async_trait;
+
+use crate::{
+    context::Tenant,
+    helper::HelperName,
+    link::Address,
+    model::Kind,
+    value::{Id, Timestamp},
+};
+
+/// One thing that a key may be allowed to do: an operation on a kind, or a helper (AUT-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Right {
+    /// An operation on the records of a kind, written `people.create`.
+    On(Kind, Operation),
+    /// A helper, written `helper.record_signature`.
+    Helper(HelperName),
+}
+
+/// An operation on a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operation {
+    /// Read a collection.
+    List,
+    /// Read one record.
+    Read,
+    /// Create a record.
+    Create,
+    /// Change a record.
+    Update,
+    /// Delete a record.
+    Delete,
+}
+
+impl Operation {
+    /// Every operation.
+    pub const ALL: &'static [Operation] = &[Self::List, Self::Read, Self::Create, Self::Update, Self::Delete];
+
+    /// Its name in capabilities and rights.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Read => "read",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::List | Self::Read)
+    }
+}
+
+impl Right {
+    /// Every right that the interface knows.
+    pub fn all() -> impl Iterator<Item = Right> {
+        let on_kinds = Kind::ALL.iter().flat_map(|&kind| Operation::ALL.iter().map(move |&op| Right::On(kind, op)));
+        on_kinds.chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper)))
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::On(_, operation) if operation.is_read())
+    }
+}
+
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::On(kind, operation) => write!(f, "{}.{}", kind.plural(), operation.as_str()),
+            Self::Helper(helper) => write!(f, "helper.{}", helper.as_str()),
+        }
+    }
+}
+
+/// A text that names no right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, or `helper.<name>`")]
+pub struct UnknownRight(String);
+
+impl FromStr for Right {
+    type Err = UnknownRight;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::all().find(|right| right.to_string() == text).ok_or_else(|| UnknownRight(text.to_owned()))
+    }
+}
+
+/// What a caller may do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rights {
+    /// Only these; all when `None`.
+    only: Option<BTreeSet<Right>>,
+    read_only: bool,
+}
+
+impl Rights {
+    /// Everything.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Everything that changes nothing.
+    #[must_use]
+    pub fn read_only() -> Self {
+        Self { only: None, read_only: true }
+    }
+
+    /// Only these.
+    pub fn only(rights: impl IntoIterator<Item = Right>) -> Self {
+        Self { only: Some(rights.into_iter().collect()), read_only: false }
+    }
+
+    /// The same without everything that changes something.
+    #[must_use]
+    pub fn reading(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+
+    /// Whether this may be done.
+    #[must_use]
+    pub fn allow(&self, right: Right) -> bool {
+        (!self.read_only || right.is_read()) && self.only.as_ref().is_none_or(|only| only.contains(&right))
+    }
+}
+
+/// Who asks: the bearer of a key, or somebody without one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    rights: Option<Rights>,
+    person: Option<Id>,
+}
+
+impl Caller {
+    /// Somebody without a key (HLP-07).
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self { rights: None, person: None }
+    }
+
+    /// The bearer of a key.
+    #[must_use]
+    pub fn with_rights(rights: Rights) -> Self {
+        Self { rights: Some(rights), person: None }
+    }
+
+    /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes (RES-petition-17).
+    #[must_use]
+    pub fn bound_to(mut self, person: Option<Id>) -> Self {
+        self.person = person;
+        self
+    }
+
+    /// Whether there is no key.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.rights.is_none()
+    }
+
+    /// The person that the key is bound to.
+    #[must_use]
+    pub fn person(&self) -> Option<&Id> {
+        self.person.as_ref()
+    }
+
+    /// Whether the caller may do this. Without a key: never; anonymous helper calls are a matter of the service.
+    #[must_use]
+    pub fn may(&self, right: Right) -> bool {
+        self.rights.as_ref().is_some_and(|rights| rights.allow(right))
+    }
+}
+
+/// What an authenticator sees of a request: never its body (UND-39).
+#[derive(Debug, Clone, Copy)]
+pub struct Credentials<'a> {
+    /// The value of the key header, when there is one.
+    pub key: Option<&'a str>,
+    /// All headers.
+    pub headers: &'a http::HeaderMap,
+    /// What the vendor's own layers attached to the request.
+    pub extensions: &'a http::Extensions,
+    /// The time of receipt.
+    pub now: Timestamp,
+}
+
+impl Credentials<'_> {
+    /// Whether nothing is there that could authenticate the request.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.key.is_none()
+    }
+}
+
+/// Turns a request into a caller and a tenant (AUT-01 to AUT-07).
+///
+/// # Behaviour
+///
+/// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point included (AUT-03).
+/// - It is called only when the request has a key, and [`Authenticator::without_key`] when it has none.
+/// - An `Err` becomes 500 or 503; nothing of the key goes into it.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell who calls",
+    label = "not an `Authenticator`",
+    note = "implement `svc_core::auth::Authenticator` for it: a key goes in, tenant and rights come out"
+)]
+pub trait Authenticator: Send + Sync {
+    /// The tenant and the caller that the key stands for; `None` when it is not valid.
+    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>>;
+
+    /// The tenant and caller of a request without a key header; `None`, the usual answer, when it is nobody.
+    async fn without_key(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+        let _ = credentials;
+        Ok(None)
+    }
+}
+
+/// Finds the tenant that an anonymous helper call works on: that of the container in its path (HLP-07).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell whose container an anonymous helper call addresses",
+    label = "not an `AnonymousTenant`",
+    note = "implement `svc_core::auth::AnonymousTenant` for it, or leave anonymous helpers off"
+)]
+pub trait AnonymousTenant: Send + Sync {
+    /// The tenant that has this container; `None` when nobody has.
+    async fn tenant_of(&self, container: &Address) -> crate::Result<Option<Tenant>>;
+}

@@ -1,0 +1,288 @@
+//! How a Rust type stands for a type of the interface: its table entry, reading and writing.
+
+use crate::{
+    link::ShareNames,
+    read::{Json, Object, write_string},
+    schema::Type,
+    value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
+};
+
+/// A Rust type that a field of a table may have (TYP-01 to TYP-12).
+pub trait FieldType: Sized {
+    /// The type on the wire.
+    const TYPE: Type;
+
+    /// The value of a JSON value that was validated against [`FieldType::TYPE`]; `None` for `null`.
+    fn read(json: &Json) -> Option<Self>;
+
+    /// Writes the value as JSON.
+    fn write(&self, out: &mut MemberWriter<'_>);
+}
+
+/// Writes typed values straight into bytes, with the dialect's names of the share objects (HAL-11).
+#[derive(Debug)]
+pub struct MemberWriter<'a> {
+    out: &'a mut Vec<u8>,
+    names: &'a ShareNames,
+}
+
+impl<'a> MemberWriter<'a> {
+    /// A writer that appends to `out`.
+    pub fn new(out: &'a mut Vec<u8>, names: &'a ShareNames) -> Self {
+        Self { out, names }
+    }
+
+    /// Writes `"name":value,`.
+    pub fn member<T: FieldType>(&mut self, name: &str, value: &T) {
+        write_string(self.names.to_wire(name), self.out);
+        self.out.push(b':');
+        value.write(self);
+        self.out.push(b',');
+    }
+
+    /// Writes an object; `members` writes each member with a comma behind it.
+    pub fn object(&mut self, members: impl FnOnce(&mut MemberWriter<'_>)) {
+        self.out.push(b'{');
+        members(&mut MemberWriter { out: self.out, names: self.names });
+        self.close(b'}');
+    }
+
+    /// Writes a JSON string.
+    pub fn string(&mut self, text: &str) {
+        write_string(text, self.out);
+    }
+
+    /// Writes text that is JSON already.
+    pub fn raw(&mut self, json: &str) {
+        self.out.extend_from_slice(json.as_bytes());
+    }
+
+    fn array<T: FieldType>(&mut self, items: &[T]) {
+        self.out.push(b'[');
+        for item in items {
+            item.write(self);
+            self.out.push(b',');
+        }
+        self.close(b']');
+    }
+
+    fn close(&mut self, end: u8) {
+        if self.out.last() == Some(&b',') {
+            self.out.pop();
+        }
+        self.out.push(end);
+    }
+}
+
+impl FieldType for String {
+    const TYPE: Type = Type::String;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_str().map(str::to_owned)
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.string(self);
+    }
+}
+
+impl FieldType for i64 {
+    const TYPE: Type = Type::Integer;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_number().and_then(crate::read::Number::as_i64)
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.raw(&self.to_string());
+    }
+}
+
+impl FieldType for f64 {
+    const TYPE: Type = Type::Float;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_number().and_then(crate::read::Number::as_f64)
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        if self.is_finite() { out.raw(&self.to_string()) } else { out.raw("null") }
+    }
+}
+
+impl FieldType for bool {
+    const TYPE: Type = Type::Boolean;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_bool()
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.raw(if *self { "true" } else { "false" });
+    }
+}
+
+impl FieldType for Amount {
+    const TYPE: Type = Type::Amount;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_number().and_then(|number| Self::parse(number.as_str()))
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.raw(&self.to_string());
+    }
+}
+
+impl FieldType for Timestamp {
+    const TYPE: Type = Type::Timestamp;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_str().and_then(Self::parse)
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.string(&self.to_string());
+    }
+}
+
+impl FieldType for Date {
+    const TYPE: Type = Type::Date;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_str().and_then(Self::parse)
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.string(&self.to_string());
+    }
+}
+
+impl<E: ClosedEnum> FieldType for FlexEnum<E> {
+    const TYPE: Type = Type::FlexEnum(E::VALUES);
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_str().map(Self::from)
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.string(self.as_str());
+    }
+}
+
+impl<T: FieldType> FieldType for Vec<T> {
+    const TYPE: Type = Type::Array(&T::TYPE);
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_array().map(|items| items.iter().filter_map(T::read).collect())
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.array(self);
+    }
+}
+
+/// A flag that a client sends as a boolean or as a string; it comes back as it was sent (RES-phone_number-01).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flag {
+    /// Sent as JSON `true` or `false`.
+    Boolean(bool),
+    /// Sent as the string `true` or `false`.
+    Text(bool),
+}
+
+impl Flag {
+    /// Whether it is set.
+    #[must_use]
+    pub const fn is_set(self) -> bool {
+        match self {
+            Self::Boolean(set) | Self::Text(set) => set,
+        }
+    }
+}
+
+impl FieldType for Flag {
+    const TYPE: Type = Type::Flag;
+
+    fn read(json: &Json) -> Option<Self> {
+        match json {
+            Json::Bool(set) => Some(Self::Boolean(*set)),
+            Json::String(text) => Some(Self::Text(text == "true")),
+            _ => None,
+        }
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        match self {
+            Self::Boolean(set) => set.write(out),
+            Self::Text(set) => out.string(if *set { "true" } else { "false" }),
+        }
+    }
+}
+
+/// The address or the identifier of a record as a client wrote it (RES-canvass-09, HAF-08).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference(pub String);
+
+impl FieldType for Reference {
+    const TYPE: Type = Type::Reference;
+
+    fn read(json: &Json) -> Option<Self> {
+        json.as_str().map(|text| Self(text.to_owned()))
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.string(&self.0);
+    }
+}
+
+/// Free keys with string values (RES-person-36).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StringMap(pub Vec<(String, String)>);
+
+impl FieldType for StringMap {
+    const TYPE: Type = Type::StringMap;
+
+    fn read(json: &Json) -> Option<Self> {
+        let entry = |(key, value): (&str, &Json)| Some((key.to_owned(), value.as_str()?.to_owned()));
+        json.as_object().map(|object: &Object| Self(object.iter().filter_map(entry).collect()))
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.object(|out| {
+            for (key, value) in &self.0 {
+                write_string(key, out.out);
+                out.out.push(b':');
+                write_string(value, out.out);
+                out.out.push(b',');
+            }
+        });
+    }
+}
+
+/// One value or an array of them, as the client sent it (RES-canvass-08).
+#[derive(Debug, Clone, PartialEq)]
+pub enum OneOrMany<T> {
+    /// Sent as one value.
+    One(T),
+    /// Sent as an array.
+    Many(Vec<T>),
+}
+
+impl<T: FieldType> FieldType for OneOrMany<T> {
+    const TYPE: Type = Type::OneOrMany(&T::TYPE);
+
+    fn read(json: &Json) -> Option<Self> {
+        match json {
+            Json::Array(items) => Some(Self::Many(items.iter().filter_map(T::read).collect())),
+            other => T::read(other).map(Self::One),
+        }
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        match self {
+            Self::One(item) => item.write(out),
+            Self::Many(items) => items.write(out),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a client sent, validated: a record to create, or a change of one (CRU-01 to CRU-19).
+
+use std::{fmt, marker::PhantomData, ops::Deref};
+
+use crate::{
+    describe::MemberWriter,
+    error::Problem,
+    field_set::{FieldKey, FieldSet},
+    link::{Address, ShareNames},
+    model::{Kind, Resource},
+    read::{Json, Limits, Object, Rules, merge_patch},
+    schema::Mode,
+    value::{Id, Identifier, Timestamp},
+};
+
+/// A record to create, validated, without the type of its kind.
+#[derive(Clone)]
+pub struct RawDraft {
+    /// The kind.
+    pub kind: Kind,
+    /// The fields under the names of the tables, each valid; computed ones, identifiers and links apart.
+    pub fields: Object,
+    /// Foreign identifiers, each once (TYP-13, TYP-14).
+    pub identifiers: Vec<Identifier>,
+    /// The id that an identifier in the server's own namespace names. Only in a helper's person or action, where it
+    /// means that very record; a plain create with one was refused (UND-24).
+    pub own: Option<Id>,
+    /// The records it links to by link name, the container among them. They have the right kind; whether they exist
+    /// only the store knows (CRU-02).
+    pub links: Vec<(&'static str, Address)>,
+}
+
+impl fmt::Debug for RawDraft {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Draft").field("kind", &self.kind).field("fields", &names).finish_non_exhaustive()
+    }
+}
+
+impl RawDraft {
+    /// An empty draft.
+    #[must_use]
+    pub fn empty(kind: Kind) -> Self {
+        Self { kind, fields: Object::new(), identifiers: Vec::new(), own: None, links: Vec::new() }
+    }
+
+    /// The record that a link leads to.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<&Address> {
+        self.links.iter().find(|(link, _)| *link == name).map(|(_, address)| address)
+    }
+
+    /// The container it is created under.
+    #[must_use]
+    pub fn container(&self) -> Option<&Address> {
+        self.link(self.kind.schema().parent?)
+    }
+
+    /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules between fields.
+    ///
+    /// Called by the library before a backend sees the draft. Problems are returned, not raised.
+    pub fn complete(&mut self, now: Timestamp) -> Vec<Problem> {
+        let schema = self.kind.schema();
+        for field in schema.fields.fields {
+            let value = match field.mode {
+                Mode::Default(value) => Json::from(value),
+                Mode::ReceiptTime => Json::from(now.to_string()),
+                _ => continue,
+            };
+            if !self.fields.contains(field.name) {
+                self.fields.insert(field.name, value);
+            }
+        }
+        let mut problems = Vec::new();
+        (schema.rules)(&mut Rules::new(&mut self.fields, &mut problems, now));
+        problems
+    }
+}
+
+/// A record to create: [`RawDraft`] with a typed view.
+pub struct Draft<R> {
+    raw: RawDraft,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> Draft<R> {
+    /// A draft of these fields, for tests and for programs that create records themselves.
+    pub fn new(fields: &R) -> Self {
+        Self::from_raw(RawDraft { fields: to_object(fields), ..RawDraft::empty(R::KIND) })
+    }
+
+    /// The typed view of a draft of this kind.
+    #[must_use]
+    pub fn from_raw(raw: RawDraft) -> Self {
+        Self { raw, kind: PhantomData }
+    }
+
+    /// The fields that were sent or have a default; computed ones are `None`.
+    #[must_use]
+    pub fn fields(&self) -> R {
+        R::from_object(&self.raw.fields)
+    }
+
+    /// The draft without its type.
+    #[must_use]
+    pub fn into_raw(self) -> RawDraft {
+        self.raw
+    }
+}
+
+impl<R> Deref for Draft<R> {
+    type Target = RawDraft;
+
+    fn deref(&self) -> &RawDraft {
+        &self.raw
+    }
+}
+
+impl<R> fmt::Debug for Draft<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.raw.fmt(f)
+    }
+}
+
+/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without the type of its kind.
+#[derive(Clone)]
+pub struct RawPatch {
+    /// The kind.
+    pub kind: Kind,
+    /// The fields that were sent, under the names of the tables, each valid; `null` empties.
+    pub fields: Object,
+    /// The foreign identifiers to keep, when any were sent (UND-25).
+    pub identifiers: Option<Vec<Identifier>>,
+    /// The links that were sent and may be changed; `None` clears (CRU-16).
+    pub links: Vec<(&'static str, Option<Address>)>,
+}
+
+impl fmt::Debug for RawPatch {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Patch").field("kind", &self.kind).field("fields", &names).finish_non_exhaustive()
+    }
+}
+
+impl RawPatch {
+    /// Applies the change to the fields of a record (under the names of the tables), then the rules between fields.
+    ///
+    /// # Errors
+    ///
+    /// Every rule that the changed record would break; `fields` is then not to be stored (CRU-20).
+    pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
+        merge_patch(fields, &self.fields);
+        let mut problems = Vec::new();
+        (self.kind.schema().rules)(&mut Rules::new(fields, &mut problems, now));
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+/// A change of a record: [`RawPatch`] with a typed view. Absent, `null` and a value stay apart.
+pub struct Patch<R> {
+    raw: RawPatch,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> Patch<R> {
+    /// The typed view of a patch of this kind.
+    #[must_use]
+    pub fn from_raw(raw: RawPatch) -> Self {
+        Self { raw, kind: PhantomData }
+    }
+
+    /// The fields that were sent, whether as a value or as `null`.
+    #[must_use]
+    pub fn sent(&self) -> FieldSet<R> {
+        FieldSet::matching(|field| self.raw.fields.contains(field.name))
+    }
+
+    /// Whether the field was sent as `null`, which empties it (CRU-17).
+    #[must_use]
+    pub fn clears(&self, key: FieldKey<R>) -> bool {
+        key.field().is_some_and(|field| matches!(self.raw.fields.get(field.name), Some(Json::Null)))
+    }
+
+    /// The values that were sent. A nested object holds only its sent members: [`Patch::apply`] merges them.
+    #[must_use]
+    pub fn fields(&self) -> R {
+        R::from_object(&self.raw.fields)
+    }
+
+    /// The record after the change (RFC 7396, UND-21), with the rules between fields applied.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) with every rule that the changed record would break (ERR-35).
+    pub fn apply(&self, record: &R, now: Timestamp) -> crate::Result<R> {
+        let mut fields = to_object(record);
+        self.raw.apply_to(&mut fields, now).map_err(crate::Error::Invalid)?;
+        Ok(R::from_object(&fields))
+    }
+
+    /// The patch without its type.
+    #[must_use]
+    pub fn into_raw(self) -> RawPatch {
+        self.raw
+    }
+}
+
+impl<R> Deref for Patch<R> {
+    type Target = RawPatch;
+
+    fn deref(&self) -> &RawPatch {
+        &self.raw
+    }
+}
+
+impl<R> fmt::Debug for Patch<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.raw.fmt(f)
+    }
+}
+
+/// The fields of a typed record as an object under the names of the tables.
+pub(crate) fn to_object<R: Resource>(record: &R) -> Object {
+    let names = ShareNames::default();
+    let mut bytes = Vec::new();
+    MemberWriter::new(&mut bytes, &names).object(|out| record.write_members(out));
+    match Json::read(&bytes, &Limits::own()) {
+        Ok(Json::Object(object)) => object,
+        _ => Object::new(),
+    }
+}

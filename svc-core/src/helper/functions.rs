@@ -1,0 +1,144 @@
+//! The helper action functions (HAF-01 to HAF-13).
+
+use crate::{
+    describe::{closed_enum, object},
+    error::Problem,
+    schema::Rule,
+    value::{Id, Identifier},
+};
+
+/// What a helper call asks to be done for its person, validated.
+#[derive(Debug, Clone, Default)]
+pub struct Functions {
+    /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then `add_tags_uri` (HAF-04).
+    pub tags: Vec<Named>,
+    /// Lists to add the person to: `add_lists` (HAF-05), then `add_lists_uri` (HAF-06).
+    pub lists: Vec<Named>,
+    /// Answers to record (HAF-07), and for a canvass its `question_response` (RES-canvass-08).
+    pub responses: Vec<ResponseInput>,
+    /// Server responses to trigger (HAF-11).
+    pub triggers: Option<Triggers>,
+    /// Functions of the body that this server does not support, each with its problem (ERR-38).
+    pub unsupported: Vec<(crate::model::Kind, Problem)>,
+}
+
+impl Functions {
+    /// Whether the call asks for nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.needs_person() && self.triggers.is_none() && self.unsupported.is_empty()
+    }
+
+    /// Whether a function is there that needs a person (UND-29).
+    #[must_use]
+    pub fn needs_person(&self) -> bool {
+        !(self.tags.is_empty() && self.lists.is_empty() && self.responses.is_empty())
+    }
+}
+
+/// A tag or a list that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// By its name (HAF-02, HAF-05).
+    Name(String),
+    /// By its address; `None` when the address leads to nothing of this server (HAF-04, HAF-06).
+    Address(Option<Id>),
+}
+
+/// One answer to record (HAF-07 to HAF-10).
+#[derive(Debug, Clone)]
+pub struct ResponseInput {
+    /// The question.
+    pub question: QuestionRef,
+    /// Chosen response keys.
+    pub responses: Vec<String>,
+    /// Free text.
+    pub value: Option<String>,
+    /// Where it stands in the body, for problems: `add_questions_responses_uri[0]`.
+    pub path: String,
+}
+
+/// How a call names a question (HAF-08).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuestionRef {
+    /// By its address.
+    Id(Id),
+    /// By one of its identifiers.
+    Identifier(Identifier),
+    /// By something that is neither of them, or leads elsewhere.
+    Unknown,
+}
+
+object! {
+    /// Server responses to trigger (HAF-11).
+    Triggers: "triggers" {
+        /// An e-mail (HAF-11).
+        autoresponse: Trigger,
+        /// A text message (HAF-11).
+        sms_response: Trigger,
+        /// A call (HAF-11).
+        call_response: Trigger,
+    }
+}
+
+object! {
+    /// One server response to trigger (HAF-12).
+    Trigger: "trigger" {
+        /// Whether it is wanted (HAF-12).
+        enabled: bool,
+        /// Which response, as `<system_name>:<id>` (HAF-13).
+        identifiers: Vec<String> [Rule::Identifiers],
+    }
+}
+
+object! {
+    /// One element of `add_questions_responses_uri` (HAF-07).
+    QuestionAnswer: "add_questions_responses_uri" {
+        /// Identifier or address of the question (HAF-08).
+        question: crate::describe::Reference = required,
+        /// Chosen response keys (HAF-09).
+        responses: Vec<String>,
+        /// Free text (HAF-10).
+        value: String,
+    }
+}
+
+object! {
+    /// The action functions as members of a helper's body (HAF-01).
+    FunctionFields: "helper action functions" {
+        /// Names of existing tags to add (HAF-02).
+        add_tags: Vec<String>,
+        /// Addresses of existing tags to add (HAF-04).
+        add_tags_uri: Vec<String>,
+        /// Names of existing lists to add the person to (HAF-05).
+        add_lists: Vec<String>,
+        /// Addresses of existing lists to add the person to (HAF-06).
+        add_lists_uri: Vec<String>,
+        /// Answers to record (HAF-07).
+        add_questions_responses_uri: Vec<QuestionAnswer>,
+        /// Server responses to trigger (HAF-11).
+        triggers: Triggers,
+    }
+}
+
+object! {
+    /// The body of the schedule helper (SCH-01, SCH-07).
+    ScheduleFields: "schedule" {
+        /// When sending starts (SCH-01).
+        scheduled_start_date: crate::value::Timestamp = required,
+        /// When sending stops (SCH-01).
+        scheduled_stop_date: crate::value::Timestamp,
+    }
+}
+
+closed_enum! {
+    /// The action functions by name, as capabilities name them (`haf.<name>`).
+    FunctionName {
+        AddTags = "add_tags",
+        AddTagsUri = "add_tags_uri",
+        AddLists = "add_lists",
+        AddListsUri = "add_lists_uri",
+        AddQuestionsResponsesUri = "add_questions_responses_uri",
+        Triggers = "triggers"
+    }
+}

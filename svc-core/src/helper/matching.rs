@@ -1,0 +1,174 @@
+//! Whether a posted person is one that is known already, and how the two are merged (HLP-04).
+
+use crate::{
+    read::{Json, Object},
+    value::Identifier,
+};
+
+/// Something that a person can be looked up by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MatchKey {
+    /// A foreign identifier, compared exactly.
+    Identifier(Identifier),
+    /// An e-mail address in normal form: see [`normal_email`].
+    Email(String),
+}
+
+/// How it is decided whether a posted person is known already (HLP-04, HLP-05).
+pub trait PersonMatching: std::fmt::Debug + Send + Sync {
+    /// What to look up, in this order; the first key that finds somebody decides, and of several people found by one key
+    /// the oldest.
+    fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
+
+    /// The method in words, published on the docs page and in the capability document (HLP-05).
+    fn text(&self) -> &str;
+}
+
+/// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address without case.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StockMatching;
+
+impl PersonMatching for StockMatching {
+    fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
+        let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
+        by_identifier.chain(emails(person).map(MatchKey::Email)).collect()
+    }
+
+    fn text(&self) -> &'static str {
+        "A posted person is looked up first by each foreign identifier, then by each e-mail address, compared without \
+         regard to case. The oldest match wins. A match merges: sent scalar fields replace, objects merge member by \
+         member, e-mail addresses, phone numbers and postal addresses merge by address, number or address lines, and an \
+         empty object or array changes nothing. A call without a key may match, but only fills empty fields and appends: \
+         it never overwrites a value or changes a subscription status."
+    }
+}
+
+/// The e-mail addresses of a person in normal form, the primary one first.
+pub fn emails(person: &Object) -> impl Iterator<Item = String> {
+    let list = person.get("email_addresses").and_then(Json::as_array).unwrap_or_default();
+    let objects = list.iter().filter_map(Json::as_object);
+    let (primary, others): (Vec<&Object>, Vec<&Object>) = objects.partition(|object| is_primary(object));
+    let address = |object: &Object| object.get("address").and_then(Json::as_str).map(normal_email);
+    primary.into_iter().chain(others).filter_map(address).collect::<Vec<_>>().into_iter()
+}
+
+/// The form in which e-mail addresses are compared: without regard to case and to spaces around.
+#[must_use]
+pub fn normal_email(address: &str) -> String {
+    address.trim().to_lowercase()
+}
+
+/// How a posted person is merged into a known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merge {
+    /// With a key: what is sent replaces.
+    Replace,
+    /// Without a key: only what is empty is filled (HLP-04).
+    Fill,
+}
+
+/// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or dates.
+pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
+    for (name, value) in posted.iter() {
+        match (list_key(name), value) {
+            (Some(key), Json::Array(items)) => merge_list(known, name, items, key, merge),
+            _ => merge_member(known, name, value, merge),
+        }
+    }
+}
+
+fn merge_member(known: &mut Object, name: &str, value: &Json, merge: Merge) {
+    if value.is_empty() || matches!(value, Json::Null) {
+        return;
+    }
+    match (known.get_mut(name), value) {
+        (Some(Json::Object(inner)), Json::Object(sent)) => {
+            for (name, value) in sent.iter() {
+                merge_member(inner, name, value, merge);
+            }
+        }
+        (Some(stored), _) if merge == Merge::Fill && !stored.is_blank() => {}
+        _ => {
+            known.insert(name, value.clone());
+        }
+    }
+}
+
+/// What two entries of a list of addresses or numbers are compared by.
+fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
+    match field {
+        "email_addresses" => Some(|entry| Some(normal_email(entry.get("address")?.as_str()?))),
+        "phone_numbers" => Some(|entry| Some(entry.get("number")?.as_str()?.to_owned())),
+        "postal_addresses" => Some(|entry| {
+            let lines = entry.get("address_lines")?.as_array()?.iter().filter_map(Json::as_str);
+            let lines: Vec<String> = lines.map(|line| line.trim().to_lowercase()).collect();
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        }),
+        _ => None,
+    }
+}
+
+fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -> Option<String>, merge: Merge) {
+    if sent.is_empty() {
+        return;
+    }
+    if !matches!(known.get(field), Some(Json::Array(_))) {
+        known.insert(field, Json::Array(Vec::new()));
+    }
+    let Some(Json::Array(stored)) = known.get_mut(field) else { return };
+    let had_primary = stored.iter().filter_map(Json::as_object).any(is_primary);
+    let mut takes_primary = false;
+    for entry in sent.iter().filter_map(Json::as_object) {
+        let wanted = key(entry);
+        let same = |item: &Json| wanted.is_some() && item.as_object().and_then(key) == wanted;
+        let mut entry = entry.clone();
+        // A posted primary takes the mark from the stored one; a stranger's may not while there is one.
+        if is_primary(&entry) && merge == Merge::Fill && had_primary {
+            entry.remove("primary");
+        }
+        let is_new_primary = is_primary(&entry);
+        if is_new_primary && !takes_primary {
+            takes_primary = true;
+            stored.iter_mut().filter_map(Json::as_object_mut).for_each(clear_primary);
+        }
+        match stored.iter_mut().find(|item| same(item)).and_then(Json::as_object_mut) {
+            Some(item) => {
+                // A stranger never changes a subscription status, not even one that was never set.
+                let taken = |name: &str| merge == Merge::Replace || name != "status";
+                for (name, value) in entry.iter().filter(|(name, _)| taken(name)) {
+                    merge_member(item, name, value, merge);
+                }
+                if is_new_primary {
+                    set_primary(item, &entry);
+                }
+            }
+            None => stored.push(Json::Object(entry)),
+        }
+    }
+}
+
+/// Whether an entry is marked as the primary one, as a boolean or as text (RES-phone_number-02).
+#[must_use]
+pub fn is_primary(entry: &Object) -> bool {
+    match entry.get("primary") {
+        Some(Json::Bool(primary)) => *primary,
+        Some(Json::String(text)) => text == "true",
+        _ => false,
+    }
+}
+
+fn clear_primary(entry: &mut Object) {
+    let cleared = match entry.get("primary") {
+        Some(Json::Bool(true)) => Json::Bool(false),
+        Some(Json::String(text)) if text == "true" => Json::from("false"),
+        _ => return,
+    };
+    entry.insert("primary", cleared);
+}
+
+fn set_primary(item: &mut Object, sent: &Object) {
+    if let Some(primary) = sent.get("primary") {
+        item.insert("primary", primary.clone());
+    }
+}

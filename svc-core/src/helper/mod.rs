@@ -1,0 +1,22 @@
+//! Helpers: one POST that records an action and its person (HLP-01 to HLP-23).
+//!
+//! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own [`Helper`](crate::Helper),
+//! or the default runner that composes the registered operations.
+
+mod functions;
+mod matching;
+mod name;
+mod outcome;
+mod plan;
+
+pub use functions::{
+    FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
+    Trigger, Triggers,
+};
+pub use matching::{MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email};
+pub use name::{
+    HelperName, HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
+    RecordSignature, RecordSubmission, Schedule,
+};
+pub use outcome::{Entry, EntryStatus, Outcome, RawOutcome};
+pub use plan::{Plan, RawPlan, Scheduling};

@@ -1,0 +1,90 @@
+//! What a helper call asks for, validated, as plain data.
+
+use std::{marker::PhantomData, ops::Deref};
+
+use super::{Functions, HelperName, HelperSpec};
+use crate::{
+    draft::{Draft, RawDraft},
+    link::Address,
+    model::Person,
+    value::Timestamp,
+};
+
+/// A helper call as plain data (HLP-02).
+///
+/// Everything in it was validated: what only the store can know (whether a tag exists, whether an event is full) is left
+/// to the runner.
+#[derive(Debug, Clone)]
+pub struct RawPlan {
+    /// Which helper.
+    pub helper: HelperName,
+    /// The record it belongs to; `None` for person signup.
+    pub container: Option<Address>,
+    /// The inline person (HLP-03).
+    pub person: Option<RawDraft>,
+    /// The action to record; `None` for person signup and schedule.
+    pub action: Option<RawDraft>,
+    /// The action functions (HAF-01).
+    pub functions: Functions,
+    /// What the schedule helper asks for (SCH-01, SCH-04).
+    pub schedule: Option<Scheduling>,
+    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
+    /// [`Error::Invalid`](crate::Error::Invalid) with every problem.
+    pub atomic: bool,
+    /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
+    /// stored action as it is (UND-24).
+    pub anonymous: bool,
+}
+
+/// What the schedule helper asks for (SCH-01, SCH-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduling {
+    /// To set the dates.
+    Set {
+        /// When sending starts.
+        start: Timestamp,
+        /// When sending stops.
+        stop: Option<Timestamp>,
+    },
+    /// To clear the dates.
+    Cancel,
+}
+
+/// A call of the helper `H`; reads like a [`RawPlan`], with typed views of the person and the action.
+#[derive(Debug)]
+pub struct Plan<H> {
+    raw: RawPlan,
+    helper: PhantomData<fn() -> H>,
+}
+
+impl<H: HelperSpec> Plan<H> {
+    pub(crate) fn new(raw: RawPlan) -> Self {
+        Self { raw, helper: PhantomData }
+    }
+
+    /// The inline person (HLP-03).
+    #[must_use]
+    pub fn person(&self) -> Option<Draft<Person>> {
+        self.raw.person.clone().map(Draft::from_raw)
+    }
+
+    /// The action to record; `None` for person signup and schedule.
+    #[must_use]
+    pub fn action(&self) -> Option<Draft<H::Records>> {
+        self.raw.action.clone().map(Draft::from_raw)
+    }
+
+    /// The plan without its type.
+    #[must_use]
+    pub fn into_raw(self) -> RawPlan {
+        self.raw
+    }
+}
+
+impl<H> Deref for Plan<H> {
+    type Target = RawPlan;
+
+    fn deref(&self) -> &RawPlan {
+        &self.raw
+    }
+}

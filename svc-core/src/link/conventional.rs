@@ -1,0 +1,214 @@
+//! The path shapes of the specification's examples (COL-19).
+
+use std::borrow::Cow;
+
+use super::{Address, Layout, Scope, Target};
+use crate::{helper::HelperName, model::Kind, schema::LinkTarget, value::Id};
+
+/// The conventional layout: `/people/<id>`, `/petitions/<p>/signatures/<id>`, `/events/<e>/record_attendance_helper` ...
+///
+/// Aliases that it also reads: `attendance` for a person's `attendances`, `/submissions/<id>`, a donation under its page,
+/// both sign-up paths, and a trailing slash anywhere.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ConventionalLayout;
+
+const DOCS: &str = "docs/";
+const DOCS_PAGE: &str = "docs/v1/";
+const CAPABILITIES: &str = "docs/capabilities";
+const SIGNUP: &str = "person_signup";
+const SIGNUP_ALIAS: &str = "person_signup_helper";
+const SCHEDULE: &str = "schedule";
+
+impl Layout for ConventionalLayout {
+    fn path(&self, target: &Target, out: &mut String) {
+        match target {
+            Target::EntryPoint => {}
+            Target::Docs => out.push_str(DOCS),
+            Target::DocsPage(relation) => {
+                out.push_str(DOCS_PAGE);
+                out.push_str(relation);
+            }
+            Target::Capabilities => out.push_str(CAPABILITIES),
+            Target::Collection { kind, scope } => {
+                if let Scope::Under(parent) = scope {
+                    push_record(parent, out);
+                    out.push('/');
+                }
+                out.push_str(kind.plural());
+            }
+            Target::Record(address) => push_record(address, out),
+            Target::Helper { helper, container } => {
+                match container {
+                    Some(container) => push_record(container, out),
+                    None => out.push_str(Kind::Person.plural()),
+                }
+                out.push('/');
+                out.push_str(helper_segment(*helper));
+            }
+        }
+    }
+
+    fn route(&self, path: &str) -> Option<Target> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path.is_empty() {
+            return Some(Target::EntryPoint);
+        }
+        if path == "docs" {
+            return Some(Target::Docs);
+        }
+        if path == CAPABILITIES {
+            return Some(Target::Capabilities);
+        }
+        if let Some(relation) = path.strip_prefix(DOCS_PAGE) {
+            let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':');
+            let is_page = !relation.is_empty() && relation.len() <= 64 && relation.bytes().all(good);
+            return is_page.then(|| Target::DocsPage(Cow::Owned(relation.to_owned())));
+        }
+        let segments: Vec<&str> = path.split('/').collect();
+        route_segments(&segments)
+    }
+}
+
+fn push_record(address: &Address, out: &mut String) {
+    if let (Some(home), Some(parent)) = (address.kind.schema().home, &address.parent) {
+        out.push_str(home.plural());
+        out.push('/');
+        out.push_str(parent.as_str());
+        out.push('/');
+    }
+    out.push_str(address.kind.plural());
+    out.push('/');
+    out.push_str(address.id.as_str());
+}
+
+fn helper_segment(helper: HelperName) -> &'static str {
+    match helper {
+        HelperName::PersonSignup => SIGNUP,
+        HelperName::Schedule => SCHEDULE,
+        other => other.relation(),
+    }
+}
+
+fn route_segments(segments: &[&str]) -> Option<Target> {
+    match *segments {
+        [collection] => {
+            let kind = Kind::from_plural(collection)?;
+            kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })
+        }
+        [collection, SIGNUP | SIGNUP_ALIAS] if collection == Kind::Person.plural() => {
+            Some(Target::Helper { helper: HelperName::PersonSignup, container: None })
+        }
+        [collection, id] => {
+            let kind = Kind::from_plural(collection)?;
+            // Of the kinds that live under another, only a submission has a short address (COL-05).
+            let addressed = kind.schema().has_collection() || kind == Kind::Submission;
+            addressed.then_some(())?;
+            Some(Target::Record(Address::top(kind, Id::new(id)?)))
+        }
+        [collection, id, below] => {
+            let Target::Record(parent) = route_segments(&[collection, id])? else { return None };
+            below_record(parent, below)
+        }
+        [collection, id, below, member] => {
+            let parent = Id::new(id)?;
+            let home = Kind::from_plural(collection)?;
+            let kind = Kind::from_plural(below)?;
+            if kind.schema().home == Some(home) {
+                return Some(Target::Record(Address::under(kind, parent, Id::new(member)?)));
+            }
+            // A donation lives at the top and answers under its page, too.
+            let also_here = kind.schema().has_collection() && kind.schema().parent_kind() == Some(home);
+            also_here.then_some(Target::Record(Address::under(kind, parent, Id::new(member)?)))
+        }
+        [collection, id, below, member, last] => {
+            let Target::Record(record) = route_segments(&[collection, id, below, member])? else { return None };
+            record.kind.schema().home?;
+            below_record(record, last)
+        }
+        _ => None,
+    }
+}
+
+/// A collection or a helper below a record.
+fn below_record(parent: Address, segment: &str) -> Option<Target> {
+    for link in parent.kind.schema().links {
+        match link.target {
+            LinkTarget::Many { kind, .. } if kind.plural() == segment || link.name == segment => {
+                return Some(Target::Collection { kind, scope: Scope::Under(parent) });
+            }
+            LinkTarget::Helper(helper) if helper_segment(helper) == segment => {
+                return Some(Target::Helper { helper, container: Some(parent) });
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> Id {
+        Id::new(text).unwrap()
+    }
+
+    /// Every target of the interface, with complete addresses.
+    fn targets() -> Vec<Target> {
+        let mut targets = vec![
+            Target::EntryPoint,
+            Target::Docs,
+            Target::DocsPage(Cow::Borrowed("person")),
+            Target::Capabilities,
+            Target::Helper { helper: HelperName::PersonSignup, container: None },
+        ];
+        for &kind in Kind::ALL {
+            if kind.schema().has_collection() {
+                targets.push(Target::Collection { kind, scope: Scope::All });
+            }
+            let parent = kind.schema().home.map(|_| id("parent-1"));
+            let address = Address { kind, id: id("0198-a_B"), parent };
+            targets.push(Target::Record(address.clone()));
+            for link in kind.schema().links {
+                match link.target {
+                    LinkTarget::Many { kind, .. } => {
+                        targets.push(Target::Collection { kind, scope: Scope::Under(address.clone()) });
+                    }
+                    LinkTarget::Helper(helper) => {
+                        targets.push(Target::Helper { helper, container: Some(address.clone()) });
+                    }
+                    LinkTarget::One { .. } => {}
+                }
+            }
+        }
+        targets
+    }
+
+    #[test]
+    fn the_law_holds_for_every_target_and_with_a_trailing_slash() {
+        for target in targets() {
+            let mut path = String::new();
+            ConventionalLayout.path(&target, &mut path);
+            assert_eq!(ConventionalLayout.route(&path).as_ref(), Some(&target), "{path}");
+            assert_eq!(ConventionalLayout.route(&format!("{path}/")).as_ref(), Some(&target), "{path}/");
+        }
+    }
+
+    #[test]
+    fn aliases_of_col_05_col_13_and_hlp_19_are_read() {
+        let route = |path| ConventionalLayout.route(path);
+        assert_eq!(route("people/p/attendance"), route("people/p/attendances"));
+        assert_eq!(route("people/person_signup_helper/"), route("people/person_signup"));
+        assert_eq!(route("submissions/s"), Some(Target::Record(Address::top(Kind::Submission, id("s")))));
+        assert!(matches!(route("fundraising_pages/f/donations/d"), Some(Target::Record(_))));
+    }
+
+    #[test]
+    fn what_is_no_address_of_the_interface_is_refused() {
+        for path in
+            ["nothing", "signatures", "signatures/s", "people//", "people/a%20b", "people/p/donations/d/x", "docs/v1/"]
+        {
+            assert_eq!(ConventionalLayout.route(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Addresses: the dialect, what an address can lead to, and how it is written and read.
+
+mod conventional;
+mod dialect;
+mod layout;
+mod target;
+
+pub use conventional::ConventionalLayout;
+pub use dialect::{Dialect, ShareNames};
+pub use layout::Layout;
+pub use target::{Address, Ref, Scope, Target};

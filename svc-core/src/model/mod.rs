@@ -1,0 +1,131 @@
+//! The resources of the interface, one file each. This file holds the only list of the kinds.
+
+pub mod shared;
+
+use crate::{
+    describe::{FieldType, MemberWriter},
+    read::Object,
+    schema::KindSchema,
+};
+
+/// A kind of resource as a Rust type: a struct whose fields are the table's, each optional.
+///
+/// Implemented by the tables of this module only.
+pub trait Resource: FieldType + Clone + Default + Send + Sync + 'static {
+    /// Which kind it is.
+    const KIND: Kind;
+    /// Its table.
+    const SCHEMA: &'static KindSchema;
+
+    /// The typed view of an object that was validated against the table.
+    fn from_object(object: &Object) -> Self;
+
+    /// Writes the fields that are set, each with a comma behind it, without braces.
+    fn write_members(&self, out: &mut MemberWriter<'_>);
+}
+
+/// A kind whose records are also listed under a `Parent`, such as the signatures of a petition (COL-04 to COL-18).
+#[diagnostic::on_unimplemented(
+    message = "the interface has no collection of `{Self}` under `{Parent}`",
+    label = "the links table of `{Parent}` has no such collection",
+    note = "see the `links` of `{Parent}` for the collections it has"
+)]
+pub trait Under<Parent: Resource>: Resource {}
+
+macro_rules! kinds {
+    ($($name:ident in $file:ident),+ $(,)?) => {
+        $( pub mod $file; pub use $file::$name; )+
+
+        /// The kind that each table file declares, for [`fields!`](crate::fields).
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, reason = "named as the table files are")]
+        pub mod kind_of { $( pub type $file = super::$name; )+ }
+
+        /// The 21 kinds of resources (CAP-02, CAP-03).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Kind { $( #[doc = concat!("[`", stringify!($name), "`]")] $name ),+ }
+
+        impl Kind {
+            /// Every kind; the order is that of the entry point's links.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name),+];
+
+            /// The table of this kind.
+            #[must_use]
+            pub fn schema(self) -> &'static KindSchema {
+                match self { $(Kind::$name => <$name as Resource>::SCHEMA),+ }
+            }
+        }
+
+        /// Calls a macro with one argument of the caller and every kind; the one way to do something for each of them:
+        /// `each_kind!(register (api, store))` becomes `register!((api, store) Person Petition ...)`.
+        #[macro_export]
+        macro_rules! each_kind {
+            ($callback:ident $args:tt) => { $callback!($args $($name)+) };
+        }
+    };
+}
+
+kinds! {
+    Person in person,
+    Petition in petition,
+    Event in event,
+    Form in form,
+    FundraisingPage in fundraising_page,
+    Donation in donation,
+    Tag in tag,
+    List in list,
+    Query in query,
+    Question in question,
+    SharePage in share_page,
+    AdvocacyCampaign in advocacy_campaign,
+    Message in message,
+    Signature in signature,
+    Submission in submission,
+    Attendance in attendance,
+    Outreach in outreach,
+    Answer in answer,
+    Tagging in tagging,
+    Item in item,
+    Canvass in canvass,
+}
+
+impl Kind {
+    /// Singular relation without prefix (HAL-14).
+    #[must_use]
+    pub fn singular(self) -> &'static str {
+        self.schema().singular
+    }
+
+    /// Plural relation without prefix, also the name of the collection (HAL-14).
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        self.schema().plural
+    }
+
+    /// The kind whose collection has this name.
+    #[must_use]
+    pub fn from_plural(plural: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| kind.plural() == plural)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_and_link_of_a_specified_kind_names_its_row() {
+        for kind in Kind::ALL {
+            let schema = kind.schema();
+            for field in schema.fields.fields {
+                assert!(field.row().is_some(), "{}.{}", schema.singular, field.name);
+            }
+            for link in schema.links {
+                assert!(link.row().is_some(), "{} link {}", schema.singular, link.name);
+            }
+            if let Some(parent) = schema.parent {
+                assert!(schema.link(parent).is_some(), "{} parent {parent}", schema.singular);
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! A tag on a person.
+
+use crate::describe::resource;
+
+resource! {
+    /// A tag on a person.
+    Tagging: "tagging" / "taggings" in Tag under "tag" {
+        /// Name of the creating system (UND-05).
+        origin_system: String,
+        /// Relation of what is tagged (UND-05).
+        item_type: String = computed,
+    }
+    links {
+        /// The tagged Person (UND-05).
+        person: one Person Required,
+        /// The tag (UND-05).
+        tag: one Tag,
+    }
+}

@@ -1,0 +1,165 @@
+//! The operations that a backend implements, each generic over the kind of resource. What is implemented and registered
+//! is what the server supports (CAP-04).
+//!
+//! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
+//! type of its own (`struct People(Store)`), registered for that kind.
+
+use async_trait::async_trait;
+
+use crate::{
+    context::Context,
+    draft::{Draft, Patch},
+    error::Result,
+    helper::{HelperSpec, MatchKey, Outcome, Plan},
+    link::{Address, Scope},
+    model::Resource,
+    page::{Page, PageRequest},
+    record::Record,
+};
+
+/// Reads collections of a kind (COL-01 to COL-31).
+///
+/// # Behaviour
+///
+/// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others write (UND-20).
+/// - `Page::total` is exact and never counted anew; a page beyond the last is empty (UND-19).
+/// - For a [`Scope::Under`] a record that does not exist for the tenant, or whose parent is another than its address
+///   says, is [`Error::NotFound`](crate::Error::NotFound).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot list `{R}`, so `.list()` and `.under()` cannot be registered for it",
+    label = "missing `impl List<{R}> for {Self}`",
+    note = "implement `svc_core::List<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+)]
+pub trait List<R: Resource>: Send + Sync {
+    /// One page of a collection.
+    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<Page<R>>;
+}
+
+/// Reads one record (COL-03).
+///
+/// # Behaviour
+///
+/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says (COL-19).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot read one `{R}`, so `.get()` cannot be registered for it",
+    label = "missing `impl Get<{R}> for {Self}`",
+    note = "implement `svc_core::Get<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+)]
+pub trait Get<R: Resource>: Send + Sync {
+    /// The record at this address.
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>>;
+}
+
+/// Creates records (CRU-01, CRU-13).
+///
+/// # Behaviour
+///
+/// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
+/// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
+///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing container is
+///   [`Error::NotFound`](crate::Error::NotFound).
+/// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming `identifiers[<n>]` (UND-24).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot create `{R}`, so `.create()` cannot be registered for it",
+    label = "missing `impl Create<{R}> for {Self}`",
+    note = "implement `svc_core::Create<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+)]
+pub trait Create<R: Resource>: Send + Sync {
+    /// Creates the record.
+    async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>>;
+}
+
+/// What a create gave.
+#[derive(Debug)]
+pub enum Created<R> {
+    /// A new record: 201 (CRU-13).
+    New(Record<R>),
+    /// The membership that was there already: 200 (UND-38).
+    Existing(Record<R>),
+}
+
+/// Changes records with the meaning of a JSON Merge Patch (CRU-15 to CRU-20).
+///
+/// # Behaviour
+///
+/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
+/// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays (TYP-15).
+/// - The record's own identifier stays whatever was sent (UND-25).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot change `{R}`, so `.update()` cannot be registered for it",
+    label = "missing `impl Update<{R}> for {Self}`",
+    note = "implement `svc_core::Update<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+)]
+pub trait Update<R: Resource>: Send + Sync {
+    /// Changes the record and gives it as it is now.
+    async fn update(&self, cx: &Context, at: &Address, patch: Patch<R>) -> Result<Option<Record<R>>>;
+}
+
+/// Deletes records (CRU-05, UND-26).
+///
+/// # Behaviour
+///
+/// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
+/// - A container with actions is [`Code::HasDependents`](crate::Code::HasDependents).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot delete `{R}`, so `.delete()` cannot be registered for it",
+    label = "missing `impl Delete<{R}> for {Self}`",
+    note = "implement `svc_core::Delete<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+)]
+pub trait Delete<R: Resource>: Send + Sync {
+    /// Deletes the record.
+    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool>;
+}
+
+/// Looks records up, for the composed helpers (HAF-02, HAF-05, HAF-08, HLP-04).
+///
+/// # Behaviour
+///
+/// - Only records of `cx.tenant`; of several, the oldest.
+/// - A key that this kind does not have (a tag has no e-mail address) finds nothing.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot look `{R}` up, so `.find()` cannot be registered for it",
+    label = "missing `impl Find<{R}> for {Self}`",
+    note = "implement `svc_core::Find<{R}>` for `{Self}`: by name, identifier or e-mail address"
+)]
+pub trait Find<R: Resource>: Send + Sync {
+    /// The oldest record with this key.
+    async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>>;
+}
+
+/// What a record is looked up by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FindKey {
+    /// By its `name`, compared exactly.
+    Name(String),
+    /// By a key of person matching, an identifier among them.
+    Match(MatchKey),
+}
+
+/// Runs a helper natively (HLP-01 to HLP-23).
+///
+/// # Behaviour
+///
+/// - A missing container is [`Error::NotFound`](crate::Error::NotFound) (HLP-23).
+/// - An action that cannot be stored stores nothing: [`Error::Invalid`](crate::Error::Invalid) (HLP-10). What only the
+///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
+///   stay, unless [`RawPlan::atomic`](crate::helper::RawPlan::atomic) (ERR-34).
+/// - An action identifier that is known under the same container updates that action instead of recording a second one,
+///   so that a retry is safe (UND-24).
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not run the helper `{H}`",
+    label = "missing `impl Helper<{H}> for {Self}`",
+    note = "implement `svc_core::Helper<{H}>` for `{Self}`, or register it with `.compose::<{H}>()`"
+)]
+pub trait Helper<H: HelperSpec>: Send + Sync {
+    /// Does what the plan says.
+    async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
+}

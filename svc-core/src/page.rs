@@ -1,0 +1,62 @@
+//! Pages of a collection (COL-20 to COL-31, UND-14, UND-19).
+
+use crate::record::Record;
+
+/// Which page of a collection is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRequest {
+    /// The page, counted from 1 (COL-22).
+    pub number: u64,
+    /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
+    pub size: u32,
+    /// The continuation of a `next` link, as a page before gave it ([`Page::next`]); opaque to all but the store. It
+    /// comes from a client: one that is damaged or of another collection is ignored and `number` decides (UND-14).
+    pub after: Option<String>,
+}
+
+impl PageRequest {
+    /// How many records come before this page; numbers beyond all counting stay at the largest one (UND-19).
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.number.saturating_sub(1).saturating_mul(u64::from(self.size))
+    }
+}
+
+/// One page of a collection, without the type of its kind.
+#[derive(Debug, Default)]
+pub struct RawPage {
+    /// The records, in creation order, then by id (UND-20).
+    pub records: Vec<crate::record::RawRecord>,
+    /// How many records the collection has (COL-23).
+    pub total: u64,
+    /// The continuation behind the last record; `None` when there is none, and the `next` link then goes by number.
+    /// Letters, digits, `-` and `_` only.
+    pub next: Option<String>,
+}
+
+/// One page of a collection.
+#[derive(Debug)]
+pub struct Page<R> {
+    /// The records, in creation order, then by id (UND-20). Beyond the last page: none (UND-19).
+    pub records: Vec<Record<R>>,
+    /// How many records the collection has (COL-23).
+    pub total: u64,
+    /// The continuation behind the last record, opaque to clients: letters, digits, `-` and `_` only.
+    pub next: Option<String>,
+}
+
+impl<R: crate::model::Resource> Page<R> {
+    /// The page without the type of its kind.
+    #[must_use]
+    pub fn into_raw(self) -> RawPage {
+        let records = self.records.into_iter().map(Record::into_raw).collect();
+        RawPage { records, total: self.total, next: self.next }
+    }
+
+    /// The typed view of a page of this kind.
+    #[must_use]
+    pub fn from_raw(raw: RawPage) -> Self {
+        let records = raw.records.into_iter().map(Record::from_raw).collect();
+        Self { records, total: raw.total, next: raw.next }
+    }
+}

@@ -1,0 +1,370 @@
+//! Request bodies as drafts, patches and plans, with every problem that the body alone shows (ERR-39).
+
+use super::{
+    Json, Limits, Links, Object, Validator,
+    link::{Wanted, href},
+    path::Path,
+    validate::Purpose,
+};
+use crate::{
+    describe::FieldType,
+    draft::{RawDraft, RawPatch},
+    error::{Code, Problem},
+    field_set::FieldBits,
+    helper::{
+        FunctionFields, FunctionName, Functions, HelperName, Named, QuestionRef, RawPlan, ResponseInput,
+        ScheduleFields, Scheduling, Triggers,
+    },
+    link::Address,
+    model::Kind,
+    schema::COMMON,
+    value::{ClosedEnum, Id, Identifier, Timestamp},
+};
+
+/// Reads bodies for one request.
+#[derive(Debug, Clone, Copy)]
+pub struct Bodies<'a> {
+    /// Reads addresses.
+    pub links: Links<'a>,
+    /// The server's namespace (ENT-07).
+    pub namespace: &'a str,
+    /// How large a body may be (UND-17).
+    pub limits: &'a Limits,
+    /// The time of receipt.
+    pub now: Timestamp,
+}
+
+/// What a helper's body is read with.
+#[derive(Debug, Clone, Copy)]
+pub struct HelperBody<'a> {
+    /// Which helper.
+    pub helper: HelperName,
+    /// The record it belongs to.
+    pub container: Option<&'a Address>,
+    /// The fields of the action that a client may write.
+    pub action_fields: FieldBits,
+    /// The fields of a person that a client may write.
+    pub person_fields: FieldBits,
+    /// The action functions that this server supports.
+    pub functions: &'a [FunctionName],
+    /// Whether all of it must succeed (ERR-34).
+    pub atomic: bool,
+    /// Whether the call has no key.
+    pub anonymous: bool,
+}
+
+type Problems = Vec<Problem>;
+
+impl Bodies<'_> {
+    /// The object that the body holds.
+    ///
+    /// # Errors
+    ///
+    /// Everything that makes it unreadable (UND-27).
+    pub fn object(&self, body: &[u8]) -> Result<Object, Problems> {
+        match Json::read(body, self.limits)? {
+            Json::Object(object) => Ok(object),
+            other => {
+                let text = format!("The body must be a JSON object, not {}.", other.kind_name());
+                Err(vec![Problem::general(Code::JsonInvalid, text)])
+            }
+        }
+    }
+
+    /// A record to create, under a container when the kind has one (CRU-01).
+    #[must_use]
+    pub fn draft(
+        &self,
+        kind: Kind,
+        writable: FieldBits,
+        body: &Object,
+        container: Option<&Address>,
+    ) -> (RawDraft, Problems) {
+        let (mut draft, mut problems) = self.fields(kind, writable, body, &Path::Root, Wanted::Create);
+        if let Some(own) = draft.own.take() {
+            let place =
+                |identifier: &Json| identifier.as_str().is_some_and(|text| self.own_id(text).as_ref() == Some(&own));
+            let list = body.get("identifiers").and_then(Json::as_array).unwrap_or_default();
+            problems.push(own_in_use(&format!("identifiers[{}]", list.iter().position(place).unwrap_or_default())));
+        }
+        if let (Some(parent), Some(container)) = (kind.schema().parent, container) {
+            draft.links.insert(0, (parent, container.clone()));
+        }
+        (draft, problems)
+    }
+
+    /// The common part of a draft and of a helper's person and action.
+    fn fields(
+        &self,
+        kind: Kind,
+        writable: FieldBits,
+        body: &Object,
+        path: &Path<'_>,
+        wanted: Wanted,
+    ) -> (RawDraft, Problems) {
+        let schema = kind.schema();
+        let mut draft = RawDraft::empty(kind);
+        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        draft.fields = validator.record(schema.fields, writable, body, path);
+        let (identifiers, own) = self.identifiers(body, path, &mut validator);
+        draft.identifiers = identifiers.unwrap_or_default();
+        draft.own = own;
+        let mut problems = validator.problems;
+        let links = self.links.read(schema, body, path, wanted, &mut problems);
+        draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
+        let prefix = path.to_string();
+        problems.extend(draft.complete(self.now).into_iter().map(|problem| within(&prefix, problem)));
+        (draft, problems)
+    }
+
+    /// A change of the record at an address (CRU-04).
+    #[must_use]
+    pub fn patch(&self, at: &Address, writable: FieldBits, body: &Object) -> (RawPatch, Problems) {
+        let schema = at.kind.schema();
+        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Change);
+        let fields = validator.record(schema.fields, writable, body, &Path::Root);
+        let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
+        let mut problems = validator.problems;
+        if own.is_some_and(|own| own != at.id) {
+            problems.push(own_in_use("identifiers"));
+        }
+        let links = self.links.read(schema, body, &Path::Root, Wanted::Update, &mut problems);
+        (RawPatch { kind: at.kind, fields, identifiers, links }, problems)
+    }
+
+    /// The foreign identifiers of a body, and the id that one in the server's own namespace names (UND-24).
+    fn identifiers(
+        &self,
+        body: &Object,
+        path: &Path<'_>,
+        validator: &mut Validator<'_>,
+    ) -> (Option<Vec<Identifier>>, Option<Id>) {
+        let only = Object::from_iter(body.get("identifiers").map(|list| ("identifiers", list.clone())));
+        let valid = validator.nested(COMMON, &only, path);
+        let list = match valid.get("identifiers") {
+            Some(Json::Array(list)) => list,
+            Some(Json::Null) => return (Some(Vec::new()), None),
+            _ => return (None, None),
+        };
+        let mut own: Option<Id> = None;
+        let mut foreign = Vec::new();
+        for (place, identifier) in list.iter().filter_map(Json::as_str).filter_map(Identifier::parse).enumerate() {
+            if identifier.system() != self.namespace {
+                foreign.push(identifier);
+                continue;
+            }
+            let named = self.own_id(identifier.as_str());
+            if named.is_none() || own.is_some() {
+                validator.problems.push(own_in_use(&format!("{}[{place}]", path.member("identifiers"))));
+            }
+            own = own.or(named);
+        }
+        (Some(foreign), own)
+    }
+
+    /// The id in an identifier of the server's own namespace.
+    fn own_id(&self, identifier: &str) -> Option<Id> {
+        let identifier = Identifier::parse(identifier)?;
+        (identifier.system() == self.namespace).then(|| Id::new(identifier.id())).flatten()
+    }
+
+    /// What a helper call asks for (HLP-02).
+    #[must_use]
+    pub fn plan(&self, call: &HelperBody<'_>, body: &Object) -> (RawPlan, Problems) {
+        let mut plan = RawPlan {
+            helper: call.helper,
+            container: call.container.cloned(),
+            person: None,
+            action: None,
+            functions: Functions::default(),
+            schedule: None,
+            atomic: call.atomic,
+            anonymous: call.anonymous,
+        };
+        let mut problems = Vec::new();
+        if call.helper == HelperName::Schedule {
+            plan.schedule = self.schedule(body, &mut problems);
+            return (plan, problems);
+        }
+        if call.helper.takes_person() {
+            plan.person = self.person(call, body, &mut problems);
+        }
+        if call.helper != HelperName::PersonSignup {
+            plan.action = Some(self.action(call, body, &mut problems));
+        }
+        plan.functions = self.functions(call.functions, body, &mut problems);
+        if call.helper == HelperName::RecordCanvass {
+            plan.functions.responses.splice(0..0, self.canvass_responses(body));
+        }
+        (plan, problems)
+    }
+
+    fn person(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> Option<RawDraft> {
+        let path = Path::Member(&Path::Root, "person");
+        match body.get("person") {
+            Some(Json::Object(person)) => {
+                let (draft, wrong) = self.fields(Kind::Person, call.person_fields, person, &path, Wanted::Helper);
+                problems.extend(wrong);
+                Some(RawDraft { links: Vec::new(), ..draft })
+            }
+            None | Some(Json::Null) => {
+                if call.helper == HelperName::PersonSignup {
+                    problems.push(Problem::new(Code::FieldRequired, "person", "`person` is required."));
+                }
+                None
+            }
+            Some(other) => {
+                problems.push(not_an_object("person", other));
+                None
+            }
+        }
+    }
+
+    fn action(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> RawDraft {
+        let kind = call.helper.records();
+        let inside = Path::Member(&Path::Root, "canvass");
+        let empty = Object::new();
+        let (fields, path) = match body.get("canvass") {
+            _ if call.helper != HelperName::RecordCanvass => (body, &Path::Root),
+            Some(Json::Object(canvass)) => (canvass, &inside),
+            None | Some(Json::Null) => (&empty, &inside),
+            Some(other) => {
+                problems.push(not_an_object("canvass", other));
+                (&empty, &inside)
+            }
+        };
+        let (mut draft, wrong) = self.fields(kind, call.action_fields, fields, path, Wanted::Helper);
+        problems.extend(wrong);
+        if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
+            // The canvasser may stand in `_links` of the body, too (RES-canvass-07).
+            let links = self.links.read(kind.schema(), &without_top_links(body), &Path::Root, Wanted::Helper, problems);
+            draft.links.extend(links.into_iter().filter_map(|(name, address)| Some((name, address?))));
+        }
+        if let (Some(parent), Some(container)) = (kind.schema().parent, call.container) {
+            draft.links.insert(0, (parent, container.clone()));
+        }
+        draft
+    }
+
+    fn functions(&self, supported: &[FunctionName], body: &Object, problems: &mut Problems) -> Functions {
+        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
+        problems.append(&mut validator.problems);
+        let mut functions = Functions::default();
+        for name in FunctionName::VALUES.iter().filter_map(|name| FunctionName::parse(name)) {
+            let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
+            if !supported.contains(&name) {
+                let text = format!("`{}` is not supported by this server.", name.as_str());
+                functions.unsupported.push((kind_of(name), Problem::new(Code::NotSupported, name.as_str(), text)));
+                continue;
+            }
+            let texts = || value.as_array().unwrap_or_default().iter().filter_map(Json::as_str);
+            let addresses =
+                |kind| texts().map(move |href| Named::Address(self.links.address_of(kind, href).map(|it| it.id)));
+            match name {
+                FunctionName::AddTags => functions.tags.extend(texts().map(|name| Named::Name(name.to_owned()))),
+                FunctionName::AddTagsUri => functions.tags.extend(addresses(Kind::Tag)),
+                FunctionName::AddLists => functions.lists.extend(texts().map(|name| Named::Name(name.to_owned()))),
+                FunctionName::AddListsUri => functions.lists.extend(addresses(Kind::List)),
+                FunctionName::AddQuestionsResponsesUri => {
+                    functions.responses.extend(self.responses(value, name.as_str()));
+                }
+                FunctionName::Triggers => functions.triggers = Triggers::read(value),
+            }
+        }
+        functions
+    }
+
+    /// The answers in an array of objects, or in one object.
+    fn responses(&self, value: &Json, path: &str) -> Vec<ResponseInput> {
+        let one = |object: &Object, path: String| ResponseInput {
+            question: object.get("question").map_or(QuestionRef::Unknown, |question| self.question(question)),
+            responses: Vec::<String>::read(object.get("responses").unwrap_or(&Json::Null)).unwrap_or_default(),
+            value: object.get("value").and_then(Json::as_str).map(str::to_owned),
+            path,
+        };
+        match value {
+            Json::Array(items) => {
+                let objects = items.iter().enumerate().filter_map(|(place, item)| Some((place, item.as_object()?)));
+                objects.map(|(place, object)| one(object, format!("{path}[{place}]"))).collect()
+            }
+            Json::Object(object) => vec![one(object, path.to_owned())],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The answers of a canvass (RES-canvass-08); its problems were found with its fields.
+    fn canvass_responses(&self, body: &Object) -> Vec<ResponseInput> {
+        let canvass = body.get("canvass").and_then(Json::as_object);
+        let response = canvass.and_then(|canvass| canvass.get("question_response"));
+        response.map(|value| self.responses(value, "canvass.question_response")).unwrap_or_default()
+    }
+
+    fn question(&self, question: &Json) -> QuestionRef {
+        let Some(text) = href(question) else { return QuestionRef::Unknown };
+        if let Some(address) = self.links.address_of(Kind::Question, text) {
+            return QuestionRef::Id(address.id);
+        }
+        if let Some(id) = self.own_id(text) {
+            return QuestionRef::Id(id);
+        }
+        match Identifier::parse(text) {
+            Some(identifier) if !text.contains("://") => QuestionRef::Identifier(identifier),
+            _ => QuestionRef::Unknown,
+        }
+    }
+
+    fn schedule(&self, body: &Object, problems: &mut Problems) -> Option<Scheduling> {
+        let mut body = body.clone();
+        if !body.contains("scheduled_stop_date")
+            && let Some(end) = body.remove("scheduled_end_date")
+        {
+            body.insert("scheduled_stop_date", end);
+        }
+        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, &body, &Path::Root));
+        problems.append(&mut validator.problems);
+        let (start, stop) = (valid.scheduled_start_date?, valid.scheduled_stop_date);
+        if stop.is_some_and(|stop| stop < start) {
+            let properties = ["scheduled_start_date", "scheduled_stop_date"];
+            let text = "The start lies after the end.";
+            problems.push(Problem::between(Code::StartDateAfterEndDate, &properties, text));
+        }
+        Some(Scheduling::Set { start, stop })
+    }
+}
+
+/// The kind whose entry a function makes.
+fn kind_of(function: FunctionName) -> Kind {
+    match function {
+        FunctionName::AddTags | FunctionName::AddTagsUri => Kind::Tagging,
+        FunctionName::AddLists | FunctionName::AddListsUri => Kind::Item,
+        FunctionName::AddQuestionsResponsesUri => Kind::Answer,
+        FunctionName::Triggers => Kind::Message,
+    }
+}
+
+/// A body whose links stand in `_links` only.
+fn without_top_links(body: &Object) -> Object {
+    body.get("_links").map(|links| ("_links", links.clone())).into_iter().collect()
+}
+
+fn not_an_object(property: &str, value: &Json) -> Problem {
+    let text = format!("`{property}` must be an object, not {}.", value.kind_name());
+    Problem::new(Code::FieldInvalid, property, text)
+}
+
+fn own_in_use(property: &str) -> Problem {
+    let text = format!("`{property}` names another record of this server's own namespace.");
+    Problem::new(Code::IdentifierInUse, property, text).hint("leave the server's own identifiers out")
+}
+
+/// The problem of a nested part, named from the top of the body.
+fn within(prefix: &str, mut problem: Problem) -> Problem {
+    if !prefix.is_empty() {
+        for property in &mut problem.properties {
+            *property = format!("{prefix}.{property}");
+        }
+    }
+    problem
+}

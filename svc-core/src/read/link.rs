@@ -1,0 +1,122 @@
+//! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
+
+use super::{Json, Object, path::Path};
+use crate::{
+    context::Base,
+    error::{Code, Problem},
+    link::{Address, Dialect, Layout, Target},
+    model::Kind,
+    schema::{KindSchema, LinkTarget, LinkWrite},
+};
+
+/// Reads addresses that a client sends back.
+#[derive(Debug, Clone, Copy)]
+pub struct Links<'a> {
+    /// The address of the entry point under which the request came.
+    pub base: &'a Base,
+    /// The layout.
+    pub layout: &'a dyn Layout,
+    /// The relation prefix.
+    pub dialect: &'a Dialect,
+}
+
+impl Links<'_> {
+    /// The record that an address leads to, when it is one of this server.
+    #[must_use]
+    pub fn address(&self, href: &str) -> Option<Address> {
+        let base = self.base.as_str();
+        let origin_end = base.find("://").and_then(|at| base.get(at + 3..)?.find('/').map(|slash| at + 3 + slash))?;
+        let base_path = base.get(origin_end..)?;
+        let path = href.strip_prefix(base).or_else(|| href.strip_prefix(base_path))?;
+        match self.layout.route(path)? {
+            Target::Record(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// The record of a kind that an address leads to, when it is one of this server.
+    #[must_use]
+    pub fn address_of(&self, kind: Kind, href: &str) -> Option<Address> {
+        self.address(href).filter(|address| address.kind == kind)
+    }
+
+    /// The links of a body that a client may send, each with the record it leads to, or `None` for `null`.
+    ///
+    /// `create` asks for required ones, too; `person_given` tells that an inline person stands for `svc:person`.
+    pub(crate) fn read(
+        &self,
+        schema: &'static KindSchema,
+        body: &Object,
+        path: &Path<'_>,
+        wanted: Wanted,
+        problems: &mut Vec<Problem>,
+    ) -> Vec<(&'static str, Option<Address>)> {
+        let links = body.get("_links").and_then(Json::as_object);
+        let mut found = Vec::new();
+        for link in schema.links {
+            let LinkTarget::One { kind, write } = link.target else { continue };
+            let may = match wanted {
+                Wanted::Create | Wanted::Helper => write != LinkWrite::Never,
+                Wanted::Update => write == LinkWrite::Update,
+            };
+            if !may {
+                continue;
+            }
+            let relation = self.dialect.relation(link.name);
+            let sent = links.and_then(|links| links.get(&relation).or_else(|| links.get(link.name)));
+            // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
+            let top = matches!(wanted, Wanted::Helper).then(|| body.get(&relation).or_else(|| body.get(link.name)));
+            let property = match (sent, top.flatten()) {
+                (None, Some(_)) => path.member(link.name),
+                _ => Path::Member(path, "_links").member(&relation),
+            };
+            match sent.or(top.flatten()) {
+                None if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
+                    let text =
+                        format!("`{property}` must be an object with the `href` of an existing {}.", kind.singular());
+                    problems.push(Problem::new(not_found(kind), property, text));
+                }
+                Some(Json::Null) if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
+                    let text = format!("`{property}` is required.");
+                    problems.push(Problem::new(not_found(kind), property, text));
+                }
+                None => {}
+                Some(Json::Null) => found.push((link.name, None)),
+                Some(value) => match href(value).and_then(|href| self.address_of(kind, href)) {
+                    Some(address) => found.push((link.name, Some(address))),
+                    None => {
+                        let text = format!("`{property}` leads to no {} of this server.", kind.singular());
+                        problems.push(Problem::new(not_found(kind), property, text));
+                    }
+                },
+            }
+        }
+        found
+    }
+}
+
+/// Which links of a body are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Those of a create.
+    Create,
+    /// Those of a helper's action, where an inline person takes the place of a link.
+    Helper,
+    /// Those of an update.
+    Update,
+}
+
+/// The code for a link that leads to nothing: people have their own (Annex C).
+#[must_use]
+pub(crate) fn not_found(kind: Kind) -> Code {
+    if kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound }
+}
+
+/// The address in a link: an object with `href`, or the address itself.
+pub(crate) fn href(value: &Json) -> Option<&str> {
+    match value {
+        Json::Object(link) => link.get("href")?.as_str(),
+        Json::String(href) => Some(href),
+        _ => None,
+    }
+}

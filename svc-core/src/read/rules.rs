@@ -1,0 +1,73 @@
+//! What a kind's rules between fields see and may do.
+
+use super::{Json, Object};
+use crate::{
+    error::{Code, Problem},
+    value::Timestamp,
+};
+
+/// The whole record after a write, for the rules between its fields (ERR-35, RES-person-08, RES-event-24).
+#[derive(Debug)]
+pub struct Rules<'a> {
+    fields: &'a mut Object,
+    problems: &'a mut Vec<Problem>,
+    now: Timestamp,
+}
+
+impl<'a> Rules<'a> {
+    pub(crate) fn new(fields: &'a mut Object, problems: &'a mut Vec<Problem>, now: Timestamp) -> Self {
+        Self { fields, problems, now }
+    }
+
+    /// Whether the field has a value.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// The text of a field.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_str()
+    }
+
+    /// The truth of a field.
+    #[must_use]
+    pub fn boolean(&self, name: &str) -> Option<bool> {
+        self.fields.get(name)?.as_bool()
+    }
+
+    /// The elements of a field.
+    #[must_use]
+    pub fn array(&self, name: &str) -> Option<&[Json]> {
+        self.fields.get(name)?.as_array()
+    }
+
+    /// The moment in a field.
+    #[must_use]
+    pub fn timestamp(&self, name: &str) -> Option<Timestamp> {
+        Timestamp::parse(self.text(name)?)
+    }
+
+    /// Sets a field.
+    pub fn set(&mut self, name: &'static str, value: Json) {
+        self.fields.insert(name, value);
+    }
+
+    /// Sets a field to the time of receipt when it has no value.
+    pub fn set_receipt_time_if_missing(&mut self, name: &'static str) {
+        if !self.has(name) {
+            self.fields.insert(name, Json::from(self.now.to_string()));
+        }
+    }
+
+    /// Empties a field.
+    pub fn remove(&mut self, name: &str) {
+        self.fields.remove(name);
+    }
+
+    /// Reports a problem between fields.
+    pub fn problem(&mut self, code: Code, properties: &[&str], description: &str) {
+        self.problems.push(Problem::between(code, properties, description));
+    }
+}

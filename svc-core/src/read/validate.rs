@@ -1,0 +1,137 @@
+//! Walks raw JSON against a table and collects every problem (ERR-39).
+
+use super::{Json, Object, path::Path, value};
+use crate::{
+    error::{Code, Problem},
+    field_set::FieldBits,
+    link::ShareNames,
+    schema::{Mode, ObjectSchema, Rule, Type},
+};
+
+/// Whether a record is created or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Created: `null` means absent, and required fields are asked for (CRU-16, CAP-05).
+    Create,
+    /// Changed: `null` empties (CRU-17).
+    Change,
+}
+
+/// One walk: what it is for, and the problems met so far.
+#[derive(Debug)]
+pub(crate) struct Validator<'a> {
+    names: &'a ShareNames,
+    purpose: Purpose,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl<'a> Validator<'a> {
+    pub(crate) fn new(names: &'a ShareNames, purpose: Purpose) -> Self {
+        Self { names, purpose, problems: Vec::new() }
+    }
+
+    /// The valid fields of a resource, in the order of the table; unknown, computed and not writable ones are left out.
+    pub(crate) fn record(
+        &mut self,
+        schema: &ObjectSchema,
+        writable: FieldBits,
+        raw: &Object,
+        path: &Path<'_>,
+    ) -> Object {
+        self.object(schema, Some(writable), raw, path)
+    }
+
+    /// The valid members of a nested object.
+    pub(crate) fn nested(&mut self, schema: &ObjectSchema, raw: &Object, path: &Path<'_>) -> Object {
+        self.object(schema, None, raw, path)
+    }
+
+    fn object(&mut self, schema: &ObjectSchema, writable: Option<FieldBits>, raw: &Object, path: &Path<'_>) -> Object {
+        let mut valid = Object::new();
+        for (place, field) in schema.fields.iter().enumerate() {
+            if field.is_computed() || writable.is_some_and(|writable| !writable.contains(place)) {
+                continue;
+            }
+            let wire = self.names.to_wire(field.name);
+            let at = Path::Member(path, wire);
+            match raw.get(wire) {
+                None | Some(Json::Null) if self.purpose == Purpose::Create => {
+                    if field.mode == Mode::Required {
+                        let text = format!("`{at}` is required.");
+                        self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
+                    }
+                }
+                None => {}
+                Some(Json::Null) if field.mode == Mode::Required => {
+                    let text = format!("`{at}` is required and cannot be emptied.");
+                    self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
+                }
+                Some(Json::Null) => {
+                    valid.insert(field.name, Json::Null);
+                }
+                Some(value) => {
+                    if let Some(value) = self.field_value(&field.ty, field.rules, value, &at) {
+                        valid.insert(field.name, value);
+                    }
+                }
+            }
+        }
+        valid
+    }
+
+    fn field_value(&mut self, ty: &Type, rules: &[Rule], raw: &Json, at: &Path<'_>) -> Option<Json> {
+        let before = self.problems.len();
+        let raw = value::accept(rules, raw);
+        let mut value = self.value(ty, &raw, at)?;
+        if self.problems.len() > before {
+            return None;
+        }
+        for rule in rules {
+            value::apply(*rule, &mut value, at, &mut self.problems);
+        }
+        (self.problems.len() == before).then_some(value)
+    }
+
+    fn value(&mut self, ty: &Type, raw: &Json, at: &Path<'_>) -> Option<Json> {
+        match (ty, raw) {
+            (Type::Object(schema), Json::Object(object)) => Some(self.nested(schema, object, at).into()),
+            (Type::Array(item), Json::Array(items)) => Some(self.array(item, items, at)),
+            (Type::OneOrMany(item), Json::Array(items)) => Some(self.array(item, items, at)),
+            (Type::OneOrMany(item), _) => self.value(item, raw, at),
+            (Type::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
+            _ => value::scalar(ty, raw).map_err(|wrong| self.problems.push(wrong.at(at))).ok(),
+        }
+    }
+
+    /// Arrays are replaced as a whole (CRU-18), so their elements are read as new ones: `null` members mean absent.
+    fn array(&mut self, item: &Type, items: &[Json], at: &Path<'_>) -> Json {
+        let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
+        let mut valid = Vec::with_capacity(items.len());
+        for (place, raw) in items.iter().enumerate() {
+            valid.extend(self.value(item, raw, &Path::Element(at, place)));
+        }
+        self.purpose = purpose;
+        Json::Array(valid)
+    }
+
+    fn string_map(&mut self, object: &Object, at: &Path<'_>) -> Json {
+        let mut valid = Object::new();
+        for (key, value) in object.iter() {
+            match value {
+                Json::String(_) => {
+                    valid.insert(key, value.clone());
+                }
+                Json::Null if self.purpose == Purpose::Change => {
+                    valid.insert(key, Json::Null);
+                }
+                Json::Null => {}
+                other => {
+                    let at = Path::Member(at, key);
+                    let text = format!("`{at}` must be a string, not {}.", other.kind_name());
+                    self.problems.push(Problem::new(Code::FieldInvalid, at.to_string(), text));
+                }
+            }
+        }
+        valid.into()
+    }
+}

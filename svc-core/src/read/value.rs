@@ -1,0 +1,208 @@
+//! Single values against their type and their rules, brought into one form.
+
+use std::borrow::Cow;
+
+use super::{Json, Number, path::Path};
+use crate::{
+    error::{Code, Problem},
+    helper::is_primary,
+    schema::{Rule, Type},
+    value::{Amount, Date, Identifier, Timestamp},
+};
+
+/// What is wrong with a value, before it is known where it stands.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    text: String,
+    hint: Option<String>,
+}
+
+impl Wrong {
+    fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), hint: None }
+    }
+
+    pub(crate) fn at(self, path: &Path<'_>) -> Problem {
+        let mut problem = Problem::new(Code::FieldInvalid, path.to_string(), format!("`{path}` {}.", self.text));
+        problem.hint = self.hint;
+        problem
+    }
+}
+
+/// Other JSON types that a rule accepts for a value, brought to the type of the table.
+pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
+    match raw {
+        // A phone number may be sent as a JSON number (RES-phone_number-03).
+        Json::Number(number) if rules.contains(&Rule::PhoneNumber) => Cow::Owned(Json::from(number.as_str())),
+        _ => Cow::Borrowed(raw),
+    }
+}
+
+/// A value that is neither an object nor an array of the tables (TYP-01 to TYP-09).
+pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
+    let wanted = |what: &str| Wrong::new(format!("must be {what}, not {}", raw.kind_name()));
+    match (ty, raw) {
+        (Type::String | Type::FlexEnum(_), Json::String(_))
+        | (Type::Boolean, Json::Bool(_))
+        | (Type::Flag, Json::Bool(_))
+        | (Type::Reference, Json::String(_)) => Ok(raw.clone()),
+        (Type::Reference, Json::Object(link)) => match link.get("href") {
+            Some(href @ Json::String(_)) => Ok(href.clone()),
+            _ => Err(Wrong::new("must be an address, an identifier, or an object with `href`")),
+        },
+        (Type::Flag, Json::String(text)) if matches!(text.as_str(), "true" | "false") => Ok(raw.clone()),
+        (Type::Integer, Json::Number(number)) => {
+            let integer = number.as_i64().ok_or_else(|| Wrong::new("must be a whole number of at most 64 bits"));
+            integer.map(Json::integer)
+        }
+        (Type::Float, Json::Number(number)) => match number.as_f64() {
+            Some(_) => Ok(raw.clone()),
+            None => Err(Wrong::new("must be a number that fits 64 bits")),
+        },
+        (Type::Amount, Json::Number(number)) => {
+            let amount = Amount::parse(number.as_str()).and_then(|amount| Number::parse(&amount.to_string()));
+            amount.map(Json::Number).ok_or_else(|| Wrong::new("must be an amount of at most 28 digits"))
+        }
+        (Type::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
+            Some(timestamp) => Ok(Json::from(timestamp.to_string())),
+            None => Err(hint("must be an ISO 8601 timestamp with a zone", "2026-01-05T09:00:00Z")),
+        },
+        (Type::Date, Json::String(text)) => match Date::parse(text) {
+            Some(_) => Ok(raw.clone()),
+            None => Err(hint("must be an ISO 8601 date", "2026-01-05")),
+        },
+        (Type::Enum(values), Json::String(text)) => {
+            if values.contains(&text.as_str()) {
+                return Ok(raw.clone());
+            }
+            Err(hint("has a value that is not in its list", &values.join(", ")))
+        }
+        (Type::String | Type::FlexEnum(_), _) => Err(wanted("a string")),
+        (Type::Enum(values), _) => Err(Wrong { hint: Some(values.join(", ")), ..wanted("a string") }),
+        (Type::Boolean, _) => Err(wanted("true or false")),
+        (Type::Flag, _) => Err(Wrong::new("must be true or false, or one of these as a string")),
+        (Type::Reference, _) => Err(wanted("an address or an identifier")),
+        (Type::Integer | Type::Float | Type::Amount, _) => Err(wanted("a number")),
+        (Type::Timestamp, _) => Err(wanted("a string with an ISO 8601 timestamp")),
+        (Type::Date, _) => Err(wanted("a string with an ISO 8601 date")),
+        (Type::Array(_), _) => Err(wanted("an array")),
+        (Type::Object(_) | Type::StringMap | Type::OneOrMany(_), _) => Err(wanted("an object")),
+    }
+}
+
+fn hint(text: &str, hint: &str) -> Wrong {
+    Wrong { text: text.to_owned(), hint: Some(hint.to_owned()) }
+}
+
+/// Checks a value of the right type against a rule, and brings it into the form the rule asks for.
+pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+    let invalid =
+        |text: &str, hint: &str| Problem::new(Code::FieldInvalid, at.to_string(), format!("`{at}` {text}.")).hint(hint);
+    match rule {
+        Rule::Between(low, high) => {
+            let number = value.as_number().and_then(Number::as_f64);
+            #[allow(clippy::cast_precision_loss, reason = "the bounds of the tables are small")]
+            if !number.is_some_and(|number| (low as f64..=high as f64).contains(&number)) {
+                problems.push(invalid(&format!("must lie between {low} and {high}"), &format!("{low}..{high}")));
+            }
+        }
+        Rule::NotNegative => {
+            if value.as_i64().is_none_or(|number| number < 0) {
+                problems.push(invalid("must not be negative", "0 or more"));
+            }
+        }
+        Rule::Email => {
+            let parts = value.as_str().and_then(|text| text.trim().rsplit_once('@'));
+            if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
+                problems.push(invalid("must be an e-mail address", "name@example.org"));
+            }
+        }
+        Rule::CountryCode => {
+            if !is_code(value, 2) {
+                problems.push(invalid("must be an ISO 3166-1 alpha-2 country code", "^[A-Za-z]{2}$"));
+            }
+        }
+        Rule::CurrencyCode => {
+            if !is_code(value, 3) {
+                problems.push(invalid("must be an ISO 4217 currency code", "^[A-Za-z]{3}$"));
+            }
+        }
+        Rule::PhoneNumber => match value.as_str().and_then(phone_digits) {
+            Some(digits) => *value = Json::from(digits),
+            None => problems.push(invalid("must be digits with the country code", "^[0-9]+$")),
+        },
+        Rule::WithoutAt => {
+            if let Some(rest) = value.as_str().and_then(|text| text.strip_prefix('@')) {
+                *value = Json::from(rest);
+            }
+        }
+        Rule::ResponseKey => {
+            let is_key = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+            if !value.as_str().is_some_and(is_key) {
+                let text = format!("`{at}` must be letters and digits.");
+                problems.push(Problem::new(Code::ResponseKeyInvalid, at.to_string(), text).hint("^[A-Za-z0-9]+$"));
+            }
+        }
+        Rule::ResponseName => {
+            let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            if !value.as_str().is_some_and(is_name) {
+                let text = format!("`{at}` must be letters, digits and underscores.");
+                problems.push(Problem::new(Code::ResponseNameInvalid, at.to_string(), text).hint("^[A-Za-z0-9_]+$"));
+            }
+        }
+        Rule::Unique | Rule::OnePrimary | Rule::UniqueKeys | Rule::Identifiers => {
+            if let Json::Array(items) = value {
+                apply_to_array(rule, items, at, problems);
+            }
+        }
+    }
+}
+
+fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &mut Vec<Problem>) {
+    match rule {
+        Rule::Unique => {
+            let mut seen = std::collections::BTreeSet::new();
+            items.retain(|item| item.as_str().is_none_or(|text| seen.insert(text.to_owned())));
+        }
+        Rule::OnePrimary => {
+            if items.iter().filter_map(Json::as_object).filter(|entry| is_primary(entry)).count() > 1 {
+                let text = format!("At most one of `{at}` can be primary.");
+                problems.push(Problem::new(Code::MultiplePrimary, at.to_string(), text));
+            }
+        }
+        Rule::UniqueKeys => {
+            let mut seen = std::collections::BTreeSet::new();
+            for (place, item) in items.iter().enumerate() {
+                let key = item.as_object().and_then(|object| object.get("key")).and_then(Json::as_str);
+                if key.is_some_and(|key| !seen.insert(key)) {
+                    let property = Path::Element(at, place).member("key");
+                    let text = format!("`{property}` repeats the key of an earlier response.");
+                    problems.push(Problem::new(Code::ResponseKeyNotUnique, property, text));
+                }
+            }
+        }
+        Rule::Identifiers => {
+            for (place, item) in items.iter().enumerate() {
+                if item.as_str().and_then(Identifier::parse).is_none() {
+                    let at = Path::Element(at, place);
+                    let text = format!("`{at}` must have the form `<system_name>:<id>`.");
+                    problems.push(Problem::new(Code::FieldInvalid, at.to_string(), text).hint("^[A-Za-z0-9_.-]+:.+$"));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_code(value: &Json, letters: usize) -> bool {
+    value.as_str().is_some_and(|text| text.len() == letters && text.bytes().all(|b| b.is_ascii_alphabetic()))
+}
+
+/// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets (RES-phone_number-03).
+fn phone_digits(text: &str) -> Option<String> {
+    let text = text.trim();
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let separator = |letter: &char| matches!(letter, ' ' | '.' | '-' | '(' | ')' | '[' | ']');
+    let digits: String = text.chars().filter(|letter| !separator(letter)).collect();
+    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
+}

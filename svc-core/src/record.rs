@@ -1,0 +1,224 @@
+//! What a backend hands over: a record as a typed value or as wire-ready bytes.
+
+use std::marker::PhantomData;
+
+use crate::{
+    describe::MemberWriter,
+    field_set::FieldKey,
+    link::{Ref, ShareNames},
+    model::{Kind, Resource},
+    read::write_string,
+    value::{Amount, Id, Identifier, Timestamp},
+};
+
+/// What every record has besides its fields (TYP-13 to TYP-16).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meta {
+    /// The id (UND-41). It is also the record's identifier in the server's namespace (ENT-08).
+    pub id: Id,
+    /// When it was created (TYP-15).
+    pub created: Timestamp,
+    /// When it was last changed (TYP-16).
+    pub modified: Timestamp,
+    /// Its foreign identifiers.
+    pub identifiers: Identifiers,
+}
+
+impl Meta {
+    /// A record made at this moment, without foreign identifiers.
+    #[must_use]
+    pub fn new(id: Id, created: Timestamp) -> Self {
+        Self { id, created, modified: created, identifiers: Identifiers::default() }
+    }
+
+    /// With the moment of its last change.
+    #[must_use]
+    pub fn modified(mut self, modified: Timestamp) -> Self {
+        self.modified = modified;
+        self
+    }
+
+    /// With its foreign identifiers.
+    #[must_use]
+    pub fn identifiers(mut self, identifiers: &[Identifier]) -> Self {
+        self.identifiers = Identifiers::of(identifiers);
+        self
+    }
+}
+
+/// The foreign identifiers of a record, ready for the wire.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identifiers(String);
+
+impl Identifiers {
+    /// These identifiers.
+    #[must_use]
+    pub fn of(identifiers: &[Identifier]) -> Self {
+        let mut json = Vec::new();
+        for (place, identifier) in identifiers.iter().enumerate() {
+            if place > 0 {
+                json.push(b',');
+            }
+            write_string(identifier.as_str(), &mut json);
+        }
+        Self(String::from_utf8(json).unwrap_or_default())
+    }
+
+    /// Elements of a JSON array of strings, separated by commas, as [`Identifiers::as_json`] gave them.
+    #[must_use]
+    pub fn from_stored(json: String) -> Self {
+        Self(json)
+    }
+
+    /// The elements of a JSON array of strings, separated by commas.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A computed value, for a record that is handed over as bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Computed {
+    /// A number of things.
+    Count(i64),
+    /// A sum of money.
+    Amount(Amount),
+    /// A moment.
+    Timestamp(Timestamp),
+    /// The relation of a kind, sent with the dialect's prefix (UND-05).
+    Relation(Kind),
+}
+
+/// The fields of a record, ready for the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Fields {
+    /// `"name":value` pairs separated by commas, without braces, under wire names.
+    Stored(Box<[u8]>),
+    /// The same, but share objects under the names of the tables, computed fields among them.
+    Typed(Box<[u8]>),
+}
+
+/// A record on its way to the wire, without the type of its kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawRecord {
+    pub(crate) kind: Kind,
+    pub(crate) meta: Meta,
+    pub(crate) fields: Fields,
+    pub(crate) computed: Vec<(&'static str, Computed)>,
+    pub(crate) links: Vec<(&'static str, Ref)>,
+}
+
+impl RawRecord {
+    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas, without braces, without
+    /// identifiers, dates, computed fields of the top level and links.
+    #[must_use]
+    pub fn stored(kind: Kind, meta: Meta, fields: Box<[u8]>) -> Self {
+        Self { kind, meta, fields: Fields::Stored(fields), computed: Vec::new(), links: Vec::new() }
+    }
+
+    /// Adds a computed field.
+    pub fn add_computed(&mut self, name: &'static str, value: Computed) {
+        self.computed.push((name, value));
+    }
+
+    /// Adds where a link to one record leads.
+    pub fn add_link(&mut self, name: &'static str, to: Ref) {
+        self.links.push((name, to));
+    }
+
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Id, dates and identifiers.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Where a link to one record leads, when it is a record of this server.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<&crate::link::Address> {
+        self.links.iter().find_map(|(link, to)| match to {
+            Ref::Local(address) if *link == name => Some(address),
+            _ => None,
+        })
+    }
+
+    /// The id of the container it lives in.
+    #[must_use]
+    pub fn parent(&self) -> Option<&Id> {
+        self.link(self.kind.schema().parent?).map(|address| &address.id)
+    }
+
+    /// Its address (COL-19).
+    #[must_use]
+    pub fn address(&self) -> crate::link::Address {
+        let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
+        crate::link::Address { kind: self.kind, id: self.meta.id.clone(), parent }
+    }
+}
+
+/// A record on its way to the wire.
+///
+/// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON [`Record::stored`], and
+/// nothing is parsed on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record<R> {
+    raw: RawRecord,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> Record<R> {
+    /// A record of typed fields, computed ones among them.
+    #[must_use]
+    pub fn new(meta: Meta, fields: R) -> Self {
+        let mut bytes = Vec::new();
+        let names = ShareNames::default();
+        fields.write_members(&mut MemberWriter::new(&mut bytes, &names));
+        bytes.pop();
+        let mut raw = RawRecord::stored(R::KIND, meta, Box::default());
+        raw.fields = Fields::Typed(bytes.into_boxed_slice());
+        Self::from_raw(raw)
+    }
+
+    /// A record whose fields are stored wire-ready; see [`RawRecord::stored`].
+    #[must_use]
+    pub fn stored(meta: Meta, fields: Box<[u8]>) -> Self {
+        Self::from_raw(RawRecord::stored(R::KIND, meta, fields))
+    }
+
+    /// The typed view of a record of this kind.
+    #[must_use]
+    pub fn from_raw(raw: RawRecord) -> Self {
+        Self { raw, kind: PhantomData }
+    }
+
+    /// With the value of a computed field.
+    #[must_use]
+    pub fn computed(mut self, key: FieldKey<R>, value: Computed) -> Self {
+        if let Some(field) = key.field() {
+            self.raw.add_computed(field.name, value);
+        }
+        self
+    }
+
+    /// With where a link to one record leads, by the link's name in the table. The container's link gives the record
+    /// its address (COL-19); names that the table does not have are dropped.
+    #[must_use]
+    pub fn link(mut self, name: &str, to: impl Into<Ref>) -> Self {
+        if let Some(link) = R::SCHEMA.link(name) {
+            self.raw.add_link(link.name, to.into());
+        }
+        self
+    }
+
+    /// The record without its type.
+    #[must_use]
+    pub fn into_raw(self) -> RawRecord {
+        self.raw
+    }
+}
