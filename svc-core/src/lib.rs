@@ -20,5 +20,5 @@ pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, Problem, Result};
 pub use ops::{Create, Created, Delete, Find, FindKey, Get, Helper, List, Update};
-pub use page::{Page, PageRequest};
+pub use page::{Next, Page, PageRequest};
 pub use record::Record;

@@ -9,7 +9,7 @@ pub struct PageRequest {
     pub number: u64,
     /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
     pub size: u32,
-    /// The continuation of a `next` link, as a page before gave it ([`Page::next`]); opaque to all but the store. It
+    /// The continuation of a `next` link, as a page before gave it ([`Next::After`]); opaque to all but the store. It
     /// comes from a client: one that is damaged or of another collection is ignored and `number` decides (UND-14).
     pub after: Option<String>,
 }
@@ -22,6 +22,18 @@ impl PageRequest {
     }
 }
 
+/// What comes behind the last record of a page (COL-24).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Next {
+    /// The store keeps no continuations: the `next` link follows from the numbers.
+    #[default]
+    ByNumber,
+    /// More records, behind this continuation, opaque to clients: letters, digits, `-` and `_` only.
+    After(String),
+    /// Nothing: this is the last page, whatever the numbers say after records went away.
+    End,
+}
+
 /// One page of a collection, without the type of its kind.
 #[derive(Debug, Default)]
 pub struct RawPage {
@@ -29,9 +41,8 @@ pub struct RawPage {
     pub records: Vec<crate::record::RawRecord>,
     /// How many records the collection has (COL-23).
     pub total: u64,
-    /// The continuation behind the last record; `None` when there is none, and the `next` link then goes by number.
-    /// Letters, digits, `-` and `_` only.
-    pub next: Option<String>,
+    /// What comes behind the last record.
+    pub next: Next,
 }
 
 /// One page of a collection.
@@ -41,8 +52,8 @@ pub struct Page<R> {
     pub records: Vec<Record<R>>,
     /// How many records the collection has (COL-23).
     pub total: u64,
-    /// The continuation behind the last record, opaque to clients: letters, digits, `-` and `_` only.
-    pub next: Option<String>,
+    /// What comes behind the last record.
+    pub next: Next,
 }
 
 impl<R: crate::model::Resource> Page<R> {

@@ -190,7 +190,8 @@ mod tests {
             let mut path = String::new();
             ConventionalLayout.path(&target, &mut path);
             assert_eq!(ConventionalLayout.route(&path).as_ref(), Some(&target), "{path}");
-            assert_eq!(ConventionalLayout.route(&format!("{path}/")).as_ref(), Some(&target), "{path}/");
+            let slashed = format!("{}/", path.trim_end_matches('/'));
+            assert_eq!(ConventionalLayout.route(&slashed).as_ref(), Some(&target), "{slashed}");
         }
     }
 
