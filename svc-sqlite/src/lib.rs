@@ -3,9 +3,13 @@
 #![allow(dead_code, reason = "the kinds' operations, which use the floor, land next")]
 
 mod batch;
+mod continuation;
 mod file;
+mod hex;
+mod members;
 mod migrate;
 mod options;
+mod pages;
 mod readers;
 mod store;
 mod trouble;

@@ -1,6 +1,5 @@
 //! Numbered changes of the data file, each applied once and remembered with its checksum.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
@@ -8,6 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use crate::file::{FileError, sqlite};
+use crate::hex;
 
 /// One change of the data file. What was once released is never edited; a new number follows.
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +29,7 @@ impl Migration {
             hash.update(line);
             hash.update(b"\n");
         }
-        hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing into a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex::encode(&hash.finalize())
     }
 }
 

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use crate::file::{FileError, Lock, open_writer, sqlite};
+use crate::continuation::Continuations;
+use crate::file::{FileError, Lock, io, open_writer, sqlite};
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::options::{Clock, Options};
+use crate::pages::Positions;
 use crate::readers::Readers;
 use crate::writer::Writer;
 
@@ -22,6 +24,8 @@ pub struct Store {
 struct Inner {
     readers: Readers,
     writer: Writer,
+    positions: Arc<Positions>,
+    continuations: Continuations,
     path: PathBuf,
     share_names: Option<(String, String)>,
     now: Clock,
@@ -39,9 +43,19 @@ impl Store {
         let share_names = fix_share_names(&mut connection, &options)?;
         // From here on a write that finds the file held by another process decides itself whether to wait.
         connection.busy_timeout(std::time::Duration::ZERO).map_err(sqlite(&options.path))?;
+        let secret = fix_secret(&mut connection, &options.path)?;
         let writer = Writer::start(connection, &options)?;
         let readers = Readers::start(&options)?;
-        let inner = Inner { readers, writer, path: options.path, share_names, now: options.now, _lock: lock };
+        let inner = Inner {
+            readers,
+            writer,
+            positions: Arc::new(Positions::new()),
+            continuations: Continuations::new(&secret),
+            path: options.path,
+            share_names,
+            now: options.now,
+            _lock: lock,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -63,6 +77,14 @@ impl Store {
 
     pub(crate) fn readers(&self) -> &Readers {
         &self.inner.readers
+    }
+
+    pub(crate) fn positions(&self) -> &Arc<Positions> {
+        &self.inner.positions
+    }
+
+    pub(crate) fn continuations(&self) -> &Continuations {
+        &self.inner.continuations
     }
 
     /// Now, as the options tell it.
@@ -101,4 +123,22 @@ fn fix_share_names(connection: &mut Connection, options: &Options) -> Result<Opt
         }
         (stored, _) => Ok(stored),
     }
+}
+
+/// Reads the secret of the file's continuations; a new file gets a random one.
+fn fix_secret(connection: &mut Connection, path: &Path) -> Result<[u8; 32], FileError> {
+    let failed = sqlite(path);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+    let stored = transaction
+        .query_row("SELECT value FROM meta WHERE name = 'secret'", (), |row| row.get(0))
+        .optional()
+        .map_err(&failed)?;
+    if let Some(secret) = stored {
+        return Ok(secret);
+    }
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|error| io(path)(error.into()))?;
+    transaction.execute("INSERT INTO meta (name, value) VALUES ('secret', ?1)", [secret]).map_err(&failed)?;
+    transaction.commit().map_err(&failed)?;
+    Ok(secret)
 }

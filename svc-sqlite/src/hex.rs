@@ -1,0 +1,42 @@
+//! Bytes as lower-case hex digits, and back.
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Two digits for each byte.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('0', |digit| char::from(*digit));
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect()
+}
+
+/// The bytes that [`encode`] wrote; `None` for anything that it would not have written.
+pub(crate) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |text: u8| DIGITS.iter().position(|digit| *digit == text).and_then(|value| u8::try_from(value).ok());
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+    if pairs.len() != N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let bytes: [u8; 256] = std::array::from_fn(|byte| u8::try_from(byte).unwrap());
+        assert_eq!(decode(&encode(&bytes)), Some(bytes));
+        assert_eq!(encode(&[0, 0x1F, 0xA0]), "001fa0");
+    }
+
+    #[test]
+    fn only_its_own_writing() {
+        for text in ["", "0", "00", "000", "0000000", "00000g", "00000A", "0000é0", "00000 "] {
+            assert_eq!(decode::<3>(text), None, "{text}");
+        }
+    }
+}
