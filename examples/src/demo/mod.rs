@@ -5,6 +5,7 @@ mod address;
 mod body;
 pub mod cli;
 mod limits;
+pub mod seed;
 mod server;
 mod settings;
 mod trouble;

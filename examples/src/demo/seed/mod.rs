@@ -1,0 +1,257 @@
+//! The demo's data: invented, realistic, and the same every time for the same arguments.
+//!
+//! [`Seed`] gives the records of one tenant one by one, containers before what is done with them, so that a million
+//! people need no memory.
+
+mod actions;
+mod containers;
+mod people;
+mod random;
+mod row;
+mod words;
+
+use std::collections::VecDeque;
+
+use svc_core::read::Object;
+use svc_core::value::{Id, Timestamp};
+use uuid::Builder;
+
+use containers::Containers;
+use random::Random;
+pub use row::{Address, Kind, Row};
+
+/// When the demo's first record was created: 2026-01-05T09:00:00Z.
+const BEGIN: i64 = 1_767_603_600_000_000;
+
+/// The time over which the demo's records were created: 270 days.
+const SPAN: i64 = 270 * 86_400 * 1_000_000;
+
+/// The records that come with one person, about; decides how far apart their dates are.
+const ROWS_PER_PERSON: i64 = 4;
+
+/// The name of the system that the records say they come from.
+const ORIGIN: &str = "svc-demo";
+
+/// The records of one tenant, in the order in which they were created.
+#[derive(Debug)]
+pub struct Seed {
+    maker: Maker,
+    people: u32,
+    made: u32,
+    containers: Containers,
+    ready: VecDeque<Row>,
+}
+
+impl Seed {
+    /// The records of a tenant with so many people.
+    ///
+    /// There is always one person, who owns the tenant's keys, and one or more of every container; with one person or
+    /// more also one or more of every kind of action.
+    #[must_use]
+    pub fn new(tenant: &str, people: u32) -> Self {
+        let mut maker = Maker::new(tenant, people);
+        let mut ready = VecDeque::new();
+        let owner = maker.person(0, &mut ready);
+        let mut containers = Containers::new(owner.clone(), &mut maker, &mut ready);
+        if people > 0 {
+            actions::one_of_each(&owner, &mut containers, &mut maker, &mut ready);
+        }
+        Self { maker, people, made: 1, containers, ready }
+    }
+
+    /// The person who owns the tenant's keys: the first record.
+    #[must_use]
+    pub fn owner(&self) -> &Address {
+        &self.containers.owner
+    }
+
+    /// How many people have been given so far.
+    #[must_use]
+    pub fn people_made(&self) -> u32 {
+        self.made
+    }
+}
+
+impl Iterator for Seed {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        if self.ready.is_empty() && self.made < self.people {
+            let person = self.maker.person(self.made, &mut self.ready);
+            actions::some(&person, &mut self.containers, &mut self.maker, &mut self.ready);
+            self.made += 1;
+        }
+        self.ready.pop_front()
+    }
+}
+
+/// Makes rows: the next id, the next date.
+#[derive(Debug)]
+struct Maker {
+    random: Random,
+    clock: i64,
+    step: u32,
+}
+
+impl Maker {
+    fn new(tenant: &str, people: u32) -> Self {
+        let rows = i64::from(people.max(1)) * ROWS_PER_PERSON;
+        // Twice the middle step, for steps are taken between one microsecond and this.
+        let step = u32::try_from(SPAN / rows * 2).unwrap_or(u32::MAX);
+        Self { random: Random::named(tenant), clock: BEGIN, step }
+    }
+
+    /// A row at the next instant, with a new id.
+    fn row(&mut self, kind: Kind, parent: Option<&Address>, fields: Object) -> Row {
+        self.clock += 1 + i64::from(self.random.below(self.step));
+        let id = self.id();
+        Row {
+            address: Address { kind, id, parent: parent.map(|parent| parent.id.clone()) },
+            created: Timestamp::from_micros(self.clock),
+            identifiers: Vec::new(),
+            fields,
+            links: Vec::new(),
+            recorded_by: None,
+        }
+    }
+
+    /// A UUID of version 7 whose time is the clock's (HAL-12).
+    fn id(&mut self) -> Id {
+        loop {
+            let [a, b, c, d, e, f, g, h] = self.random.next().to_be_bytes();
+            let [i, j, ..] = self.random.next().to_be_bytes();
+            let bytes = [a, b, c, d, e, f, g, h, i, j];
+            let millis = u64::try_from(self.clock / 1000).unwrap_or_default();
+            let uuid = Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid();
+            if let Some(id) = Id::new(&uuid.hyphenated().to_string()) {
+                return id;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::{Kind, Seed};
+    use svc_core::read::Json;
+
+    const CONTAINERS: [Kind; 11] = [
+        Kind::Petition,
+        Kind::Event,
+        Kind::Form,
+        Kind::FundraisingPage,
+        Kind::Tag,
+        Kind::List,
+        Kind::Query,
+        Kind::Question,
+        Kind::SharePage,
+        Kind::AdvocacyCampaign,
+        Kind::Message,
+    ];
+
+    fn counts(people: u32) -> BTreeMap<Kind, usize> {
+        let mut counts = BTreeMap::new();
+        for row in Seed::new("demo", people) {
+            *counts.entry(row.address.kind).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn the_same_arguments_give_the_same_records_and_another_tenant_others() {
+        let rows: Vec<_> = Seed::new("demo", 50).collect();
+        assert_eq!(rows, Seed::new("demo", 50).collect::<Vec<_>>());
+        let ids: BTreeSet<_> = rows.iter().map(|row| row.address.id.clone()).collect();
+        assert_eq!(ids.len(), rows.len(), "every id is new");
+        assert!(Seed::new("other", 50).all(|row| !ids.contains(&row.address.id)));
+    }
+
+    #[test]
+    fn without_people_there_is_the_owner_and_every_container() {
+        let counts = counts(0);
+        assert_eq!(counts.get(&Kind::Person), Some(&1));
+        let kinds: BTreeSet<_> = counts.into_keys().collect();
+        assert_eq!(kinds, CONTAINERS.into_iter().chain([Kind::Person]).collect());
+    }
+
+    #[test]
+    fn with_people_there_is_one_of_every_kind() {
+        assert_eq!(counts(1).len(), 21);
+        assert_eq!(counts(1).get(&Kind::Person), Some(&1));
+        assert_eq!(counts(2000).get(&Kind::Person), Some(&2000));
+    }
+
+    #[test]
+    fn records_come_in_the_order_of_their_dates_and_after_those_they_name() {
+        let mut known = BTreeSet::new();
+        let mut last = None;
+        for row in Seed::new("demo", 300) {
+            assert!(last < Some(row.created), "dates grow");
+            last = Some(row.created);
+            let named = row.links.iter().map(|(_, address)| address).chain(&row.recorded_by);
+            let itself = (row.address.kind, row.address.id.clone());
+            for address in named.filter(|address| **address != row.address) {
+                assert!(known.contains(&(address.kind, address.id.clone())), "{address:?} of {itself:?} is known");
+            }
+            known.insert(itself);
+        }
+        assert!(last.is_some_and(|last| last.to_string().as_str() < "2026-11-01"), "{last:?}");
+    }
+
+    #[test]
+    fn everyone_can_be_reached_and_addresses_are_of_example_org() {
+        let mut addresses = BTreeSet::new();
+        for row in Seed::new("demo", 500).filter(|row| row.address.kind == Kind::Person) {
+            let first = |list: &str, member: &str| {
+                let list = row.fields.get(list).and_then(Json::as_array).and_then(<[Json]>::first);
+                list.and_then(Json::as_object).and_then(|first| first.get(member)).and_then(Json::as_str)
+            };
+            let address = first("email_addresses", "address").expect("there is an e-mail address");
+            assert!(address.ends_with("@example.org"), "{address}");
+            assert!(addresses.insert(address.to_owned()), "{address} is of one person only");
+            let number = first("phone_numbers", "number").expect("there is a phone number");
+            assert!(number.starts_with("1555010") && number.len() == 11, "{number}");
+        }
+    }
+
+    #[test]
+    fn the_first_fundraising_page_is_in_dollars_and_others_are_not() {
+        let pages = Seed::new("demo", 0).filter(|row| row.address.kind == Kind::FundraisingPage);
+        let currencies: Vec<_> =
+            pages.filter_map(|row| row.fields.get("currency").and_then(Json::as_str).map(str::to_owned)).collect();
+        assert_eq!(currencies.first().map(String::as_str), Some("USD"));
+        assert!(currencies.len() > 1 && currencies.iter().skip(1).all(|currency| currency != "USD"), "{currencies:?}");
+    }
+
+    #[test]
+    fn no_event_is_oversold_and_nobody_is_tagged_twice() {
+        let mut capacities = BTreeMap::new();
+        let mut taken: BTreeMap<_, i64> = BTreeMap::new();
+        let mut taggings = BTreeSet::new();
+        for row in Seed::new("demo", 4000) {
+            match row.address.kind {
+                Kind::Event => {
+                    let capacity = row.fields.get("capacity").and_then(Json::as_i64).unwrap_or(i64::MAX);
+                    capacities.insert(row.address.id, capacity);
+                }
+                Kind::Attendance => {
+                    let places = match row.fields.get("tickets").and_then(Json::as_array) {
+                        Some(tickets) => i64::try_from(tickets.len()).expect("few tickets"),
+                        None => 1,
+                    };
+                    *taken.entry(row.address.parent.expect("an event")).or_default() += places;
+                }
+                Kind::Tagging | Kind::Item => {
+                    let person = row.links.iter().find(|(name, _)| *name == "person").expect("a person");
+                    assert!(taggings.insert((row.address.parent, person.1.id.clone())), "once only");
+                }
+                _ => {}
+            }
+        }
+        for (event, places) in taken {
+            assert!(places <= capacities[&event], "{places} places of {}", capacities[&event]);
+        }
+    }
+}
