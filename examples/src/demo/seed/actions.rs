@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use svc_core::link::Address;
+use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 
 use super::containers::{Containers, Level, official};
-use super::row::{Address, Kind, Row, money, nested, object, texts};
+use super::row::{Row, money, nested, object, texts};
 use super::words::{COMMENTS, OFFICIALS, SOURCES};
 use super::{Maker, ORIGIN};
 
@@ -84,10 +86,10 @@ impl Actor<'_> {
             fields.insert("action_date", row.created.to_string());
         }
         fields.insert("origin_system", ORIGIN);
-        row.fields = fields;
-        row.links.push((link, container.clone()));
+        row.draft.fields = fields;
+        row.draft.links.push((link, container.clone()));
         if container != self.person {
-            row.links.push(("person", self.person.clone()));
+            row.draft.links.push(("person", self.person.clone()));
         }
         row
     }
@@ -150,7 +152,7 @@ impl Actor<'_> {
         ]);
         let mut row = self.made(Kind::Donation, ("fundraising_page", page), fields);
         if voided {
-            row.fields.insert("voided_date", row.created.to_string());
+            row.draft.fields.insert("voided_date", row.created.to_string());
         }
         self.out.push_back(row);
     }
@@ -253,7 +255,7 @@ impl Actor<'_> {
         }
         let person = self.person.clone();
         let mut row = self.made(Kind::Canvass, ("target", &person), fields);
-        row.links.push(("canvasser", on.owner.clone()));
+        row.draft.links.push(("canvasser", on.owner.clone()));
         let canvass = row.address.clone();
         self.out.push_back(row);
         if success {

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use svc_core::link::Address;
+use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
-use svc_core::value::{Amount, Timestamp};
+use svc_core::value::Timestamp;
 
-use super::row::{Address, Kind, Row, money, nested, object, texts};
+use super::row::{Row, money, nested, object, texts};
 use super::words::{CAUSES, LISTS, OFFICIALS, PLACES, TAGS};
 use super::{Maker, ORIGIN};
 
@@ -91,8 +93,8 @@ impl Containers {
     fn put(&self, kind: Kind, fields: Object, maker: &mut Maker, out: &mut VecDeque<Row>) -> Address {
         let mut row = maker.row(kind, None, fields);
         if kind != Kind::Message {
-            row.links.push(("creator", self.owner.clone()));
-            row.links.push(("modified_by", self.owner.clone()));
+            row.draft.links.push(("creator", self.owner.clone()));
+            row.draft.links.push(("modified_by", self.owner.clone()));
         }
         let address = row.address.clone();
         out.push_back(row);
@@ -159,7 +161,7 @@ impl Containers {
         fields.insert("share_options", share_options("events", name, title));
         let mut row = maker.row(Kind::Event, None, fields);
         for link in ["creator", "modified_by", "organizer"] {
-            row.links.push((link, self.owner.clone()));
+            row.draft.links.push((link, self.owner.clone()));
         }
         let address = row.address.clone();
         out.push_back(row);
@@ -330,8 +332,6 @@ fn level_fields(level: &Level) -> Json {
         ("amount", money(level.cents)),
         ("currency", "USD".into()),
         ("limit", level.left.into()),
-        ("total_tickets", 0.into()),
-        ("total_amount", Amount::default().into()),
     ])
 }
 

@@ -12,13 +12,16 @@ mod words;
 
 use std::collections::VecDeque;
 
+use svc_core::draft::RawDraft;
+use svc_core::link::Address;
+use svc_core::model::Kind;
 use svc_core::read::Object;
 use svc_core::value::{Id, Timestamp};
 use uuid::Builder;
 
 use containers::Containers;
 use random::Random;
-pub use row::{Address, Kind, Row};
+pub use row::Row;
 
 /// When the demo's first record was created: 2026-01-05T09:00:00Z.
 const BEGIN: i64 = 1_767_603_600_000_000;
@@ -81,8 +84,18 @@ impl Iterator for Seed {
             actions::some(&person, &mut self.containers, &mut self.maker, &mut self.ready);
             self.made += 1;
         }
-        self.ready.pop_front()
+        let mut row = self.ready.pop_front()?;
+        row.draft.fields = in_table_order(row.address.kind, std::mem::take(&mut row.draft.fields));
+        Some(row)
     }
+}
+
+/// The fields in the order of the kind's table, in which a create would have them.
+fn in_table_order(kind: Kind, fields: Object) -> Object {
+    let table = kind.schema().fields.fields;
+    let mut fields: Vec<_> = fields.into_iter().collect();
+    fields.sort_by_cached_key(|(name, _)| table.iter().position(|field| field.name == name));
+    fields.into_iter().collect()
 }
 
 /// Makes rows: the next id, the next date.
@@ -108,9 +121,7 @@ impl Maker {
         Row {
             address: Address { kind, id, parent: parent.map(|parent| parent.id.clone()) },
             created: Timestamp::from_micros(self.clock),
-            identifiers: Vec::new(),
-            fields,
-            links: Vec::new(),
+            draft: RawDraft { fields, ..RawDraft::empty(kind) },
             recorded_by: None,
         }
     }
@@ -118,9 +129,11 @@ impl Maker {
     /// A UUID of version 7 whose time is the clock's (HAL-12).
     fn id(&mut self) -> Id {
         loop {
-            let [a, b, c, d, e, f, g, h] = self.random.next().to_be_bytes();
-            let [i, j, ..] = self.random.next().to_be_bytes();
-            let bytes = [a, b, c, d, e, f, g, h, i, j];
+            let mut bytes = [0; 10];
+            let random = [self.random.next(), self.random.next()].map(u64::to_be_bytes);
+            for (byte, random) in bytes.iter_mut().zip(random.iter().flatten()) {
+                *byte = *random;
+            }
             let millis = u64::try_from(self.clock / 1000).unwrap_or_default();
             let uuid = Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid();
             if let Some(id) = Id::new(&uuid.hyphenated().to_string()) {
@@ -132,10 +145,15 @@ impl Maker {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-    use super::{Kind, Seed};
-    use svc_core::read::Json;
+    use super::{Row, Seed};
+    use svc_core::context::Base;
+    use svc_core::field_set::{FieldBits, FieldSet};
+    use svc_core::link::{ConventionalLayout, Dialect, Layout, Target};
+    use svc_core::model::*;
+    use svc_core::read::{Bodies, Json, Limits, Links, Object};
+    use svc_core::value::Timestamp;
 
     const CONTAINERS: [Kind; 11] = [
         Kind::Petition,
@@ -161,8 +179,12 @@ mod tests {
 
     #[test]
     fn the_same_arguments_give_the_same_records_and_another_tenant_others() {
+        let told = |row: &Row| {
+            let draft = &row.draft;
+            (row.address.clone(), row.created, draft.fields.clone(), draft.links.clone(), draft.identifiers.clone())
+        };
         let rows: Vec<_> = Seed::new("demo", 50).collect();
-        assert_eq!(rows, Seed::new("demo", 50).collect::<Vec<_>>());
+        assert!(rows.iter().map(told).eq(Seed::new("demo", 50).map(|row| told(&row))));
         let ids: BTreeSet<_> = rows.iter().map(|row| row.address.id.clone()).collect();
         assert_eq!(ids.len(), rows.len(), "every id is new");
         assert!(Seed::new("other", 50).all(|row| !ids.contains(&row.address.id)));
@@ -190,7 +212,7 @@ mod tests {
         for row in Seed::new("demo", 300) {
             assert!(last < Some(row.created), "dates grow");
             last = Some(row.created);
-            let named = row.links.iter().map(|(_, address)| address).chain(&row.recorded_by);
+            let named = row.draft.links.iter().map(|(_, address)| address).chain(&row.recorded_by);
             let itself = (row.address.kind, row.address.id.clone());
             for address in named.filter(|address| **address != row.address) {
                 assert!(known.contains(&(address.kind, address.id.clone())), "{address:?} of {itself:?} is known");
@@ -205,7 +227,7 @@ mod tests {
         let mut addresses = BTreeSet::new();
         for row in Seed::new("demo", 500).filter(|row| row.address.kind == Kind::Person) {
             let first = |list: &str, member: &str| {
-                let list = row.fields.get(list).and_then(Json::as_array).and_then(<[Json]>::first);
+                let list = row.draft.fields.get(list).and_then(Json::as_array).and_then(<[Json]>::first);
                 list.and_then(Json::as_object).and_then(|first| first.get(member)).and_then(Json::as_str)
             };
             let address = first("email_addresses", "address").expect("there is an e-mail address");
@@ -219,8 +241,9 @@ mod tests {
     #[test]
     fn the_first_fundraising_page_is_in_dollars_and_others_are_not() {
         let pages = Seed::new("demo", 0).filter(|row| row.address.kind == Kind::FundraisingPage);
-        let currencies: Vec<_> =
-            pages.filter_map(|row| row.fields.get("currency").and_then(Json::as_str).map(str::to_owned)).collect();
+        let currencies: Vec<_> = pages
+            .filter_map(|row| row.draft.fields.get("currency").and_then(Json::as_str).map(str::to_owned))
+            .collect();
         assert_eq!(currencies.first().map(String::as_str), Some("USD"));
         assert!(currencies.len() > 1 && currencies.iter().skip(1).all(|currency| currency != "USD"), "{currencies:?}");
     }
@@ -233,18 +256,18 @@ mod tests {
         for row in Seed::new("demo", 4000) {
             match row.address.kind {
                 Kind::Event => {
-                    let capacity = row.fields.get("capacity").and_then(Json::as_i64).unwrap_or(i64::MAX);
+                    let capacity = row.draft.fields.get("capacity").and_then(Json::as_i64).unwrap_or(i64::MAX);
                     capacities.insert(row.address.id, capacity);
                 }
                 Kind::Attendance => {
-                    let places = match row.fields.get("tickets").and_then(Json::as_array) {
+                    let places = match row.draft.fields.get("tickets").and_then(Json::as_array) {
                         Some(tickets) => i64::try_from(tickets.len()).expect("few tickets"),
                         None => 1,
                     };
                     *taken.entry(row.address.parent.expect("an event")).or_default() += places;
                 }
                 Kind::Tagging | Kind::Item => {
-                    let person = row.links.iter().find(|(name, _)| *name == "person").expect("a person");
+                    let person = row.draft.links.iter().find(|(name, _)| *name == "person").expect("a person");
                     assert!(taggings.insert((row.address.parent, person.1.id.clone())), "once only");
                 }
                 _ => {}
@@ -252,6 +275,53 @@ mod tests {
         }
         for (event, places) in taken {
             assert!(places <= capacities[&event], "{places} places of {}", capacities[&event]);
+        }
+    }
+
+    /// The fields that a client may write.
+    fn writable(kind: Kind) -> FieldBits {
+        macro_rules! of {
+            (($kind:expr) $($name:ident)+) => {
+                match $kind { $(Kind::$name => FieldSet::<$name>::writable().bits()),+ }
+            };
+        }
+        svc_core::each_kind!(of(kind))
+    }
+
+    /// What a client would send to create the record.
+    fn body(row: &Row, layout: &dyn Layout) -> Object {
+        let mut links = Object::new();
+        for (name, address) in row.draft.links.iter().filter(|(name, _)| *name != "modified_by") {
+            let mut href = "http://localhost/".to_owned();
+            layout.path(&Target::Record(address.clone()), &mut href);
+            let mut link = Object::new();
+            link.insert("href", href);
+            links.insert(format!("svc:{name}"), link);
+        }
+        let mut body = row.draft.fields.clone();
+        let identifiers = row.draft.identifiers.iter().map(|identifier| Json::from(identifier.as_str()));
+        body.insert("identifiers", Json::Array(identifiers.collect()));
+        body.insert("_links", links);
+        body
+    }
+
+    #[test]
+    fn every_record_is_one_that_a_client_could_create() {
+        let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, Base::default());
+        let links = Links { base: &base, layout: &layout, dialect: &dialect };
+        let bodies = Bodies { links, namespace: "demo", limits: &Limits::default(), now: Timestamp::now() };
+        for row in Seed::new("demo", 400) {
+            let kind = row.address.kind;
+            let container = row.draft.container();
+            let body = body(&row, &layout);
+            let (draft, problems) = bodies.draft(kind, writable(kind), &body, container);
+            assert!(problems.is_empty(), "{kind:?}: {problems:?}");
+            assert_eq!(Json::Object(draft.fields.clone()), Json::Object(row.draft.fields.clone()), "{kind:?}");
+            let sent = |draft: &svc_core::draft::RawDraft| {
+                let named = draft.links.iter().filter(|(name, _)| *name != "modified_by");
+                named.cloned().collect::<HashSet<_>>()
+            };
+            assert_eq!(sent(&draft), sent(&row.draft), "{kind:?}");
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use svc_core::link::Address;
+use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 use svc_core::value::Identifier;
 
-use super::row::{Address, Kind, Row, degrees, nested, object, texts};
+use super::row::{Row, degrees, nested, object, texts};
 use super::words::{EMPLOYERS, FAMILY_NAMES, GIVEN_NAMES, PARTIES, PLACES, Place, SOURCES, STREETS};
 use super::{Maker, ORIGIN};
 
@@ -17,7 +19,7 @@ impl Maker {
         let fields = self.person_fields(number, given, family, gender);
         let mut row = self.row(Kind::Person, None, fields);
         if number.is_multiple_of(3) {
-            row.identifiers.extend(Identifier::parse(&format!("voter_file:{}", 100_000 + number)));
+            row.draft.identifiers.extend(Identifier::parse(&format!("voter_file:{}", 100_000 + number)));
         }
         let address = row.address.clone();
         out.push_back(row);

@@ -1,58 +1,20 @@
 //! One record to load, and short ways to write its fields.
 
+use svc_core::draft::RawDraft;
+use svc_core::link::Address;
 use svc_core::read::{Json, Object};
-use svc_core::value::{Amount, Id, Identifier, Timestamp};
+use svc_core::value::{Amount, Timestamp};
 
-/// Stands in for `svc_core::model::Kind` until it is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "stand-in")]
-pub enum Kind {
-    Person,
-    Petition,
-    Event,
-    Form,
-    FundraisingPage,
-    Donation,
-    Tag,
-    List,
-    Query,
-    Question,
-    SharePage,
-    AdvocacyCampaign,
-    Message,
-    Signature,
-    Submission,
-    Attendance,
-    Outreach,
-    Answer,
-    Tagging,
-    Item,
-    Canvass,
-}
-
-/// Stands in for `svc_core::link::Address` until it is there.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "stand-in")]
-pub struct Address {
-    pub kind: Kind,
-    pub id: Id,
-    pub parent: Option<Id>,
-}
-
-/// One record to load: what a create would have made of it, with its id and dates.
-#[derive(Debug, Clone, PartialEq)]
+/// One record to load: what a create would have made of it, with its id and date.
+#[derive(Debug, Clone)]
 pub struct Row {
     /// Where it stands.
     pub address: Address,
     /// When it was created, and last changed.
     pub created: Timestamp,
-    /// Its foreign identifiers.
-    pub identifiers: Vec<Identifier>,
-    /// Its fields under the names of the tables, computed ones apart.
-    pub fields: Object,
-    /// The records it links to, its container among them.
-    pub links: Vec<(&'static str, Address)>,
-    /// The submission or canvass whose helper call recorded it.
+    /// Its fields, identifiers and links, its container among them.
+    pub draft: RawDraft,
+    /// The submission or canvass whose helper call recorded it (COL-10, RES-canvass-12).
     pub recorded_by: Option<Address>,
 }
 
