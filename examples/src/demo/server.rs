@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, HOST};
+use http::header::{CONNECTION, CONTENT_TYPE, HOST, RETRY_AFTER};
 use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body;
 use http_body_util::{Either, Full};
@@ -24,11 +24,20 @@ use tower::{Service, ServiceExt};
 
 use super::access_log::AccessLog;
 use super::body::TimedBody;
+use super::gate::Gate;
 use super::limits::Limits;
 use super::watch::{Watch, WatchedStream};
 
 /// For how long the server does not accept after accepting failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What stands between a connection and the service.
+#[derive(Debug, Clone)]
+struct Front {
+    limits: Limits,
+    log: AccessLog,
+    gate: Gate,
+}
 
 /// Serves on `listener` until `stop` is ready, then answers what was accepted, and returns.
 ///
@@ -39,6 +48,7 @@ pub async fn serve<S, B>(
     service: S,
     limits: Limits,
     log: AccessLog,
+    gate: Gate,
     stop: impl Future<Output = ()>,
 ) where
     S: Service<Request<TimedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
@@ -51,9 +61,10 @@ pub async fn serve<S, B>(
     let (stopping, stopped) = watch::channel(None);
     let accept = || accept(&listener, &slots);
     let start = |(stream, slot)| {
-        let (service, log, stopped) = (service.clone(), log.clone(), stopped.clone());
+        let (service, front, stopped) =
+            (service.clone(), Front { log: log.clone(), gate: gate.clone(), limits }, stopped.clone());
         tokio::spawn(async move {
-            connection(stream, service, limits, log, stopped).await;
+            connection(stream, service, front, stopped).await;
             drop(slot);
         });
     };
@@ -101,13 +112,8 @@ fn is_about_one_connection(error: &io::Error) -> bool {
 }
 
 /// Serves one connection until it ends, breaks its limits, or the server stops.
-async fn connection<S, B>(
-    stream: TcpStream,
-    service: S,
-    limits: Limits,
-    log: AccessLog,
-    mut stopped: watch::Receiver<Option<Instant>>,
-) where
+async fn connection<S, B>(stream: TcpStream, service: S, front: Front, mut stopped: watch::Receiver<Option<Instant>>)
+where
     S: Service<Request<TimedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
     B: Body<Data = Bytes> + Send + 'static,
@@ -115,16 +121,17 @@ async fn connection<S, B>(
 {
     // Without it small answers wait for the client's acknowledgement. A socket that refuses it works all the same.
     let _ = stream.set_nodelay(true);
-    let watch = Watch::new(limits);
+    let watch = Watch::new(front.limits);
     let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(&watch)));
-    let own_watch = Arc::clone(&watch);
-    let requests = service_fn(move |request| answer(request, service.clone(), Arc::clone(&own_watch), log.clone()));
+    let (own_watch, own_front) = (Arc::clone(&watch), front.clone());
+    let requests =
+        service_fn(move |request| answer(request, service.clone(), Arc::clone(&own_watch), own_front.clone()));
     // The limits on heads and idle connections are kept here: hyper has only one limit for both.
     let mut driven = pin!(http1::Builder::new().header_read_timeout(None).serve_connection(io, requests));
     let mut stop_order = pin!(stopped.wait_for(Option::is_some));
     let mut stop_at = None;
     let mut last_request = false;
-    let mut alarm = pin!(sleep_until(Instant::now() + limits.head));
+    let mut alarm = pin!(sleep_until(Instant::now() + front.limits.head));
     poll_fn(|cx| {
         if driven.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
@@ -159,15 +166,19 @@ async fn answer<S, B>(
     request: Request<Incoming>,
     service: S,
     watch: Arc<Watch>,
-    log: AccessLog,
+    front: Front,
 ) -> Result<Response<Either<B, Full<Bytes>>>, Infallible>
 where
     S: Service<Request<TimedBody>, Response = Response<B>, Error = Infallible>,
 {
     let deadline = watch.request_begins();
-    let mut line = log.begin(&request);
+    let mut line = front.log.begin(&request);
     let mut response = if request.version() == Version::HTTP_11 && !request.headers().contains_key(HOST) {
-        host_missing().map(Either::Right)
+        refusal(StatusCode::BAD_REQUEST, "An HTTP/1.1 request needs a Host header.\n").map(Either::Right)
+    } else if !front.gate.pass().await {
+        let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, "The data is being loaded.\n");
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
+        response.map(Either::Right)
     } else {
         let request = request.map(|body| TimedBody::new(body, deadline, Arc::clone(&watch)));
         match service.oneshot(request).await {
@@ -183,10 +194,10 @@ where
     Ok(response)
 }
 
-/// The answer to an HTTP/1.1 request without `Host` (UND-34).
-fn host_missing() -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from("An HTTP/1.1 request needs a Host header.\n"));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
+/// The answer to a request that does not reach the service.
+fn refusal(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(text));
+    *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
