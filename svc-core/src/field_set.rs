@@ -150,6 +150,9 @@ impl<R: Resource> WritableSet<R> {
 pub struct FieldBits(u64);
 
 impl FieldBits {
+    /// Every place of every table.
+    pub const ALL: Self = Self(u64::MAX);
+
     /// Whether the field at this place of the table is in the set.
     #[must_use]
     pub const fn contains(self, place: usize) -> bool {

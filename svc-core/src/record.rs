@@ -7,7 +7,7 @@ use crate::{
     field_set::FieldKey,
     link::{Ref, ShareNames},
     model::{Kind, Resource},
-    read::write_string,
+    read::{Json, Limits, Object, write_string},
     value::{Amount, Id, Identifier, Timestamp},
 };
 
@@ -154,11 +154,35 @@ impl RawRecord {
         self.link(self.kind.schema().parent?).map(|address| &address.id)
     }
 
+    /// Its fields under the names of the tables; `names` are those of the stored bytes.
+    #[must_use]
+    pub fn fields_object(&self, names: &ShareNames) -> Object {
+        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let mut object = members_object(members);
+        if matches!(self.fields, Fields::Stored(_)) {
+            names.rename_from_wire(&mut object);
+        }
+        object
+    }
+
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> crate::link::Address {
         let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
         crate::link::Address { kind: self.kind, id: self.meta.id.clone(), parent }
+    }
+}
+
+/// `"name":value` pairs separated by commas, without braces, as an object.
+#[must_use]
+pub fn members_object(members: &[u8]) -> Object {
+    let mut json = Vec::with_capacity(members.len().saturating_add(2));
+    json.push(b'{');
+    json.extend_from_slice(members);
+    json.push(b'}');
+    match Json::read(&json, &Limits::own()) {
+        Ok(Json::Object(object)) => object,
+        _ => Object::new(),
     }
 }
 

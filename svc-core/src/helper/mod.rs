@@ -3,12 +3,15 @@
 //! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own [`Helper`](crate::Helper),
 //! or the default runner that composes the registered operations.
 
+mod compose;
 mod functions;
 mod matching;
 mod name;
 mod outcome;
 mod plan;
 
+pub(crate) use compose::Composed;
+pub use compose::{MEMBERSHIPS, Membership, answer_draft, check_responses, needs_person, unknown_question};
 pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
     Trigger, Triggers,

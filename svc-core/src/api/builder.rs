@@ -1,0 +1,399 @@
+//! Registers what a server supports, and proves it whole.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use super::{
+    Api, Inner,
+    exposure::Exposure,
+    settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor},
+    slots::{AnyHelper, KindSlots, Through},
+};
+use crate::{
+    auth::{AnonymousTenant, Authenticator, Operation},
+    context::Base,
+    hal::{DocsAddress, Words},
+    helper::{Composed, FunctionName, HelperName, HelperSpec, PersonMatching, StockMatching},
+    link::{ConventionalLayout, Dialect, Layout},
+    model::{Kind, Resource},
+    ops::Helper,
+    schema::{LinkTarget, Mode},
+    value::{ClosedEnum, Identifier},
+};
+
+/// Every contradiction of an [`ApiBuilder`], at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the API cannot be built:\n  - {}", .problems.join("\n  - "))]
+pub struct BuildError {
+    /// What is wrong, and how to mend it.
+    pub problems: Vec<String>,
+}
+
+/// How a helper is run.
+pub(crate) enum Runner {
+    /// By the backend.
+    Native(Arc<dyn AnyHelper>),
+    /// By the default runner, over the registered operations.
+    Composed,
+}
+
+/// Registers the operations and settings of an API; the order of the calls does not matter.
+pub struct ApiBuilder {
+    vendor: Vendor,
+    base: Option<Base>,
+    wrong: Vec<String>,
+    dialect: Dialect,
+    layout: Arc<dyn Layout>,
+    kinds: BTreeMap<Kind, KindSlots>,
+    helpers: BTreeMap<HelperName, Runner>,
+    functions: Option<Vec<FunctionName>>,
+    without: Vec<FunctionName>,
+    authenticator: Option<Arc<dyn Authenticator>>,
+    anonymous: Option<Arc<dyn AnonymousTenant>>,
+    matching: Arc<dyn PersonMatching>,
+    style: ResponseStyle,
+    entry_links: EntryLinks,
+    sizes: Sizes,
+    error_bodies: bool,
+    atomic: bool,
+    patch_is_put: bool,
+    behaviours: Vec<Behaviour>,
+    docs: Option<DocsAddress>,
+}
+
+impl fmt::Debug for ApiBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiBuilder").field("kinds", &self.kinds.keys()).finish_non_exhaustive()
+    }
+}
+
+impl ApiBuilder {
+    pub(super) fn new(vendor: Vendor) -> Self {
+        Self {
+            vendor,
+            base: None,
+            wrong: Vec::new(),
+            dialect: Dialect::default(),
+            layout: Arc::new(ConventionalLayout),
+            kinds: BTreeMap::new(),
+            helpers: BTreeMap::new(),
+            functions: None,
+            without: Vec::new(),
+            authenticator: None,
+            anonymous: None,
+            matching: Arc::new(StockMatching),
+            style: ResponseStyle::default(),
+            entry_links: EntryLinks::default(),
+            sizes: Sizes::default(),
+            error_bodies: false,
+            atomic: false,
+            patch_is_put: false,
+            behaviours: Vec::new(),
+            docs: None,
+        }
+    }
+
+    /// The public address of the entry point, such as `https://crm.example.org/api/v1/` (HAL-01).
+    #[must_use]
+    pub fn base_url(mut self, url: &str) -> Self {
+        self.base = Base::new(url);
+        if self.base.is_none() {
+            self.wrong.push(format!("`{url}` is no base URL: write an absolute http or https address without a query"));
+        }
+        self
+    }
+
+    /// The names that stand in for the interface maker's own (HAL-09 to HAL-11).
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Another layout of addresses (HAL-05).
+    #[must_use]
+    pub fn layout(mut self, layout: impl Layout + 'static) -> Self {
+        self.layout = Arc::new(layout);
+        self
+    }
+
+    /// Who may do what (AUT-01).
+    #[must_use]
+    pub fn authenticator(mut self, authenticator: impl Authenticator + 'static) -> Self {
+        self.authenticator = Some(Arc::new(authenticator));
+        self
+    }
+
+    /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is addressed.
+    #[must_use]
+    pub fn anonymous_helpers(mut self, tenants: impl AnonymousTenant + 'static) -> Self {
+        self.anonymous = Some(Arc::new(tenants));
+        self
+    }
+
+    /// Offers a kind: `expose` names the operations of the store, and compiles only where the store implements them.
+    #[must_use]
+    pub fn resource<R: Resource, S: Send + Sync + 'static>(
+        mut self,
+        store: &Arc<S>,
+        expose: impl FnOnce(Exposure<R, S>) -> Exposure<R, S>,
+    ) -> Self {
+        let slots = expose(Exposure::new(store)).slots;
+        if self.kinds.insert(R::KIND, slots).is_some() {
+            self.wrong.push(format!("{} are registered twice", R::SCHEMA.plural));
+        }
+        self
+    }
+
+    /// Offers a helper that the store runs natively (HLP-01).
+    #[must_use]
+    pub fn helper<H: HelperSpec>(self, store: &Arc<impl Helper<H> + 'static>) -> Self {
+        let runner = Runner::Native(Arc::new(Through::<H, _>::new(store)));
+        self.runner::<H>(runner)
+    }
+
+    /// Offers a helper that the default runner composes from the registered operations (HLP-10).
+    #[must_use]
+    pub fn compose<H: HelperSpec>(self) -> Self {
+        self.runner::<H>(Runner::Composed)
+    }
+
+    fn runner<H: HelperSpec>(mut self, runner: Runner) -> Self {
+        if self.helpers.insert(H::NAME, runner).is_some() {
+            self.wrong.push(format!("the helper {} is registered twice", H::NAME.as_str()));
+        }
+        self
+    }
+
+    /// The action functions that natively run helpers support (HAF-01); all unless named. Composed helpers support those
+    /// for which `Find` and `Create` are registered.
+    #[must_use]
+    pub fn functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
+        self.functions = Some(functions.into_iter().collect());
+        self
+    }
+
+    /// Takes a capability away that was registered, by its name: `<collection>.<operation>`,
+    /// `<collection>.sub.<name>`, `helper.<name>` or `haf.<name>`.
+    #[must_use]
+    pub fn without(mut self, capability: &str) -> Self {
+        if !self.take_away(capability) {
+            self.wrong.push(format!("`{capability}` is no capability that was registered before"));
+        }
+        self
+    }
+
+    fn take_away(&mut self, capability: &str) -> bool {
+        let Some((area, name)) = capability.split_once('.') else { return false };
+        match area {
+            "haf" => FunctionName::parse(name).map(|function| self.without.push(function)).is_some(),
+            "helper" => {
+                let helper = HelperName::ALL.iter().find(|helper| helper.as_str() == name);
+                helper.is_some_and(|helper| self.helpers.remove(helper).is_some())
+            }
+            _ => Kind::from_plural(area).is_some_and(|kind| self.take_operation(kind, name)),
+        }
+    }
+
+    fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
+        if let Some(below) = operation.strip_prefix("sub.") {
+            let slots = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
+            let Some(slots) = slots.filter(|slots| slots.under.contains(&kind)) else { return false };
+            slots.under.retain(|parent| *parent != kind);
+            return true;
+        }
+        let Some(slots) = self.kinds.get_mut(&kind) else { return false };
+        let operation = Operation::ALL.iter().copied().find(|known| known.as_str() == operation);
+        operation.is_some_and(|operation| {
+            let offered = slots.offers(operation);
+            slots.withheld.push(operation);
+            offered
+        })
+    }
+
+    /// Offers helpers only: no operation on collections is offered (CAP-10).
+    #[must_use]
+    pub fn helpers_only(mut self) -> Self {
+        for slots in self.kinds.values_mut() {
+            slots.withheld = Operation::ALL.to_vec();
+            slots.under.clear();
+        }
+        self
+    }
+
+    /// How persons are matched, and the text that is published about it (HLP-04, HLP-05).
+    #[must_use]
+    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+        self.matching = Arc::new(matching);
+        self
+    }
+
+    /// Which of the specification's two voices is spoken.
+    #[must_use]
+    pub fn response_style(mut self, style: ResponseStyle) -> Self {
+        self.style = style;
+        self
+    }
+
+    /// Which collections the entry point links.
+    #[must_use]
+    pub fn entry_links(mut self, links: EntryLinks) -> Self {
+        self.entry_links = links;
+        self
+    }
+
+    /// Sizes of pages and bodies.
+    #[must_use]
+    pub fn sizes(mut self, sizes: Sizes) -> Self {
+        self.sizes = sizes;
+        self
+    }
+
+    /// Sends the error object with 401, 403 and 404, too; off by default (ERR-11, AUT-05).
+    #[must_use]
+    pub fn error_bodies(mut self, everywhere: bool) -> Self {
+        self.error_bodies = everywhere;
+        self
+    }
+
+    /// Makes every helper atomic: all of a call or nothing (ERR-34). Needs natively run helpers.
+    #[must_use]
+    pub fn atomic_helpers(mut self, atomic: bool) -> Self {
+        self.atomic = atomic;
+        self
+    }
+
+    /// Takes `PATCH` on a record as `PUT`; off by default.
+    #[must_use]
+    pub fn patch_is_put(mut self, patch_is_put: bool) -> Self {
+        self.patch_is_put = patch_is_put;
+        self
+    }
+
+    /// Declares a behaviour of the backend.
+    #[must_use]
+    pub fn declares(mut self, behaviour: Behaviour) -> Self {
+        self.behaviours.push(behaviour);
+        self
+    }
+
+    /// An own documentation in place of the built-in pages (ENT-22): the start page, and the address in front of a
+    /// relation, to which the curie's `{rel}` is appended.
+    #[must_use]
+    pub fn docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
+        self.docs = Some(DocsAddress { start: start.into(), pages: pages.into() });
+        self
+    }
+
+    /// The finished API.
+    ///
+    /// # Errors
+    ///
+    /// Every contradiction in what was registered, at once.
+    pub fn build(self) -> Result<Api, BuildError> {
+        let problems = self.contradictions();
+        if !problems.is_empty() {
+            return Err(BuildError { problems });
+        }
+        let functions = self.supported_functions();
+        let slots: Vec<KindSlots> =
+            Kind::ALL.iter().map(|kind| self.kinds.get(kind).cloned().unwrap_or_default()).collect();
+        let at = |kind: Kind| slots.get(kind as usize);
+        let is_sent = |kind: Kind, target: LinkTarget| match target {
+            LinkTarget::Many { kind: member, .. } => {
+                at(member).is_some_and(|slots| slots.list.is_some() && slots.under.contains(&kind))
+            }
+            LinkTarget::One { kind, .. } => at(kind).is_some_and(|slots| slots.offers(Operation::Read)),
+            LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
+        };
+        let readable = |kind: Kind| at(kind).and_then(|slots| slots.readable);
+        let words = Words::new(self.dialect, self.vendor.namespace.clone(), self.docs, readable, is_sent);
+        Ok(Api {
+            inner: Arc::new(Inner {
+                vendor: self.vendor,
+                base: self.base.unwrap_or_default(),
+                layout: self.layout,
+                words,
+                slots,
+                helpers: self.helpers,
+                functions,
+                authenticator: self.authenticator,
+                anonymous: self.anonymous,
+                matching: self.matching,
+                style: self.style,
+                entry_links: self.entry_links,
+                sizes: self.sizes,
+                error_bodies: self.error_bodies,
+                atomic: self.atomic,
+                patch_is_put: self.patch_is_put,
+                behaviours: self.behaviours,
+            }),
+        })
+    }
+
+    /// The action functions that every registered helper supports.
+    fn supported_functions(&self) -> Vec<FunctionName> {
+        let composed = self.helpers.values().any(|runner| matches!(runner, Runner::Composed));
+        let all = FunctionName::VALUES.iter().filter_map(|name| FunctionName::parse(name));
+        all.filter(|function| {
+            let named = self.functions.as_ref().is_none_or(|functions| functions.contains(function));
+            named && !self.without.contains(function) && (!composed || Composed::supports(*function, &self.kinds))
+        })
+        .collect()
+    }
+
+    fn contradictions(&self) -> Vec<String> {
+        let mut problems = self.wrong.clone();
+        if self.base.is_none() && self.wrong.is_empty() {
+            problems.push("no base URL: call `.base_url(\"https://.../api/v1/\")`".to_owned());
+        }
+        if self.authenticator.is_none() {
+            problems.push("nobody tells who calls: call `.authenticator(...)`".to_owned());
+        }
+        if !Identifier::is_system_name(&self.vendor.namespace) {
+            problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.vendor.namespace));
+        }
+        let Sizes { page, max_page, .. } = self.sizes;
+        if page == 0 || page > max_page {
+            problems.push(format!("pages of {page} with at most {max_page} records cannot be"));
+        }
+        for (kind, slots) in &self.kinds {
+            kind_contradictions(*kind, slots, &self.kinds, &mut problems);
+        }
+        for (helper, runner) in &self.helpers {
+            if matches!(runner, Runner::Composed) {
+                let missing = Composed::missing(*helper, &self.kinds);
+                if !missing.is_empty() {
+                    problems.push(format!(
+                        "the helper {} cannot be composed without {}",
+                        helper.as_str(),
+                        missing.join(", ")
+                    ));
+                }
+                if self.atomic {
+                    problems.push(format!("the composed helper {} cannot be atomic: run it natively", helper.as_str()));
+                }
+            }
+        }
+        problems
+    }
+}
+
+fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindSlots>, problems: &mut Vec<String>) {
+    let schema = kind.schema();
+    if slots.all && schema.home.is_some() {
+        problems.push(format!("{} have no collection of their own: register `.under::<...>()`", schema.plural));
+    }
+    for parent in &slots.under {
+        if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {
+            let parent = parent.plural();
+            problems.push(format!("{} are listed under {parent}, but {parent} cannot be read", schema.plural));
+        }
+    }
+    for (place, field) in schema.fields.fields.iter().enumerate() {
+        let taken = slots.writable.is_none_or(|writable| writable.contains(place));
+        if slots.create.is_some() && field.mode == Mode::Required && !taken {
+            problems
+                .push(format!("{} cannot be created: `{}` is required but not writable", schema.plural, field.name));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to CAP-07).
+
+use std::{marker::PhantomData, sync::Arc};
+
+use super::slots::{KindSlots, Through};
+use crate::{
+    field_set::{FieldSet, WritableSet},
+    model::{Resource, Under},
+    ops::{Create, Delete, Find, Get, List, Update},
+};
+
+/// The operations of a store that are offered for the kind `R`. An operation compiles only where the store implements it.
+pub struct Exposure<R, S> {
+    store: Arc<S>,
+    pub(super) slots: KindSlots,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
+    pub(super) fn new(store: &Arc<S>) -> Self {
+        Self { store: Arc::clone(store), slots: KindSlots::default(), kind: PhantomData }
+    }
+
+    fn through<T>(&self) -> Arc<Through<T, S>> {
+        Arc::new(Through::new(&self.store))
+    }
+
+    /// Offers the collection of all records (COL-01).
+    #[must_use]
+    pub fn list(mut self) -> Self
+    where
+        S: List<R>,
+    {
+        self.slots.list = Some(self.through::<R>());
+        self.slots.all = true;
+        self
+    }
+
+    /// Offers the collections under each `Parent`, such as the signatures of a petition (COL-04 to COL-18).
+    #[must_use]
+    pub fn under<Parent: Resource>(mut self) -> Self
+    where
+        S: List<R>,
+        R: Under<Parent>,
+    {
+        self.slots.list = Some(self.through::<R>());
+        self.slots.under.push(Parent::KIND);
+        self
+    }
+
+    /// Offers reading one record (COL-03).
+    #[must_use]
+    pub fn get(mut self) -> Self
+    where
+        S: Get<R>,
+    {
+        self.slots.get = Some(self.through::<R>());
+        self
+    }
+
+    /// Offers creating (CRU-01).
+    #[must_use]
+    pub fn create(mut self) -> Self
+    where
+        S: Create<R>,
+    {
+        self.slots.create = Some(self.through::<R>());
+        self
+    }
+
+    /// Offers changing (CRU-04).
+    #[must_use]
+    pub fn update(mut self) -> Self
+    where
+        S: Update<R>,
+    {
+        self.slots.update = Some(self.through::<R>());
+        self
+    }
+
+    /// Offers deleting (CRU-05).
+    #[must_use]
+    pub fn delete(mut self) -> Self
+    where
+        S: Delete<R>,
+    {
+        self.slots.delete = Some(self.through::<R>());
+        self
+    }
+
+    /// Lets composed helpers look records up (HAF-02, HLP-04).
+    #[must_use]
+    pub fn find(mut self) -> Self
+    where
+        S: Find<R>,
+    {
+        self.slots.find = Some(self.through::<R>());
+        self
+    }
+
+    /// Lets only these fields leave the server, even if the backend returns more.
+    #[must_use]
+    pub fn readable(mut self, fields: FieldSet<R>) -> Self {
+        self.slots.readable = Some(fields.bits());
+        self
+    }
+
+    /// Takes only these fields from clients; others are ignored (CAP-06).
+    #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
+    pub fn writable(mut self, fields: WritableSet<R>) -> Self {
+        self.slots.writable = Some(fields.fields().bits());
+        self
+    }
+}
+
+impl<R, S> std::fmt::Debug for Exposure<R, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exposure").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,145 @@
+//! The finished API: what is registered, and how each request on it is answered.
+
+mod builder;
+mod declared;
+mod exposure;
+mod query;
+mod reply;
+mod respond;
+mod settings;
+mod slots;
+mod verdict;
+mod write;
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+pub use builder::{ApiBuilder, BuildError};
+pub use exposure::Exposure;
+pub use reply::{ContentType, Reply};
+pub use settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor};
+pub(crate) use slots::KindSlots;
+pub use verdict::Verdict;
+
+pub(crate) use builder::Runner;
+
+use crate::{
+    auth::{AnonymousTenant, Authenticator},
+    context::{Base, Context},
+    hal::{Hal, Words},
+    helper::{FunctionName, HelperName, PersonMatching},
+    link::{Dialect, Layout, Target},
+    model::Kind,
+    read::{Bodies, Links},
+};
+
+/// A finished API (CAP-04): what is registered exists, is linked and is declared; nothing else is. Cheap to clone.
+#[derive(Clone)]
+pub struct Api {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    vendor: Vendor,
+    base: Base,
+    layout: Arc<dyn Layout>,
+    words: Words,
+    /// One for each kind, in the order of [`Kind::ALL`].
+    slots: Vec<KindSlots>,
+    helpers: BTreeMap<HelperName, Runner>,
+    functions: Vec<FunctionName>,
+    authenticator: Option<Arc<dyn Authenticator>>,
+    anonymous: Option<Arc<dyn AnonymousTenant>>,
+    matching: Arc<dyn PersonMatching>,
+    style: ResponseStyle,
+    entry_links: EntryLinks,
+    sizes: Sizes,
+    error_bodies: bool,
+    atomic: bool,
+    patch_is_put: bool,
+    behaviours: Vec<Behaviour>,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api")
+            .field("vendor", &self.inner.vendor)
+            .field("base", &self.inner.base)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// Begins an API.
+    #[must_use]
+    pub fn builder(vendor: Vendor) -> ApiBuilder {
+        ApiBuilder::new(vendor)
+    }
+
+    /// The names of this deployment.
+    #[must_use]
+    pub fn dialect(&self) -> &Dialect {
+        &self.inner.words.dialect
+    }
+
+    /// The address of the entry point (HAL-01).
+    #[must_use]
+    pub fn base(&self) -> &Base {
+        &self.inner.base
+    }
+
+    /// What a path below the entry point leads to: without a slash in front, without a query (UND-35).
+    #[must_use]
+    pub fn route(&self, path: &str) -> Option<Target> {
+        self.inner.layout.route(path)
+    }
+
+    /// The absolute address of a target, under a base.
+    #[must_use]
+    pub fn href(&self, base: &Base, target: &Target) -> String {
+        self.hal(base).href(target)
+    }
+
+    /// Who tells who calls.
+    #[must_use]
+    pub fn authenticator(&self) -> Option<&Arc<dyn Authenticator>> {
+        self.inner.authenticator.as_ref()
+    }
+
+    /// Who finds the tenant of an anonymous helper call; `None` when such calls are off (AUT-06).
+    #[must_use]
+    pub fn anonymous_tenant(&self) -> Option<&Arc<dyn AnonymousTenant>> {
+        self.inner.anonymous.as_ref()
+    }
+
+    /// The method of person matching in words (HLP-05).
+    #[must_use]
+    pub fn matching_text(&self) -> &str {
+        self.inner.matching.text()
+    }
+
+    /// Sizes of pages and bodies.
+    #[must_use]
+    pub fn sizes(&self) -> Sizes {
+        self.inner.sizes
+    }
+
+    /// What the server calls itself.
+    #[must_use]
+    pub fn vendor(&self) -> &Vendor {
+        &self.inner.vendor
+    }
+
+    fn slots(&self, kind: Kind) -> &KindSlots {
+        static NOTHING: std::sync::LazyLock<KindSlots> = std::sync::LazyLock::new(KindSlots::default);
+        self.inner.slots.get(kind as usize).unwrap_or(&NOTHING)
+    }
+
+    fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
+        Hal { base: base.as_str(), layout: self.inner.layout.as_ref(), words: &self.inner.words }
+    }
+
+    fn bodies<'a>(&'a self, cx: &'a Context) -> Bodies<'a> {
+        let links = Links { base: &cx.base, layout: self.inner.layout.as_ref(), dialect: self.dialect() };
+        Bodies { links, namespace: &self.inner.words.namespace, limits: &self.inner.sizes.json, now: cx.now }
+    }
+}

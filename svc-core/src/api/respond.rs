@@ -1,0 +1,141 @@
+//! Answers requests: reads here, writes in the file beside.
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+
+use super::{Api, ContentType, Reply, query};
+use crate::{
+    auth::Operation,
+    context::Context,
+    error::Result,
+    export,
+    hal::{self, CollectionView, EntryPointView},
+    helper::HelperName,
+    link::{Address, Scope, Target},
+    model::Kind,
+    page::RawPage,
+    record::RawRecord,
+};
+
+impl Api {
+    /// Answers a request whose verdict was not [`Verdict::NotImplemented`](super::Verdict::NotImplemented) and whose
+    /// caller has the right. `query` is the text behind the question mark; `body` is empty for none.
+    ///
+    /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
+    pub async fn respond(
+        &self,
+        cx: &Context,
+        method: &Method,
+        target: &Target,
+        query: Option<&str>,
+        body: Bytes,
+    ) -> Reply {
+        let answer = match (self.method(method), target) {
+            (Method::GET, Target::EntryPoint) => Ok(self.entry_point(cx)),
+            (Method::GET, Target::Capabilities) => Ok(self.capabilities_reply(cx)),
+            (Method::GET, Target::Collection { kind, scope }) => self.list(cx, *kind, scope, query).await,
+            (Method::GET, Target::Record(at)) => self.read(cx, at).await,
+            (Method::POST, Target::Collection { kind, scope }) => self.create(cx, *kind, scope, &body).await,
+            (Method::PUT, Target::Record(at)) => self.update(cx, at, &body).await,
+            (Method::DELETE, Target::Record(at)) => self.delete(cx, at).await,
+            (Method::POST, Target::Helper { helper, container }) => {
+                self.help(cx, *helper, container.as_ref(), &body).await
+            }
+            (Method::DELETE, Target::Helper { helper: HelperName::Schedule, container: Some(message) }) => {
+                self.cancel(cx, message).await
+            }
+            _ => Err(crate::Error::NotImplemented),
+        };
+        answer.unwrap_or_else(|error| self.error_reply(Some(target), error))
+    }
+
+    /// Whether what a target addresses exists for the caller's tenant: an unsupported operation on a missing record is
+    /// 404 (UND-39). A record of a kind that cannot be read counts as there.
+    ///
+    /// # Errors
+    ///
+    /// What the backend says.
+    pub async fn exists(&self, cx: &Context, target: &Target) -> Result<bool> {
+        match target {
+            Target::Record(at)
+            | Target::Collection { scope: Scope::Under(at), .. }
+            | Target::Helper { container: Some(at), .. } => self.record_exists(cx, at).await,
+            _ => Ok(true),
+        }
+    }
+
+    /// Whether a record exists; one of a kind that cannot be read counts as there, and the store has the last word.
+    pub(super) async fn record_exists(&self, cx: &Context, at: &Address) -> Result<bool> {
+        match &self.slots(at.kind).get {
+            Some(get) => Ok(get.get(cx, at).await?.is_some()),
+            None => Ok(true),
+        }
+    }
+
+    fn entry_point(&self, cx: &Context) -> Reply {
+        let inner = &self.inner;
+        let listed = |kind: &Kind| self.slots(*kind).offers(Operation::List) && inner.entry_links.includes(*kind);
+        let collections: Vec<Kind> = Kind::ALL.iter().copied().filter(listed).collect();
+        let view = EntryPointView {
+            motd: &inner.vendor.motd,
+            max_page_size: inner.sizes.max_page,
+            vendor_name: &inner.vendor.vendor_name,
+            product_name: &inner.vendor.product_name,
+            version: &inner.vendor.version,
+            collections: &collections,
+            signup: inner.helpers.contains_key(&HelperName::PersonSignup),
+        };
+        let mut body = Vec::with_capacity(4096);
+        hal::entry_point(&self.hal(&cx.base), &view, &mut body);
+        Reply::hal(StatusCode::OK, body)
+    }
+
+    fn capabilities_reply(&self, cx: &Context) -> Reply {
+        let document = export::capabilities(self, &cx.base);
+        Reply::new(StatusCode::OK, ContentType::Json, document.to_string())
+    }
+
+    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, query: Option<&str>) -> Result<Reply> {
+        let asked = match query::page_query(query, self.inner.sizes) {
+            Ok(asked) => asked,
+            Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
+        };
+        let Some(list) = &self.slots(kind).list else { return Err(crate::Error::NotImplemented) };
+        let page: RawPage = list.list(cx, scope, &asked.request).await?;
+        let mut body = Vec::with_capacity(1024 + page.records.len() * 2048);
+        let view = CollectionView {
+            kind,
+            scope,
+            request: &asked.request,
+            names_page: asked.names_page,
+            names_size: asked.names_size,
+            page: &page,
+            signup: kind == Kind::Person
+                && *scope == Scope::All
+                && self.inner.helpers.contains_key(&HelperName::PersonSignup),
+        };
+        hal::collection(&self.hal(&cx.base), &view, &mut body);
+        Ok(Reply::hal(StatusCode::OK, body))
+    }
+
+    async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
+        let Some(get) = &self.slots(at.kind).get else { return Err(crate::Error::NotImplemented) };
+        match get.get(cx, at).await? {
+            Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
+            // A read of something that is not there has no body (ERR-11).
+            None if self.inner.error_bodies => Ok(self.missing(Some(at.kind))),
+            None => Ok(Reply::empty(StatusCode::NOT_FOUND)),
+        }
+    }
+
+    /// A record as a top-level document (HAL-17).
+    pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
+        let mut body = Vec::with_capacity(4096);
+        hal::record(&self.hal(&cx.base), record, true, &mut body);
+        let mut reply = Reply::hal(status, body);
+        if status == StatusCode::CREATED {
+            reply.location = Some(self.hal(&cx.base).href(&Target::Record(record.address())));
+        }
+        reply
+    }
+}

@@ -1,0 +1,111 @@
+//! What a vendor sets besides the operations.
+
+use crate::{model::Kind, read::Limits};
+
+/// Who makes the server, and how it names itself on the entry point (ENT-02 to ENT-07).
+#[derive(Debug, Clone)]
+pub struct Vendor {
+    pub(crate) vendor_name: String,
+    pub(crate) product_name: String,
+    pub(crate) motd: String,
+    pub(crate) namespace: String,
+    pub(crate) version: String,
+}
+
+impl Vendor {
+    /// A vendor (ENT-04) and its product (ENT-05).
+    pub fn new(vendor_name: impl Into<String>, product_name: impl Into<String>) -> Self {
+        Self {
+            vendor_name: vendor_name.into(),
+            product_name: product_name.into(),
+            motd: "Welcome".to_owned(),
+            namespace: "svc_sqlite".to_owned(),
+            version: "1.2.0".to_owned(),
+        }
+    }
+
+    /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+` (UND-41).
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = namespace.into();
+        self
+    }
+
+    /// The message of the day (ENT-02).
+    #[must_use]
+    pub fn motd(mut self, motd: impl Into<String>) -> Self {
+        self.motd = motd.into();
+        self
+    }
+
+    /// The interface version that the entry point reports (ENT-06, VER-01).
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+}
+
+/// How responses look where the specification's examples and its response-code table disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResponseStyle {
+    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13, CRU-14, ERR-33).
+    #[default]
+    Table,
+    /// Create 200, delete 200 with `notice`, `errors` and `code` in non-atomic entries.
+    Examples,
+}
+
+/// Which collections the entry point links (ENT-10 to ENT-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EntryLinks {
+    /// Every collection that is served.
+    #[default]
+    All,
+    /// Only those of the specification's list: clients exist that stop at others.
+    Listed,
+}
+
+impl EntryLinks {
+    pub(crate) fn includes(self, kind: Kind) -> bool {
+        self == Self::All || !matches!(kind, Kind::AdvocacyCampaign | Kind::Message)
+    }
+}
+
+/// Sizes of pages and bodies (LIM-01, COL-21, UND-17).
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Records on a page when the client names no number (COL-29).
+    pub page: u32,
+    /// The largest page (ENT-03).
+    pub max_page: u32,
+    /// How deep and large the JSON of a body may be.
+    pub json: Limits,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { page: 25, max_page: 100, json: Limits::default() }
+    }
+}
+
+/// A behaviour of the backend that the capability document declares; it switches stricter checks on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Behaviour {
+    /// A full event takes no more attendances (LIM-04).
+    CapacityEnforced,
+    /// A ticket level without tickets left sells none (LIM-05).
+    TicketLimitEnforced,
+}
+
+impl Behaviour {
+    /// Its name in the capability vocabulary.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CapacityEnforced => "capacity_enforced",
+            Self::TicketLimitEnforced => "ticket_limit_enforced",
+        }
+    }
+}

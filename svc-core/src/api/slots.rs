@@ -1,0 +1,153 @@
+//! Where type erasure happens, once: a typed operation of a backend becomes an operation over raw drafts and records.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use async_trait::async_trait;
+
+use crate::{
+    auth::Operation,
+    context::Context,
+    draft::{Draft, Patch, RawDraft, RawPatch},
+    error::Result,
+    field_set::FieldBits,
+    helper::{HelperSpec, Outcome, Plan, RawOutcome, RawPlan},
+    link::{Address, Scope},
+    model::{Kind, Resource},
+    ops::{Create, Created, Delete, Find, FindKey, Get, Helper, List, Update},
+    page::{PageRequest, RawPage},
+    record::{RawRecord, Record},
+};
+
+/// What a create gave, without the type of the kind.
+#[derive(Debug)]
+pub(crate) struct RawCreated {
+    pub(crate) record: RawRecord,
+    pub(crate) is_new: bool,
+}
+
+macro_rules! slots {
+    ($($name:ident: $method:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty;)+) => {$(
+        #[async_trait]
+        pub(crate) trait $name: Send + Sync {
+            async fn $method(&self, cx: &Context, $($arg: $ty),*) -> Result<$out>;
+        }
+    )+};
+}
+
+slots! {
+    AnyList: list(scope: &Scope, page: &PageRequest) -> RawPage;
+    AnyGet: get(at: &Address) -> Option<RawRecord>;
+    AnyCreate: create(draft: RawDraft) -> RawCreated;
+    AnyUpdate: update(at: &Address, patch: RawPatch) -> Option<RawRecord>;
+    AnyDelete: delete(at: &Address) -> bool;
+    AnyFind: find(key: &FindKey) -> Option<RawRecord>;
+    AnyHelper: run(plan: RawPlan) -> RawOutcome;
+}
+
+/// A store seen through one kind or one helper.
+pub(crate) struct Through<T, S> {
+    store: Arc<S>,
+    what: PhantomData<fn() -> T>,
+}
+
+impl<T, S> Through<T, S> {
+    pub(crate) fn new(store: &Arc<S>) -> Self {
+        Self { store: Arc::clone(store), what: PhantomData }
+    }
+}
+
+#[async_trait]
+impl<R: Resource, S: List<R>> AnyList for Through<R, S> {
+    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+        Ok(self.store.list(cx, scope, page).await?.into_raw())
+    }
+}
+
+#[async_trait]
+impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        let record = self.store.get(cx, at).await?.map(Record::into_raw);
+        // A wrong parent in the path is 404, even where a backend did not look (COL-19).
+        Ok(record.filter(|record| at.admits_parent(record.parent())))
+    }
+}
+
+#[async_trait]
+impl<R: Resource, S: Create<R>> AnyCreate for Through<R, S> {
+    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
+        Ok(match self.store.create(cx, Draft::from_raw(draft)).await? {
+            Created::New(record) => RawCreated { record: record.into_raw(), is_new: true },
+            Created::Existing(record) => RawCreated { record: record.into_raw(), is_new: false },
+        })
+    }
+}
+
+#[async_trait]
+impl<R: Resource, S: Update<R>> AnyUpdate for Through<R, S> {
+    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Option<RawRecord>> {
+        Ok(self.store.update(cx, at, Patch::from_raw(patch)).await?.map(Record::into_raw))
+    }
+}
+
+#[async_trait]
+impl<R: Resource, S: Delete<R>> AnyDelete for Through<R, S> {
+    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+        self.store.delete(cx, at).await
+    }
+}
+
+#[async_trait]
+impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
+    async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
+        Ok(self.store.find(cx, key).await?.map(Record::into_raw))
+    }
+}
+
+#[async_trait]
+impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
+    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
+        Ok(self.store.run(cx, Plan::new(plan)).await.map(Outcome::into_raw)?)
+    }
+}
+
+/// What is registered for one kind. What is not there does not exist (CAP-04).
+#[derive(Default, Clone)]
+pub(crate) struct KindSlots {
+    pub(crate) list: Option<Arc<dyn AnyList>>,
+    /// Whether the collection of all records is offered.
+    pub(crate) all: bool,
+    /// The kinds under which it is listed.
+    pub(crate) under: Vec<Kind>,
+    pub(crate) get: Option<Arc<dyn AnyGet>>,
+    pub(crate) create: Option<Arc<dyn AnyCreate>>,
+    pub(crate) update: Option<Arc<dyn AnyUpdate>>,
+    pub(crate) delete: Option<Arc<dyn AnyDelete>>,
+    pub(crate) find: Option<Arc<dyn AnyFind>>,
+    /// Registered, so that helpers may use it, but not offered (CAP-10).
+    pub(crate) withheld: Vec<Operation>,
+    pub(crate) readable: Option<FieldBits>,
+    pub(crate) writable: Option<FieldBits>,
+}
+
+impl KindSlots {
+    /// Whether an operation is offered; for lists, that of all records.
+    pub(crate) fn offers(&self, operation: Operation) -> bool {
+        let registered = match operation {
+            Operation::List => self.all,
+            Operation::Read => self.get.is_some(),
+            Operation::Create => self.create.is_some(),
+            Operation::Update => self.update.is_some(),
+            Operation::Delete => self.delete.is_some(),
+        };
+        registered && !self.withheld.contains(&operation)
+    }
+
+    /// Whether the part of the collection that the scope names is offered.
+    pub(crate) fn lists(&self, scope: &Scope) -> bool {
+        self.list.is_some()
+            && match scope {
+                Scope::All => self.offers(Operation::List),
+                Scope::Under(parent) => self.under.contains(&parent.kind),
+            }
+    }
+}

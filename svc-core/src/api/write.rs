@@ -1,0 +1,235 @@
+//! Answers requests that write: create, update, delete, helpers (CRU, HLP, SCH).
+
+use http::StatusCode;
+
+use super::{Api, Reply, ResponseStyle, Runner};
+use crate::{
+    context::Context,
+    error::{Code, Error, Problem, Result},
+    field_set::FieldBits,
+    hal,
+    helper::{Composed, HelperName, RawOutcome, RawPlan, Scheduling},
+    link::{Address, Scope},
+    model::Kind,
+    read::{HelperBody, Object},
+};
+
+/// Why a request stops before the backend sees it.
+type Stop = std::result::Result<Object, Reply>;
+
+impl Api {
+    /// The object in a body; 400 when it is missing (UND-27) or unreadable.
+    fn body_object(&self, cx: &Context, kind: Kind, body: &[u8], may_be_empty: bool) -> Stop {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            if may_be_empty {
+                return Ok(Object::new());
+            }
+            let text = "The request has no body. Fields belong into a JSON body, not into the query.";
+            return Err(self.invalid(Some(kind), &[Problem::general(Code::BodyMissing, text)]));
+        }
+        self.bodies(cx).object(body).map_err(|problems| self.invalid(Some(kind), &problems))
+    }
+
+    fn writable(&self, kind: Kind) -> FieldBits {
+        self.slots(kind).writable.unwrap_or(FieldBits::ALL)
+    }
+
+    pub(super) async fn create(&self, cx: &Context, kind: Kind, scope: &Scope, body: &[u8]) -> Result<Reply> {
+        let body = match self.body_object(cx, kind, body, false) {
+            Ok(body) => body,
+            Err(stop) => return Ok(stop),
+        };
+        let container = match scope {
+            Scope::All => None,
+            Scope::Under(container) => Some(container),
+        };
+        if let Some(container) = container
+            && !self.record_exists(cx, container).await?
+        {
+            return Err(Error::NotFound);
+        }
+        if let Some(helper) = self.helper_for_create(kind, &body) {
+            return self.create_with_person(cx, helper, container, &body).await;
+        }
+        let (draft, problems) = self.bodies(cx).draft(kind, self.writable(kind), &body, container);
+        if !problems.is_empty() {
+            return Ok(self.invalid(Some(kind), &problems));
+        }
+        let Some(create) = &self.slots(kind).create else { return Err(Error::NotImplemented) };
+        let created = create.create(cx, draft).await?;
+        Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
+    }
+
+    /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
+    fn created_status(&self, is_new: bool) -> StatusCode {
+        match self.inner.style {
+            ResponseStyle::Table if is_new => StatusCode::CREATED,
+            _ => StatusCode::OK,
+        }
+    }
+
+    /// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
+    fn helper_for_create(&self, kind: Kind, body: &Object) -> Option<HelperName> {
+        body.get("person").filter(|person| !person.is_null())?;
+        let helper = match kind {
+            Kind::Person => HelperName::PersonSignup,
+            kind => HelperName::recording(kind).filter(|helper| helper.takes_person())?,
+        };
+        self.inner.helpers.contains_key(&helper).then_some(helper)
+    }
+
+    async fn create_with_person(
+        &self,
+        cx: &Context,
+        helper: HelperName,
+        container: Option<&Address>,
+        body: &Object,
+    ) -> Result<Reply> {
+        let kind = helper.records();
+        let (plan, mut problems) = self.plan(cx, helper, container, body);
+        let relation = self.dialect().relation(Kind::Person.singular());
+        let links = body.get("_links").and_then(crate::read::Json::as_object);
+        if helper != HelperName::PersonSignup && links.is_some_and(|links| links.contains(&relation)) {
+            let properties = ["person", &format!("_links.{relation}")];
+            let text = "A request has either an inline person or a link to one, not both.";
+            problems.push(Problem::between(Code::FieldInvalid, &properties, text));
+        }
+        if !problems.is_empty() {
+            return Ok(self.invalid(Some(kind), &problems));
+        }
+        let outcome = self.run(cx, plan).await?;
+        if outcome.has_failures() {
+            return Ok(self.report(cx, &outcome));
+        }
+        let is_new = outcome.was_created(kind);
+        match outcome.action.as_ref().or(outcome.person.as_ref()) {
+            Some(record) => Ok(self.record_reply(cx, self.created_status(is_new), record)),
+            None => Err(Error::unexpected("a helper answered without what it recorded")),
+        }
+    }
+
+    pub(super) async fn update(&self, cx: &Context, at: &Address, body: &[u8]) -> Result<Reply> {
+        let kind = at.kind;
+        let body = match self.body_object(cx, kind, body, false) {
+            Ok(body) => body,
+            Err(stop) => return Ok(stop),
+        };
+        let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
+        let Some(update) = &self.slots(kind).update else { return Err(Error::NotImplemented) };
+        if problems.is_empty() {
+            return match update.update(cx, at, patch).await? {
+                Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
+                None => Err(Error::NotFound),
+            };
+        }
+        // A missing record is 404 whatever the body says (UND-39); else all rules are reported together (ERR-39).
+        if let Some(get) = &self.slots(kind).get {
+            let Some(record) = get.get(cx, at).await? else { return Err(Error::NotFound) };
+            let mut fields = record.fields_object(self.dialect().share_names());
+            problems.extend(patch.apply_to(&mut fields, cx.now).err().unwrap_or_default());
+        }
+        Ok(self.invalid(Some(kind), &problems))
+    }
+
+    pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
+        let Some(delete) = &self.slots(at.kind).delete else { return Err(Error::NotImplemented) };
+        if !delete.delete(cx, at).await? {
+            return Err(Error::NotFound);
+        }
+        match self.inner.style {
+            ResponseStyle::Table => Ok(Reply::empty(StatusCode::NO_CONTENT)),
+            ResponseStyle::Examples => Ok(notice(&format!("The {} was deleted.", words(at.kind)))),
+        }
+    }
+
+    pub(super) async fn help(
+        &self,
+        cx: &Context,
+        helper: HelperName,
+        container: Option<&Address>,
+        body: &[u8],
+    ) -> Result<Reply> {
+        let kind = helper.records();
+        let body = match self.body_object(cx, kind, body, true) {
+            Ok(body) => body,
+            Err(stop) => return Ok(stop),
+        };
+        if let Some(container) = container
+            && !self.record_exists(cx, container).await?
+        {
+            return Err(Error::NotFound);
+        }
+        let (plan, problems) = self.plan(cx, helper, container, &body);
+        if !problems.is_empty() {
+            return Ok(self.invalid(Some(kind), &problems));
+        }
+        let outcome = self.run(cx, plan).await?;
+        if helper == HelperName::Schedule {
+            return Ok(notice("The message is scheduled."));
+        }
+        if outcome.has_failures() {
+            return Ok(self.report(cx, &outcome));
+        }
+        if cx.is_anonymous() {
+            return Ok(Reply::hal(StatusCode::OK, b"{}".to_vec()));
+        }
+        match outcome.action.as_ref().or(outcome.person.as_ref()) {
+            Some(record) => Ok(self.record_reply(cx, StatusCode::OK, record)),
+            None => Err(Error::unexpected("a helper answered without what it recorded")),
+        }
+    }
+
+    pub(super) async fn cancel(&self, cx: &Context, message: &Address) -> Result<Reply> {
+        let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
+        plan.schedule = Some(Scheduling::Cancel);
+        self.run(cx, plan).await?;
+        Ok(notice("The message is no longer scheduled."))
+    }
+
+    fn plan(
+        &self,
+        cx: &Context,
+        helper: HelperName,
+        container: Option<&Address>,
+        body: &Object,
+    ) -> (RawPlan, Vec<Problem>) {
+        let call = HelperBody {
+            helper,
+            container,
+            action_fields: self.writable(helper.records()),
+            person_fields: self.writable(Kind::Person),
+            functions: &self.inner.functions,
+            atomic: self.inner.atomic,
+            anonymous: cx.is_anonymous(),
+        };
+        self.bodies(cx).plan(&call, body)
+    }
+
+    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
+        match self.inner.helpers.get(&plan.helper) {
+            Some(Runner::Native(runner)) => runner.run(cx, plan).await,
+            Some(Runner::Composed) => {
+                Composed { slots: &self.inner.slots, matching: self.inner.matching.as_ref() }.run(cx, plan).await
+            }
+            None => Err(Error::NotImplemented),
+        }
+    }
+
+    /// 400 with one entry for each resource (ERR-30, ERR-31).
+    fn report(&self, cx: &Context, outcome: &RawOutcome) -> Reply {
+        let mut body = Vec::with_capacity(2048);
+        let examples = self.inner.style == ResponseStyle::Examples;
+        hal::non_atomic(&self.hal(&cx.base), outcome, cx.is_anonymous(), examples, &mut body);
+        Reply::hal(StatusCode::BAD_REQUEST, body)
+    }
+}
+
+fn notice(text: &str) -> Reply {
+    let mut body = Vec::new();
+    hal::notice(text, &mut body);
+    Reply::hal(StatusCode::OK, body)
+}
+
+fn words(kind: Kind) -> String {
+    kind.singular().replace('_', " ")
+}

@@ -1,0 +1,97 @@
+//! A page of a collection (COL-20 to COL-31, UND-32).
+
+use super::{Hal, close, record};
+use crate::{
+    helper::HelperName,
+    link::{Scope, Target},
+    model::Kind,
+    page::{Next, PageRequest, RawPage},
+    read::write_string,
+};
+
+/// A page and what was asked for.
+#[derive(Debug)]
+pub(crate) struct CollectionView<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) scope: &'a Scope,
+    pub(crate) request: &'a PageRequest,
+    /// Whether the request named its page, and its size: the `self` link repeats what was asked for (COL-27).
+    pub(crate) names_page: bool,
+    pub(crate) names_size: bool,
+    pub(crate) page: &'a RawPage,
+    /// Whether the person signup helper belongs to this collection (RES-person-49).
+    pub(crate) signup: bool,
+}
+
+/// Writes a page of a collection.
+pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) {
+    let Some(words) = hal.words.kind(view.kind) else { return };
+    let size = u64::from(view.request.size.max(1));
+    let total_pages = view.page.total.div_ceil(size);
+    let head = format!(
+        "{{\"total_pages\":{total_pages},\"per_page\":{size},\"page\":{},\"total_records\":{},\"_links\":{{",
+        view.request.number, view.page.total
+    );
+    out.extend_from_slice(head.as_bytes());
+    hal.write_curies(out);
+    let here = hal.href(&Target::Collection { kind: view.kind, scope: view.scope.clone() });
+    page_links(view, total_pages, &here, out);
+    if view.signup {
+        let relation = hal.words.dialect.relation(HelperName::PersonSignup.relation());
+        out.push(b',');
+        write_string(&relation, out);
+        out.push(b':');
+        hal.write_link(&Target::Helper { helper: HelperName::PersonSignup, container: None }, out);
+    }
+    out.push(b',');
+    out.extend_from_slice(&words.plural);
+    out.push(b'[');
+    for member in &view.page.records {
+        hal.write_link(&Target::Record(member.address()), out);
+        out.push(b',');
+    }
+    close(out, b']');
+    out.extend_from_slice(b"},\"_embedded\":{");
+    out.extend_from_slice(&words.plural);
+    out.push(b'[');
+    for member in &view.page.records {
+        record(hal, member, false, out);
+        out.push(b',');
+    }
+    close(out, b']');
+    out.extend_from_slice(b"}}");
+}
+
+/// `self`, `next`, and both names of the page before (COL-24, COL-27, UND-32).
+fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut Vec<u8>) {
+    let size = if view.names_size { format!("&per_page={}", view.request.size) } else { String::new() };
+    let number = view.request.number;
+    let own = match (view.names_page, view.names_size) {
+        (true, _) => format!("{here}?page={number}{size}"),
+        (false, true) => format!("{here}?per_page={}", view.request.size),
+        (false, false) => here.to_owned(),
+    };
+    link("self", &own, out);
+    let next = match &view.page.next {
+        Next::After(after) => Some(format!("{here}?page={}{size}&after={after}", number.saturating_add(1))),
+        Next::ByNumber if number < total_pages => Some(format!("{here}?page={}{size}", number.saturating_add(1))),
+        _ => None,
+    };
+    if let Some(next) = next {
+        link("next", &next, out);
+    }
+    if number > 1 {
+        let before = (number - 1).min(total_pages.max(1));
+        let before = format!("{here}?page={before}{size}");
+        link("previous", &before, out);
+        link("prev", &before, out);
+    }
+}
+
+fn link(name: &str, href: &str, out: &mut Vec<u8>) {
+    out.push(b',');
+    write_string(name, out);
+    out.extend_from_slice(b":{\"href\":");
+    write_string(href, out);
+    out.push(b'}');
+}

@@ -1,0 +1,77 @@
+//! The entry point (ENT-01 to ENT-27).
+
+use super::Hal;
+use crate::{
+    helper::HelperName,
+    link::{Scope, Target},
+    model::Kind,
+    read::write_string,
+};
+
+/// What the entry point tells.
+#[derive(Debug)]
+pub(crate) struct EntryPointView<'a> {
+    pub(crate) motd: &'a str,
+    pub(crate) max_page_size: u32,
+    pub(crate) vendor_name: &'a str,
+    pub(crate) product_name: &'a str,
+    pub(crate) version: &'a str,
+    /// The collections that it links.
+    pub(crate) collections: &'a [Kind],
+    /// Whether person signup is there (ENT-24).
+    pub(crate) signup: bool,
+}
+
+/// Writes the entry point.
+pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Vec<u8>) {
+    out.push(b'{');
+    text("motd", view.motd, out);
+    out.extend_from_slice(format!("\"max_pagesize\":{},", view.max_page_size).as_bytes());
+    text("vendor_name", view.vendor_name, out);
+    text("product_name", view.product_name, out);
+    text(hal.words.dialect.version_field(), view.version, out);
+    text("namespace", &hal.words.namespace, out);
+    out.extend_from_slice(b"\"_links\":{");
+    hal.write_curies(out);
+    out.push(b',');
+    titled("self", &hal.href(&Target::EntryPoint), "Entry point", out);
+    for &kind in view.collections {
+        let relation = hal.words.dialect.relation(kind.plural());
+        titled(&relation, &hal.href(&Target::Collection { kind, scope: Scope::All }), &title(kind.plural()), out);
+    }
+    if view.signup {
+        let relation = hal.words.dialect.relation(HelperName::PersonSignup.relation());
+        let href = hal.href(&Target::Helper { helper: HelperName::PersonSignup, container: None });
+        titled(&relation, &href, "Person signup", out);
+    }
+    let relation = hal.words.dialect.relation("capabilities");
+    titled(&relation, &hal.href(&Target::Capabilities), "What this server supports", out);
+    let docs = hal.words.docs.as_ref().map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
+    // `docs` has a name and an index besides (ENT-23).
+    out.extend_from_slice(b"\"docs\":{\"href\":");
+    write_string(&docs, out);
+    out.extend_from_slice(b",\"title\":\"Documentation\",\"name\":\"Docs\",\"index\":\"index\"}}}");
+}
+
+fn text(name: &str, value: &str, out: &mut Vec<u8>) {
+    write_string(name, out);
+    out.push(b':');
+    write_string(value, out);
+    out.push(b',');
+}
+
+fn titled(name: &str, href: &str, title: &str, out: &mut Vec<u8>) {
+    write_string(name, out);
+    out.extend_from_slice(b":{\"href\":");
+    write_string(href, out);
+    out.extend_from_slice(b",\"title\":");
+    write_string(title, out);
+    out.extend_from_slice(b"},");
+}
+
+/// `Fundraising pages` for `fundraising_pages` (ENT-25).
+fn title(plural: &str) -> String {
+    let words = plural.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+}

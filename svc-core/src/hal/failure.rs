@@ -1,0 +1,118 @@
+//! Error objects and notices (ERR-18 to ERR-33). They carry no links (Annex C).
+
+use super::{Hal, close, record};
+use crate::{
+    error::Problem,
+    helper::{Entry, EntryStatus, RawOutcome},
+    model::Kind,
+    read::write_string,
+};
+
+/// A failed atomic request.
+#[derive(Debug)]
+pub(crate) struct FailureView<'a> {
+    /// The kind that was addressed; `None` where none is known (ERR-21).
+    pub(crate) kind: Option<Kind>,
+    pub(crate) status: u16,
+    pub(crate) problems: &'a [Problem],
+    /// Leads to the log (ERR-28).
+    pub(crate) reference_code: Option<&'a str>,
+}
+
+/// Writes the error object of a failed atomic request (ERR-18 to ERR-28).
+pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
+    open(hal, "atomic", view.status, out);
+    status_head(hal, view.kind, view.status, out);
+    descriptions(view.problems, view.reference_code, Spelling::Table, out);
+    out.extend_from_slice(b"}]}}");
+}
+
+/// Writes the report of a partly failed helper call (ERR-29 to ERR-33).
+///
+/// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who is known (HLP-07).
+pub(crate) fn non_atomic(hal: &Hal<'_>, outcome: &RawOutcome, anonymous: bool, examples: bool, out: &mut Vec<u8>) {
+    open(hal, "non-atomic", 400, out);
+    let spelling = if examples { Spelling::Examples } else { Spelling::Table };
+    for entry in &outcome.entries {
+        let (status, problems) = entry_status(entry, anonymous);
+        status_head(hal, Some(entry.kind), status, out);
+        if !problems.is_empty() {
+            descriptions(problems, None, spelling, out);
+        }
+        out.extend_from_slice(b"},");
+    }
+    close(out, b']');
+    out.push(b'}');
+    if !anonymous {
+        for part in [&outcome.person, &outcome.action].into_iter().flatten() {
+            out.push(b',');
+            write_string(&hal.words.dialect.relation(part.kind.singular()), out);
+            out.push(b':');
+            record(hal, part, false, out);
+        }
+    }
+    out.push(b'}');
+}
+
+fn entry_status(entry: &Entry, anonymous: bool) -> (u16, &[Problem]) {
+    match &entry.status {
+        EntryStatus::Created => (201, &[]),
+        EntryStatus::Existing => (if anonymous { 201 } else { 200 }, &[]),
+        EntryStatus::Failed(problems) => (problems.first().map_or(500, |problem| problem.code.status()), problems),
+    }
+}
+
+/// Writes `{"notice": "..."}` (SCH-02, CRU-05).
+pub(crate) fn notice(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"notice\":");
+    write_string(text, out);
+    out.push(b'}');
+}
+
+fn open(hal: &Hal<'_>, request_type: &str, status: u16, out: &mut Vec<u8>) {
+    out.push(b'{');
+    write_string(&hal.words.dialect.relation("error"), out);
+    let head = format!(":{{\"request_type\":\"{request_type}\",\"response_code\":{status},\"resource_status\":[");
+    out.extend_from_slice(head.as_bytes());
+}
+
+fn status_head(hal: &Hal<'_>, kind: Option<Kind>, status: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"resource\":");
+    write_string(&hal.words.dialect.relation(kind.map_or("error", Kind::singular)), out);
+    out.extend_from_slice(format!(",\"response_code\":{status}").as_bytes());
+}
+
+/// Which names the members of an entry have (ERR-33).
+#[derive(Clone, Copy)]
+enum Spelling {
+    Table,
+    Examples,
+}
+
+fn descriptions(problems: &[Problem], reference_code: Option<&str>, spelling: Spelling, out: &mut Vec<u8>) {
+    let (list, code) = match spelling {
+        Spelling::Table => ("error_descriptions", "error_code"),
+        Spelling::Examples => ("errors", "code"),
+    };
+    out.extend_from_slice(format!(",\"{list}\":[").as_bytes());
+    for problem in problems {
+        out.extend_from_slice(format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes());
+        write_string(&problem.description, out);
+        out.extend_from_slice(b",\"properties\":[");
+        for property in &problem.properties {
+            write_string(property, out);
+            out.push(b',');
+        }
+        close(out, b']');
+        if let Some(hint) = &problem.hint {
+            out.extend_from_slice(b",\"hint\":");
+            write_string(hint, out);
+        }
+        if let Some(reference) = reference_code {
+            out.extend_from_slice(b",\"reference_code\":");
+            write_string(reference, out);
+        }
+        out.extend_from_slice(b"},");
+    }
+    close(out, b']');
+}

@@ -1,0 +1,68 @@
+//! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-18).
+
+mod collection;
+mod entry_point;
+mod failure;
+mod record;
+mod words;
+
+pub(crate) use collection::{CollectionView, collection};
+pub(crate) use entry_point::{EntryPointView, entry_point};
+pub(crate) use failure::{FailureView, failure, non_atomic, notice};
+pub(crate) use record::record;
+pub(crate) use words::{DocsAddress, Words};
+
+use crate::{
+    link::{Layout, Target},
+    read::write_string,
+};
+
+/// What every document is written with: the address of the entry point, the layout, and the words of the API.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hal<'a> {
+    pub(crate) base: &'a str,
+    pub(crate) layout: &'a dyn Layout,
+    pub(crate) words: &'a Words,
+}
+
+impl Hal<'_> {
+    /// The absolute address of a target.
+    pub(crate) fn href(&self, target: &Target) -> String {
+        let mut href = String::with_capacity(self.base.len() + 96);
+        href.push_str(self.base);
+        self.layout.path(target, &mut href);
+        href
+    }
+
+    /// Writes an absolute address as a JSON string.
+    fn write_href(&self, target: &Target, out: &mut Vec<u8>) {
+        write_string(&self.href(target), out);
+    }
+
+    /// Writes `{"href":"..."}`.
+    fn write_link(&self, target: &Target, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"href\":");
+        self.write_href(target, out);
+        out.push(b'}');
+    }
+
+    /// Writes `"curies":[...]`: the one template, which leads to the page of each relation (HAL-18).
+    fn write_curies(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\"curies\":[{\"name\":");
+        write_string(self.words.dialect.prefix(), out);
+        out.extend_from_slice(b",\"href\":");
+        let page = self.href(&Target::DocsPage("".into()));
+        write_string(self.words.docs.as_ref().map_or(&page, |docs| &docs.pages).as_str(), out);
+        // The template's placeholder stands behind the address of the pages.
+        out.pop();
+        out.extend_from_slice(b"{rel}\",\"templated\":true}]");
+    }
+}
+
+/// Removes a trailing comma and closes an object or array.
+fn close(out: &mut Vec<u8>, end: u8) {
+    if out.last() == Some(&b',') {
+        out.pop();
+    }
+    out.push(end);
+}

@@ -1,0 +1,128 @@
+//! One record: common fields, stored bytes or typed fields, computed fields, links (HAL-13, HAL-16, HAL-17).
+
+use super::{Hal, close, words::KindWords};
+use crate::{
+    field_set::FieldBits,
+    link::{Ref, Scope, Target},
+    model::Kind,
+    read::write_string,
+    record::{Computed, Fields, RawRecord, members_object},
+    schema::LinkTarget,
+};
+
+/// Writes a record; `top` adds the curies of a top-level document.
+pub(crate) fn record(hal: &Hal<'_>, record: &RawRecord, top: bool, out: &mut Vec<u8>) {
+    let Some(words) = hal.words.kind(record.kind) else { return };
+    let meta = &record.meta;
+    out.extend_from_slice(b"{\"identifiers\":[\"");
+    out.extend_from_slice(hal.words.namespace.as_bytes());
+    out.push(b':');
+    out.extend_from_slice(meta.id.as_str().as_bytes());
+    out.push(b'"');
+    if !meta.identifiers.as_json().is_empty() {
+        out.push(b',');
+        out.extend_from_slice(meta.identifiers.as_json().as_bytes());
+    }
+    out.extend_from_slice(b"],\"created_date\":\"");
+    meta.created.write(out);
+    out.extend_from_slice(b"\",\"modified_date\":\"");
+    meta.modified.write(out);
+    out.extend_from_slice(b"\",");
+    if record.kind == Kind::Person {
+        // Clients read the id of a signed-up person from here (HLP-20).
+        out.extend_from_slice(b"\"id\":\"");
+        out.extend_from_slice(meta.id.as_str().as_bytes());
+        out.extend_from_slice(b"\",");
+    }
+    fields(hal, record, words, out);
+    out.extend_from_slice(b"\"_links\":{");
+    if top {
+        hal.write_curies(out);
+        out.push(b',');
+    }
+    links(hal, record, words, out);
+    close(out, b'}');
+    out.push(b'}');
+}
+
+fn fields(hal: &Hal<'_>, record: &RawRecord, words: &KindWords, out: &mut Vec<u8>) {
+    let names = hal.words.dialect.share_names();
+    let (bytes, renames) = match &record.fields {
+        Fields::Stored(bytes) => (bytes, false),
+        Fields::Typed(bytes) => (bytes, !names.is_default()),
+    };
+    if !bytes.is_empty() {
+        if renames || words.readable.is_some() {
+            let mut object = members_object(bytes);
+            if renames {
+                names.rename_to_wire(&mut object);
+            }
+            if let Some(readable) = words.readable {
+                object.retain(|name, _| is_readable(record.kind, readable, name));
+            }
+            object.write_members(out);
+            if !object.is_empty() {
+                out.push(b',');
+            }
+        } else {
+            out.extend_from_slice(bytes);
+            out.push(b',');
+        }
+    }
+    for (name, value) in &record.computed {
+        if words.readable.is_none_or(|readable| is_readable(record.kind, readable, name)) {
+            write_string(name, out);
+            out.push(b':');
+            computed(hal, value, out);
+            out.push(b',');
+        }
+    }
+}
+
+fn is_readable(kind: Kind, readable: FieldBits, name: &str) -> bool {
+    let place = kind.schema().fields.fields.iter().position(|field| field.name == name);
+    place.is_some_and(|place| readable.contains(place))
+}
+
+fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
+    match value {
+        Computed::Count(count) => out.extend_from_slice(count.to_string().as_bytes()),
+        Computed::Amount(amount) => amount.write(out),
+        Computed::Timestamp(at) => {
+            out.push(b'"');
+            at.write(out);
+            out.push(b'"');
+        }
+        Computed::Relation(kind) => match hal.words.kind(*kind) {
+            Some(words) => out.extend_from_slice(&words.singular),
+            None => out.extend_from_slice(b"null"),
+        },
+    }
+}
+
+fn links(hal: &Hal<'_>, record: &RawRecord, words: &KindWords, out: &mut Vec<u8>) {
+    let address = record.address();
+    out.extend_from_slice(b"\"self\":");
+    hal.write_link(&Target::Record(address.clone()), out);
+    out.push(b',');
+    for link in &words.links {
+        let target = match link.target {
+            LinkTarget::Many { kind, .. } => Target::Collection { kind, scope: Scope::Under(address.clone()) },
+            LinkTarget::Helper(helper) => Target::Helper { helper, container: Some(address.clone()) },
+            LinkTarget::One { .. } => match record.links.iter().find(|(name, _)| *name == link.name) {
+                Some((_, Ref::Local(to))) => Target::Record(to.clone()),
+                Some((_, Ref::Foreign(href))) => {
+                    out.extend_from_slice(&link.key);
+                    out.extend_from_slice(b"{\"href\":");
+                    write_string(href, out);
+                    out.extend_from_slice(b"},");
+                    continue;
+                }
+                None => continue,
+            },
+        };
+        out.extend_from_slice(&link.key);
+        hal.write_link(&target, out);
+        out.push(b',');
+    }
+}
