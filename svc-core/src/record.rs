@@ -199,6 +199,7 @@ pub struct Record<R> {
 impl<R: Resource> Record<R> {
     /// A record of typed fields, computed ones among them.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "a record is handed over, not lent")]
     pub fn new(meta: Meta, fields: R) -> Self {
         let mut bytes = Vec::new();
         let names = ShareNames::default();

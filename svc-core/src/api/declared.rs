@@ -61,8 +61,9 @@ impl Api {
     #[must_use]
     pub fn behaviours(&self) -> Vec<&'static str> {
         // What validation does is the same for every backend; the layout may be another.
-        let own = ["validates_enums", "validates_types"];
-        own.into_iter().chain(self.inner.behaviours.iter().map(|behaviour| behaviour.as_str())).collect()
+        let paths = self.inner.conventional_paths.then_some("conventional_paths");
+        let own = ["validates_enums", "validates_types"].into_iter().chain(paths);
+        own.chain(self.inner.behaviours.iter().map(|behaviour| behaviour.as_str())).collect()
     }
 
     /// The response style by name.

@@ -79,7 +79,7 @@ impl Api {
         let view = EntryPointView {
             motd: &inner.vendor.motd,
             max_page_size: inner.sizes.max_page,
-            vendor_name: &inner.vendor.vendor_name,
+            vendor_name: &inner.vendor.name,
             product_name: &inner.vendor.product_name,
             version: &inner.vendor.version,
             collections: &collections,

@@ -5,7 +5,7 @@ use crate::{model::Kind, read::Limits};
 /// Who makes the server, and how it names itself on the entry point (ENT-02 to ENT-07).
 #[derive(Debug, Clone)]
 pub struct Vendor {
-    pub(crate) vendor_name: String,
+    pub(crate) name: String,
     pub(crate) product_name: String,
     pub(crate) motd: String,
     pub(crate) namespace: String,
@@ -16,7 +16,7 @@ impl Vendor {
     /// A vendor (ENT-04) and its product (ENT-05).
     pub fn new(vendor_name: impl Into<String>, product_name: impl Into<String>) -> Self {
         Self {
-            vendor_name: vendor_name.into(),
+            name: vendor_name.into(),
             product_name: product_name.into(),
             motd: "Welcome".to_owned(),
             namespace: "svc_sqlite".to_owned(),

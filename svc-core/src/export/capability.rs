@@ -37,8 +37,8 @@ pub fn capabilities(api: &Api, base: &Base) -> Value {
         "response_style": api.style_name(),
         "limits": { "max_pagesize": api.sizes().max_page, "per_page": api.sizes().page },
         "authentication": { "required": true },
-        "collections": Map::from_iter(collections),
-        "helpers": Map::from_iter(helpers),
+        "collections": collections.collect::<Map<_, _>>(),
+        "helpers": helpers.collect::<Map<_, _>>(),
         "action_functions": api.functions().iter().map(|function| function.as_str()).collect::<Vec<_>>(),
         "person_matching": api.matching_text(),
         "custom_field_prefix": "",
@@ -72,7 +72,7 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<Value> {
         "singular": schema.singular,
         "operations": operations,
         "sub": below,
-        "fields": Map::from_iter(fields),
+        "fields": fields.collect::<Map<_, _>>(),
         "links": api.sent_links(kind),
     });
     if api.offers(kind, Operation::List)
@@ -103,7 +103,7 @@ fn described(field: &Field, readable: bool, writable: bool) -> Value {
     }
     if let Some(inner) = field.ty.object() {
         let nested = inner.fields.iter().map(|inner| (inner.name.to_owned(), described(inner, readable, writable)));
-        members.insert("fields".to_owned(), Map::from_iter(nested).into());
+        members.insert("fields".to_owned(), nested.collect::<Map<_, _>>().into());
     }
     about
 }

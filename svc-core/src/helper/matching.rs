@@ -70,7 +70,7 @@ pub enum Merge {
 
 /// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or dates.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
-    for (name, value) in posted.iter() {
+    for (name, value) in posted {
         match (list_key(name), value) {
             (Some(key), Json::Array(items)) => merge_list(known, name, items, key, merge),
             _ => merge_member(known, name, value, merge),
@@ -84,7 +84,7 @@ fn merge_member(known: &mut Object, name: &str, value: &Json, merge: Merge) {
     }
     match (known.get_mut(name), value) {
         (Some(Json::Object(inner)), Json::Object(sent)) => {
-            for (name, value) in sent.iter() {
+            for (name, value) in sent {
                 merge_member(inner, name, value, merge);
             }
         }

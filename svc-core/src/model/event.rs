@@ -123,9 +123,9 @@ object! {
         country: String [Rule::CountryCode],
         /// Language (RES-event-38).
         language: String,
-        /// Geocode as in postal_address (latitude, longitude, accuracy) (RES-event-39).
+        /// Geocode of the place (RES-event-39).
         location: Geocode,
-        /// False means the place is shared only with people who have RSVPed (RES-event-40).
+        /// False means the place is shared only with people who have answered (RES-event-40).
         public: bool,
     }
 }
@@ -141,7 +141,7 @@ object! {
         phone_number: String,
         /// Contact additional info (RES-event-45).
         additional_info: String,
-        /// False means the contact is shared only with people who have RSVPed (RES-event-46).
+        /// False means the contact is shared only with people who have answered (RES-event-46).
         public: bool,
     }
 }

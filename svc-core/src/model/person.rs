@@ -45,7 +45,7 @@ resource! {
         birthdate: Birthdate,
         /// Employer name (RES-person-25).
         employer: String,
-        /// Same members as postal_address except `primary`, `address_type` and `last_verified_date`: venue, address_lines, locality, region, postal_code, country, language, location, status (RES-person-26).
+        /// Same members as `postal_address` except `primary`, `address_type` and `last_verified_date` (RES-person-26).
         employer_address: EmployerAddress,
         /// Postal addresses (RES-person-28).
         postal_addresses: Vec<PostalAddress> [Rule::OnePrimary],

@@ -55,11 +55,9 @@ impl<'a> Validator<'a> {
             let wire = self.names.to_wire(field.name);
             let at = Path::Member(path, wire);
             match raw.get(wire) {
-                None | Some(Json::Null) if self.purpose == Purpose::Create => {
-                    if field.mode == Mode::Required {
-                        let text = format!("`{at}` is required.");
-                        self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
-                    }
+                None | Some(Json::Null) if self.purpose == Purpose::Create && field.mode == Mode::Required => {
+                    let text = format!("`{at}` is required.");
+                    self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
                 }
                 None => {}
                 Some(Json::Null) if field.mode == Mode::Required => {
@@ -95,8 +93,7 @@ impl<'a> Validator<'a> {
     fn value(&mut self, ty: &Type, raw: &Json, at: &Path<'_>) -> Option<Json> {
         match (ty, raw) {
             (Type::Object(schema), Json::Object(object)) => Some(self.nested(schema, object, at).into()),
-            (Type::Array(item), Json::Array(items)) => Some(self.array(item, items, at)),
-            (Type::OneOrMany(item), Json::Array(items)) => Some(self.array(item, items, at)),
+            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => Some(self.array(item, items, at)),
             (Type::OneOrMany(item), _) => self.value(item, raw, at),
             (Type::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
             _ => value::scalar(ty, raw).map_err(|wrong| self.problems.push(wrong.at(at))).ok(),
@@ -116,7 +113,7 @@ impl<'a> Validator<'a> {
 
     fn string_map(&mut self, object: &Object, at: &Path<'_>) -> Json {
         let mut valid = Object::new();
-        for (key, value) in object.iter() {
+        for (key, value) in object {
             match value {
                 Json::String(_) => {
                     valid.insert(key, value.clone());

@@ -42,10 +42,8 @@ pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
 pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
     let wanted = |what: &str| Wrong::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
-        (Type::String | Type::FlexEnum(_), Json::String(_))
-        | (Type::Boolean, Json::Bool(_))
-        | (Type::Flag, Json::Bool(_))
-        | (Type::Reference, Json::String(_)) => Ok(raw.clone()),
+        (Type::String | Type::FlexEnum(_) | Type::Reference, Json::String(_))
+        | (Type::Boolean | Type::Flag, Json::Bool(_)) => Ok(raw.clone()),
         (Type::Reference, Json::Object(link)) => match link.get("href") {
             Some(href @ Json::String(_)) => Ok(href.clone()),
             _ => Err(Wrong::new("must be an address, an identifier, or an object with `href`")),
@@ -164,11 +162,9 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
             let mut seen = std::collections::BTreeSet::new();
             items.retain(|item| item.as_str().is_none_or(|text| seen.insert(text.to_owned())));
         }
-        Rule::OnePrimary => {
-            if items.iter().filter_map(Json::as_object).filter(|entry| is_primary(entry)).count() > 1 {
-                let text = format!("At most one of `{at}` can be primary.");
-                problems.push(Problem::new(Code::MultiplePrimary, at.to_string(), text));
-            }
+        Rule::OnePrimary if items.iter().filter_map(Json::as_object).filter(|entry| is_primary(entry)).count() > 1 => {
+            let text = format!("At most one of `{at}` can be primary.");
+            problems.push(Problem::new(Code::MultiplePrimary, at.to_string(), text));
         }
         Rule::UniqueKeys => {
             let mut seen = std::collections::BTreeSet::new();
