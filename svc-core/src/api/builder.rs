@@ -58,7 +58,6 @@ pub struct ApiBuilder {
     patch_is_put: bool,
     behaviours: Vec<Behaviour>,
     docs: Option<DocsAddress>,
-    conventional_paths: bool,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -90,7 +89,6 @@ impl ApiBuilder {
             patch_is_put: false,
             behaviours: Vec::new(),
             docs: None,
-            conventional_paths: true,
         }
     }
 
@@ -115,7 +113,6 @@ impl ApiBuilder {
     #[must_use]
     pub fn layout(mut self, layout: impl Layout + 'static) -> Self {
         self.layout = Arc::new(layout);
-        self.conventional_paths = false;
         self
     }
 
@@ -329,7 +326,6 @@ impl ApiBuilder {
                 atomic: self.atomic,
                 patch_is_put: self.patch_is_put,
                 behaviours: self.behaviours,
-                conventional_paths: self.conventional_paths,
             }),
         })
     }

@@ -61,7 +61,7 @@ impl Api {
     #[must_use]
     pub fn behaviours(&self) -> Vec<&'static str> {
         // What validation does is the same for every backend; the layout may be another.
-        let paths = self.inner.conventional_paths.then_some("conventional_paths");
+        let paths = self.inner.layout.is_conventional().then_some("conventional_paths");
         let own = ["validates_enums", "validates_types"].into_iter().chain(paths);
         own.chain(self.inner.behaviours.iter().map(|behaviour| behaviour.as_str())).collect()
     }

@@ -57,7 +57,6 @@ struct Inner {
     atomic: bool,
     patch_is_put: bool,
     behaviours: Vec<Behaviour>,
-    conventional_paths: bool,
 }
 
 impl fmt::Debug for Api {

@@ -67,6 +67,10 @@ impl Layout for ConventionalLayout {
         let segments: Vec<&str> = path.split('/').collect();
         route_segments(&segments)
     }
+
+    fn is_conventional(&self) -> bool {
+        true
+    }
 }
 
 fn push_record(address: &Address, out: &mut String) {

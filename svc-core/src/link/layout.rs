@@ -18,4 +18,9 @@ pub trait Layout: fmt::Debug + Send + Sync {
 
     /// The target of a path.
     fn route(&self, path: &str) -> Option<Target>;
+
+    /// Whether the paths are those of the specification's examples, which the capability document then declares (COL-19).
+    fn is_conventional(&self) -> bool {
+        false
+    }
 }

@@ -84,7 +84,7 @@ impl Links<'_> {
                 Some(Json::Null) => found.push((link.name, None)),
                 Some(value) => {
                     if let Some(address) = href(value).and_then(|href| self.address_of(kind, href)) {
-                        found.push((link.name, Some(address)))
+                        found.push((link.name, Some(address)));
                     } else {
                         let text = format!("`{property}` leads to no {} of this server.", kind.singular());
                         problems.push(Problem::new(not_found(kind), property, text));
