@@ -1,5 +1,7 @@
 //! Error objects and notices (ERR-18 to ERR-33). They carry no links (Annex C).
 
+use std::borrow::Cow;
+
 use super::{Hal, close, record};
 use crate::{
     error::Problem,
@@ -23,7 +25,7 @@ pub(crate) struct FailureView<'a> {
 pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
     open(hal, "atomic", view.status, out);
     status_head(hal, view.kind, view.status, out);
-    descriptions(view.problems, view.reference_code, Spelling::Table, out);
+    descriptions(hal, view.problems, view.reference_code, Spelling::Table, out);
     out.extend_from_slice(b"}]}}");
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn non_atomic(hal: &Hal<'_>, outcome: &RawOutcome, anonymous: bool, e
         let (status, problems) = entry_status(entry, anonymous);
         status_head(hal, Some(entry.kind), status, out);
         if !problems.is_empty() {
-            descriptions(problems, None, spelling, out);
+            descriptions(hal, problems, None, spelling, out);
         }
         out.extend_from_slice(b"},");
     }
@@ -89,7 +91,13 @@ enum Spelling {
     Examples,
 }
 
-fn descriptions(problems: &[Problem], reference_code: Option<&str>, spelling: Spelling, out: &mut Vec<u8>) {
+fn descriptions(
+    hal: &Hal<'_>,
+    problems: &[Problem],
+    reference_code: Option<&str>,
+    spelling: Spelling,
+    out: &mut Vec<u8>,
+) {
     let (list, code) = match spelling {
         Spelling::Table => ("error_descriptions", "error_code"),
         Spelling::Examples => ("errors", "code"),
@@ -100,7 +108,7 @@ fn descriptions(problems: &[Problem], reference_code: Option<&str>, spelling: Sp
         write_string(&problem.description, out);
         out.extend_from_slice(b",\"properties\":[");
         for property in &problem.properties {
-            write_string(property, out);
+            write_string(&on_the_wire(hal, property), out);
             out.push(b',');
         }
         close(out, b']');
@@ -115,4 +123,12 @@ fn descriptions(problems: &[Problem], reference_code: Option<&str>, spelling: Sp
         out.extend_from_slice(b"},");
     }
     close(out, b']');
+}
+
+/// A property as the client wrote it: a backend, which knows no prefix, names a link `_links.person`.
+fn on_the_wire<'a>(hal: &Hal<'_>, property: &'a str) -> Cow<'a, str> {
+    match property.strip_prefix("_links.") {
+        Some(link) if !link.contains(':') => Cow::Owned(format!("_links.{}", hal.words.dialect.relation(link))),
+        _ => Cow::Borrowed(property),
+    }
 }

@@ -148,13 +148,15 @@ impl Bodies<'_> {
         };
         let mut own: Option<Id> = None;
         let mut foreign = Vec::new();
-        for (place, identifier) in list.iter().filter_map(Json::as_str).filter_map(Identifier::parse).enumerate() {
+        let sent = body.get("identifiers").and_then(Json::as_array).unwrap_or_default();
+        for identifier in list.iter().filter_map(Json::as_str).filter_map(Identifier::parse) {
             if identifier.system() != self.namespace {
                 foreign.push(identifier);
                 continue;
             }
             let named = self.own_id(identifier.as_str());
             if named.is_none() || own.is_some() {
+                let place = sent.iter().position(|sent| sent.as_str() == Some(identifier.as_str())).unwrap_or_default();
                 validator.problems.push(own_in_use(&format!("{}[{place}]", path.member("identifiers"))));
             }
             own = own.or(named);
