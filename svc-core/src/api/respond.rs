@@ -7,7 +7,7 @@ use super::{Api, ContentType, Reply, query};
 use crate::{
     auth::Operation,
     context::Context,
-    error::Result,
+    error::{Error, Result},
     export,
     hal::{self, CollectionView, EntryPointView},
     helper::HelperName,
@@ -44,7 +44,7 @@ impl Api {
             (Method::DELETE, Target::Helper { helper: HelperName::Schedule, container: Some(message) }) => {
                 self.cancel(cx, message).await
             }
-            _ => Err(crate::Error::NotImplemented),
+            _ => Err(Error::NotImplemented),
         };
         answer.unwrap_or_else(|error| self.error_reply(Some(target), error))
     }
@@ -100,8 +100,11 @@ impl Api {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
-        let Some(list) = &self.slots(kind).list else { return Err(crate::Error::NotImplemented) };
-        let page: RawPage = list.list(cx, scope, &asked.request).await?;
+        let Some(list) = &self.slots(kind).list else { return Err(Error::NotImplemented) };
+        let page: RawPage = match list.list(cx, scope, &asked.request).await {
+            Err(Error::NotFound) => return Ok(self.nothing_to_read(kind)),
+            page => page?,
+        };
         let mut body = Vec::with_capacity(1024 + page.records.len() * 2048);
         let view = CollectionView {
             kind,
@@ -119,13 +122,16 @@ impl Api {
     }
 
     async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(get) = &self.slots(at.kind).get else { return Err(crate::Error::NotImplemented) };
+        let Some(get) = &self.slots(at.kind).get else { return Err(Error::NotImplemented) };
         match get.get(cx, at).await? {
             Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
-            // A read of something that is not there has no body (ERR-11).
-            None if self.inner.error_bodies => Ok(self.missing(Some(at.kind))),
-            None => Ok(Reply::empty(StatusCode::NOT_FOUND)),
+            None => Ok(self.nothing_to_read(at.kind)),
         }
+    }
+
+    /// A read of something that is not there has no body, unless error bodies are sent everywhere (ERR-11).
+    fn nothing_to_read(&self, kind: Kind) -> Reply {
+        if self.inner.error_bodies { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
     }
 
     /// A record as a top-level document (HAL-17).
