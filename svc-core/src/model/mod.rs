@@ -11,6 +11,11 @@ use crate::{
 /// A kind of resource as a Rust type: a struct whose fields are the table's, each optional.
 ///
 /// Implemented by the tables of this module only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kind of resource of the interface",
+    label = "not one of the kinds in `svc_core::model`",
+    note = "the kinds are closed: use one of `svc_core::model`, such as `svc_core::model::Person`"
+)]
 pub trait Resource: FieldType + Clone + Default + Send + Sync + 'static {
     /// Which kind it is.
     const KIND: Kind;

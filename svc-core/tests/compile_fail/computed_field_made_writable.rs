@@ -1,0 +1,12 @@
+//# error: evaluation panicked: `total_signatures` is kept by the system: it cannot be made writable
+//# says: `total_signatures` is kept by the system: it cannot be made writable
+use std::sync::Arc;
+use svc_core::{Api, Vendor, fields, helper, model, writable};
+
+struct Crm;
+
+fn main() {
+    let crm = Arc::new(Crm);
+    let api = Api::builder(Vendor::new("Acme", "CRM"));
+    let _ = writable!(petition::{name, total_signatures});
+}

@@ -1,0 +1,12 @@
+//# error: `Crm` cannot list `svc_core::model::Person`, so `.list()` and `.under()` cannot be registered for it
+//# says: implement `svc_core::List<svc_core::model::Person>` for `Crm`, or do not register the operation: then it does not exist
+use std::sync::Arc;
+use svc_core::{Api, Vendor, fields, helper, model, writable};
+
+struct Crm;
+
+fn main() {
+    let crm = Arc::new(Crm);
+    let api = Api::builder(Vendor::new("Acme", "CRM"));
+    api.resource::<model::Person, _>(&crm, |people| people.list());
+}

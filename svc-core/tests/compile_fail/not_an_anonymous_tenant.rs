@@ -1,0 +1,12 @@
+//# error: `Crm` does not tell whose container an anonymous helper call addresses
+//# says: implement `svc_core::auth::AnonymousTenant` for it, or leave anonymous helpers off
+use std::sync::Arc;
+use svc_core::{Api, Vendor, fields, helper, model, writable};
+
+struct Crm;
+
+fn main() {
+    let crm = Arc::new(Crm);
+    let api = Api::builder(Vendor::new("Acme", "CRM"));
+    api.anonymous_helpers(Crm);
+}

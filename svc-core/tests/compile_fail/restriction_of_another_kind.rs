@@ -1,0 +1,12 @@
+//# error: mismatched types
+//# says: expected `FieldSet<Person>`, found `FieldSet<Petition>`
+use std::sync::Arc;
+use svc_core::{Api, Vendor, fields, helper, model, writable};
+
+struct Crm;
+
+fn main() {
+    let crm = Arc::new(Crm);
+    let api = Api::builder(Vendor::new("Acme", "CRM"));
+    api.resource::<model::Person, _>(&crm, |people| people.readable(fields!(petition::{name})));
+}
