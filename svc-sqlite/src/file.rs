@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
+use svc_core::link::ShareNames;
 use thiserror::Error;
 
 use crate::options::Options;
 
-/// Marks a file as ours: `SvcR` in the header's application id.
-const APPLICATION_ID: i32 = 0x5376_6352;
+/// Marks a data file of this library, `SvcR`: the application id in the header of the SQLite file.
+pub const APPLICATION_ID: i32 = 0x5376_6352;
 /// Where SQLite keeps the application id in the first page.
 const APPLICATION_ID_OFFSET: usize = 68;
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -98,12 +99,12 @@ pub enum FileError {
         number: u32,
     },
     /// The two share objects have other names in this file.
-    #[error("{}: the share objects of this file are named {}, {}; use these names, or another file", path.display(), stored.0, stored.1)]
+    #[error("{}: the share objects of this file are named {}, {}; use these names, or another file", path.display(), stored.network_a(), stored.network_b())]
     ShareNames {
         /// The file.
         path: PathBuf,
         /// The names fixed in the file.
-        stored: (String, String),
+        stored: ShareNames,
     },
 }
 

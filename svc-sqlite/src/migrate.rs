@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use chrono::{DateTime, Utc};
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
+use svc_core::value::Timestamp;
 
 use crate::file::{FileError, sqlite};
 use crate::hex;
@@ -39,7 +39,7 @@ pub(crate) fn migrate(
     path: &Path,
     migrations: &[Migration],
     may_change: bool,
-    now: DateTime<Utc>,
+    now: Timestamp,
 ) -> Result<(), FileError> {
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite(path))?;
@@ -71,7 +71,7 @@ pub(crate) fn migrate(
         transaction
             .execute(
                 "INSERT INTO migration (number, name, checksum, applied) VALUES (?1, ?2, ?3, ?4)",
-                (migration.number, migration.name, migration.checksum(), now.timestamp_micros()),
+                (migration.number, migration.name, migration.checksum(), now.micros()),
             )
             .map_err(sqlite(path))?;
     }
@@ -96,7 +96,7 @@ mod tests {
     const BROKEN: Migration = Migration { number: 2, name: "two", sql: "CREATE TABLE two (a); CREATE TABLE one (a);" };
 
     fn up(connection: &mut Connection, migrations: &[Migration]) -> Result<(), FileError> {
-        migrate(connection, Path::new("people.db"), migrations, true, DateTime::UNIX_EPOCH)
+        migrate(connection, Path::new("people.db"), migrations, true, Timestamp::MIN)
     }
 
     #[test]
@@ -150,9 +150,9 @@ mod tests {
     fn beside_a_server_nothing_is_changed() {
         let mut file = Connection::open_in_memory().unwrap();
         up(&mut file, &[ONE]).unwrap();
-        let beside = migrate(&mut file, Path::new("people.db"), &[ONE, TWO], false, DateTime::UNIX_EPOCH);
+        let beside = migrate(&mut file, Path::new("people.db"), &[ONE, TWO], false, Timestamp::MIN);
         assert!(matches!(beside, Err(FileError::Older { found: 1, known: 2, .. })));
-        migrate(&mut file, Path::new("people.db"), &[ONE], false, DateTime::UNIX_EPOCH).unwrap();
+        migrate(&mut file, Path::new("people.db"), &[ONE], false, Timestamp::MIN).unwrap();
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use svc_core::link::ShareNames;
+use svc_core::value::Timestamp;
 
 /// Tells the time; a test sets its own.
-pub(crate) type Clock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Runs on the writer between the last job and COMMIT.
 pub(crate) type Hold = Arc<dyn Fn() + Send + Sync>;
 
@@ -28,7 +29,7 @@ pub struct Options {
     pub(crate) busy_timeout: Duration,
     pub(crate) synchronous_normal: bool,
     pub(crate) max_page_count: Option<u32>,
-    pub(crate) share_names: Option<(String, String)>,
+    pub(crate) share_names: ShareNames,
     pub(crate) now: Clock,
     pub(crate) before_commit: Option<Hold>,
 }
@@ -46,8 +47,8 @@ impl Options {
             busy_timeout: Duration::from_secs(2),
             synchronous_normal: false,
             max_page_count: None,
-            share_names: None,
-            now: Arc::new(Utc::now),
+            share_names: ShareNames::default(),
+            now: Arc::new(Timestamp::now),
             before_commit: None,
         }
     }
@@ -105,16 +106,16 @@ impl Options {
         self
     }
 
-    /// Names of the two network share objects; they are fixed in the file when they are first given.
+    /// What the two network share objects are called on the wire; fixed in the file when it is made (HAL-11).
     #[must_use]
-    pub fn share_names(mut self, first: impl Into<String>, second: impl Into<String>) -> Self {
-        self.share_names = Some((first.into(), second.into()));
+    pub fn share_names(mut self, names: ShareNames) -> Self {
+        self.share_names = names;
         self
     }
 
     /// Tells the time from `clock` instead of the system.
     #[must_use]
-    pub fn now(mut self, clock: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+    pub fn now(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
         self
     }

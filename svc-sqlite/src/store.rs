@@ -3,15 +3,20 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use svc_core::link::ShareNames;
+use svc_core::value::Timestamp;
 
 use crate::continuation::Continuations;
 use crate::file::{FileError, Lock, io, open_writer, sqlite};
+use crate::keys::Keys;
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::options::{Clock, Options};
 use crate::pages::Positions;
 use crate::readers::Readers;
+use crate::tenants::Tenants;
 use crate::writer::Writer;
 
 /// An open data file; cheap to clone, closed with its last clone.
@@ -23,11 +28,14 @@ pub struct Store {
 /// What the clones of a store share. Fields close in this order: the writer last, which empties the log.
 struct Inner {
     readers: Readers,
+    keys: Keys,
     writer: Writer,
+    tenants: Tenants,
     positions: Arc<Positions>,
     continuations: Continuations,
     path: PathBuf,
-    share_names: Option<(String, String)>,
+    share_names: ShareNames,
+    patience: Duration,
     now: Clock,
     _lock: Option<Lock>,
 }
@@ -42,17 +50,21 @@ impl Store {
         migrate(&mut connection, &options.path, MIGRATIONS, !options.beside, (options.now)())?;
         let share_names = fix_share_names(&mut connection, &options)?;
         // From here on a write that finds the file held by another process decides itself whether to wait.
-        connection.busy_timeout(std::time::Duration::ZERO).map_err(sqlite(&options.path))?;
+        connection.busy_timeout(Duration::ZERO).map_err(sqlite(&options.path))?;
         let secret = fix_secret(&mut connection, &options.path)?;
         let writer = Writer::start(connection, &options)?;
         let readers = Readers::start(&options)?;
+        let keys = Keys::new(&options);
         let inner = Inner {
             readers,
+            keys,
             writer,
+            tenants: Tenants::default(),
             positions: Arc::new(Positions::new()),
             continuations: Continuations::new(&secret),
             path: options.path,
             share_names,
+            patience: options.busy_timeout,
             now: options.now,
             _lock: lock,
         };
@@ -65,10 +77,10 @@ impl Store {
         &self.inner.path
     }
 
-    /// The names of the two share objects, when they have been fixed in this file.
+    /// What the two share objects are called in this file (HAL-11).
     #[must_use]
-    pub fn share_names(&self) -> Option<(&str, &str)> {
-        self.inner.share_names.as_ref().map(|(first, second)| (first.as_str(), second.as_str()))
+    pub fn share_names(&self) -> &ShareNames {
+        &self.inner.share_names
     }
 
     pub(crate) fn writer(&self) -> &Writer {
@@ -87,8 +99,21 @@ impl Store {
         &self.inner.continuations
     }
 
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.inner.keys
+    }
+
+    pub(crate) fn known_tenants(&self) -> &Tenants {
+        &self.inner.tenants
+    }
+
+    /// How long whoever finds the file held by another process waits.
+    pub(crate) fn patience(&self) -> Duration {
+        self.inner.patience
+    }
+
     /// Now, as the options tell it.
-    pub(crate) fn now(&self) -> chrono::DateTime<chrono::Utc> {
+    pub(crate) fn now(&self) -> Timestamp {
         (self.inner.now)()
     }
 }
@@ -99,30 +124,27 @@ impl fmt::Debug for Store {
     }
 }
 
-/// Reads the names of the share objects; the first that are given stay.
-fn fix_share_names(connection: &mut Connection, options: &Options) -> Result<Option<(String, String)>, FileError> {
+/// Fixes the names of the share objects in a new file, and refuses others in one that has them.
+fn fix_share_names(connection: &mut Connection, options: &Options) -> Result<ShareNames, FileError> {
     let failed = sqlite(&options.path);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
     let name = |which: &str| {
-        transaction.query_row("SELECT value FROM meta WHERE name = ?1", [which], |row| row.get(0)).optional()
+        let sql = "SELECT value FROM meta WHERE name = ?1";
+        transaction.query_row(sql, [which], |row| row.get::<_, String>(0)).optional()
     };
-    let stored = name("share_name_1").map_err(&failed)?.zip(name("share_name_2").map_err(&failed)?);
-    match (stored, &options.share_names) {
-        (Some(stored), Some(wanted)) if stored != *wanted => {
+    let stored = name("network_a").map_err(&failed)?.zip(name("network_b").map_err(&failed)?);
+    if let Some(stored) = stored.and_then(|(a, b)| ShareNames::new(&a, &b)) {
+        return if options.beside || stored == options.share_names {
+            Ok(stored)
+        } else {
             Err(FileError::ShareNames { path: options.path.clone(), stored })
-        }
-        (None, Some((first, second))) => {
-            transaction
-                .execute(
-                    "INSERT INTO meta (name, value) VALUES ('share_name_1', ?1), ('share_name_2', ?2)",
-                    [first, second],
-                )
-                .map_err(&failed)?;
-            transaction.commit().map_err(&failed)?;
-            Ok(options.share_names.clone())
-        }
-        (stored, _) => Ok(stored),
+        };
     }
+    let (network_a, network_b) = (options.share_names.network_a(), options.share_names.network_b());
+    let sql = "INSERT OR REPLACE INTO meta (name, value) VALUES ('network_a', ?1), ('network_b', ?2)";
+    transaction.execute(sql, [network_a, network_b]).map_err(&failed)?;
+    transaction.commit().map_err(&failed)?;
+    Ok(options.share_names.clone())
 }
 
 /// Reads the secret of the file's continuations; a new file gets a random one.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use svc_core::link::ShareNames;
 use svc_sqlite::{FileError, Options, Store, is_data_file, remove_data_file};
 
 /// UND-42: one server at a time; key management may open the file beside it.
@@ -80,20 +81,24 @@ fn a_data_file_is_known_by_its_mark_and_removed_with_its_log() {
     assert!(!path.exists());
 }
 
+/// HAL-11: the names of the share objects are fixed when the file is made.
 #[test]
 fn share_names_are_fixed_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
-    let open = |first: &str, second: &str| Store::open(Options::new(&path).share_names(first, second));
-    drop(Store::open(Options::new(&path)).unwrap());
-    assert_eq!(open("a", "b").unwrap().share_names(), Some(("a", "b")));
-    assert_eq!(open("a", "b").unwrap().share_names(), Some(("a", "b")));
-    let error = open("a", "c").unwrap_err();
-    assert!(matches!(error, FileError::ShareNames { .. }));
-    assert!(
-        error.to_string().ends_with("the share objects of this file are named a, b; use these names, or another file")
-    );
-    assert_eq!(Store::open(Options::new(&path)).unwrap().share_names(), Some(("a", "b")));
+    let names = |a: &str, b: &str| ShareNames::new(a, b).unwrap();
+    let open = |names: ShareNames| Store::open(Options::new(&path).share_names(names));
+    assert_eq!(open(names("a", "b")).unwrap().share_names(), &names("a", "b"));
+    assert_eq!(open(names("a", "b")).unwrap().share_names(), &names("a", "b"));
+    for others in [names("a", "c"), ShareNames::default()] {
+        let error = open(others).unwrap_err();
+        assert!(matches!(error, FileError::ShareNames { .. }));
+        let sentence = "the share objects of this file are named a, b; use these names, or another file";
+        assert!(error.to_string().ends_with(sentence), "{error}");
+    }
+    // Key management and backups do not care.
+    let beside = Store::open(Options::new(&path).beside_a_server()).unwrap();
+    assert_eq!(beside.share_names(), &names("a", "b"));
 }
 
 /// A newer file and one with a damaged checksum are refused, and nothing in them is changed.

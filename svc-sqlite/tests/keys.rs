@@ -1,0 +1,216 @@
+//! API keys: issuing, rights, expiry, revocation (AUT-01 to AUT-08, UND-15).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use svc_core::Tenant;
+use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
+use svc_core::model::Kind;
+use svc_core::value::{Id, Timestamp};
+use svc_sqlite::{KeyError, KeyOptions, Options, Store};
+use tempfile::TempDir;
+
+fn open() -> (Store, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    (store, folder)
+}
+
+async fn whose_at(store: &Store, token: &str, now: Timestamp) -> Option<(Tenant, Caller)> {
+    let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
+    let credentials = Credentials { key: Some(token), headers: &headers, extensions: &extensions, now };
+    store.authenticate(credentials).await.unwrap()
+}
+
+async fn whose(store: &Store, token: &str) -> Option<(Tenant, Caller)> {
+    whose_at(store, token, Timestamp::now()).await
+}
+
+/// AUT-02, AUT-03: a key opens its own tenant; anything else opens nothing.
+#[tokio::test]
+async fn a_key_opens_its_tenant() {
+    let (store, _folder) = open();
+    let one = store.ensure_tenant("one").await.unwrap();
+    let two = store.ensure_tenant("two").await.unwrap();
+    assert_eq!(store.ensure_tenant("one").await.unwrap(), one);
+    assert_eq!(store.tenants().unwrap(), [one.clone(), two.clone()]);
+    let key_of_one = store.create_key(&one, KeyOptions::default()).await.unwrap();
+    let key_of_two = store.create_key(&two, KeyOptions::default()).await.unwrap();
+    assert!(key_of_one.token.starts_with("svck_") && key_of_one.token.len() == 69);
+    assert_ne!(key_of_one.token, key_of_two.token);
+    for _ in 0..2 {
+        assert_eq!(whose(&store, &key_of_one.token).await.unwrap().0, one);
+        assert_eq!(whose(&store, &key_of_two.token).await.unwrap().0, two);
+        let longer = format!("{}0", key_of_one.token);
+        let upper = key_of_one.token.to_uppercase();
+        for wrong in ["", "svck_", &longer, &upper, &key_of_one.token[..68], &key_of_one.id, "\u{1F600}"] {
+            assert_eq!(whose(&store, wrong).await, None, "{wrong}");
+        }
+    }
+    let missing = store.create_key(&Tenant::new("three"), KeyOptions::default()).await;
+    assert!(matches!(missing, Err(KeyError::TenantUnknown(_))));
+}
+
+/// UND-15: the file has hashes only, and no debug output has a token.
+#[tokio::test]
+async fn tokens_are_not_stored() {
+    let (store, folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    let key = store.create_key(&tenant, KeyOptions::new("label of the key")).await.unwrap();
+    assert!(!format!("{key:?} {:?} {store:?}", store.list_keys(None).unwrap()).contains(&key.token[5..60]));
+    store.checkpoint().await.unwrap();
+    let bytes = std::fs::read(folder.path().join("data.db")).unwrap();
+    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(has("label of the key"));
+    assert!(!has(&key.token) && !has(&key.token[5..]));
+}
+
+/// AUT-04: kinds x operations and helpers: a key with one right has that one and no other.
+#[tokio::test]
+async fn rights_are_a_matrix() {
+    let (store, _folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    for right in Right::all() {
+        let key = store.create_key(&tenant, KeyOptions::new("one").only([right])).await.unwrap();
+        let (_, caller) = whose(&store, &key.token).await.unwrap();
+        for other in Right::all() {
+            assert_eq!(caller.may(other), other == right, "AUT-04: {right} {other}");
+        }
+    }
+    let may = async |options| {
+        let key = store.create_key(&tenant, options).await.unwrap();
+        whose(&store, &key.token).await.unwrap().1
+    };
+    let (all, reading) = (may(KeyOptions::default()).await, may(KeyOptions::default().read_only()).await);
+    let nothing = may(KeyOptions::default().only([])).await;
+    let create = Right::On(Kind::Person, Operation::Create);
+    let read = Right::On(Kind::Person, Operation::Read);
+    let some = may(KeyOptions::default().only([create, read]).read_only()).await;
+    for right in Right::all() {
+        assert!(all.may(right), "AUT-04: {right}");
+        assert_eq!(reading.may(right), right.is_read(), "AUT-04: {right}");
+        assert!(!nothing.may(right), "AUT-04: {right}");
+        assert_eq!(some.may(right), right == read, "AUT-04: {right}");
+    }
+}
+
+/// UND-15: a key may be bound to a person, and is listed with everything but its token.
+#[tokio::test]
+async fn keys_are_listed() {
+    let (store, _folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    let other = store.ensure_tenant("u").await.unwrap();
+    let person = Id::new("d91b4b2e-ae0e-4cd3-9ed7-d0ec501b0bc3").unwrap();
+    let right: Right = "helper.record_signature".parse().unwrap();
+    let end = Timestamp::parse("2030-01-01T00:00:00Z").unwrap();
+    let options = KeyOptions::new("web form").only([right]).person(person.clone()).expires(end);
+    let key = store.create_key(&tenant, options).await.unwrap();
+    store.add_key_with_token(&other, "abc", KeyOptions::default().read_only()).await.unwrap();
+    let (_, caller) = whose(&store, &key.token).await.unwrap();
+    assert_eq!(caller.person(), Some(&person));
+    let list = store.list_keys(Some(&tenant)).unwrap();
+    let [info] = list.as_slice() else { panic!("{list:?}") };
+    assert_eq!((info.id.as_str(), info.label.as_str(), &info.tenant), (key.id.as_str(), "web form", &tenant));
+    assert_eq!(info.hint, key.token[65..]);
+    assert_eq!(info.rights.iter().flatten().collect::<Vec<_>>(), [&right]);
+    assert_eq!((&info.person, info.expires, info.revoked, info.read_only), (&Some(person), Some(end), None, false));
+    let all = store.list_keys(None).unwrap();
+    assert_eq!(all.len(), 2);
+    assert_eq!(all.iter().filter(|key| key.read_only && key.hint == "abc").count(), 1);
+}
+
+/// UND-15: a token chosen before is made once, belongs to one tenant, and does not come back after its revocation.
+#[tokio::test]
+async fn chosen_tokens() {
+    let (store, _folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    let other = store.ensure_tenant("u").await.unwrap();
+    let add = |tenant: Tenant, token: &'static str| {
+        let store = store.clone();
+        async move { store.add_key_with_token(&tenant, token, KeyOptions::default()).await }
+    };
+    let made = add(tenant.clone(), "demo").await.unwrap();
+    assert_eq!(add(tenant.clone(), "demo").await.unwrap(), made);
+    assert!(matches!(add(other, "demo").await, Err(KeyError::TokenTaken)));
+    for unfit in ["", "a b", "a\n", "ä"] {
+        assert!(matches!(add(tenant.clone(), unfit).await, Err(KeyError::TokenUnfit)), "{unfit}");
+    }
+    assert!(store.revoke_key(&made.id).await.unwrap());
+    assert!(!store.revoke_key(&made.id).await.unwrap());
+    assert!(!store.revoke_key("nobody").await.unwrap());
+    assert!(matches!(add(tenant, "demo").await, Err(KeyError::TokenRevoked)));
+    assert_eq!(whose(&store, "demo").await, None);
+}
+
+/// AUT-03: a key is in force until its end, by the clock of the request.
+#[tokio::test]
+async fn keys_expire() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(AtomicI64::new(1_000_000));
+    let reads = Arc::clone(&clock);
+    let options =
+        Options::new(folder.path().join("data.db")).now(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
+    let store = Store::open(options).unwrap();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    let end = Timestamp::from_micros(5_000_000);
+    let key = store.create_key(&tenant, KeyOptions::default().expires(end)).await.unwrap();
+    for (micros, in_force) in [(1_000_000, true), (4_999_999, true), (5_000_000, false), (6_000_000, false), (2, true)]
+    {
+        let found = whose_at(&store, &key.token, Timestamp::from_micros(micros)).await;
+        assert_eq!(found.is_some(), in_force, "AUT-03: {micros}");
+    }
+    clock.store(7_000_000, Ordering::SeqCst);
+    store.revoke_key(&key.id).await.unwrap();
+    let [info] = store.list_keys(None).unwrap().try_into().unwrap();
+    assert_eq!((info.created.micros(), info.revoked.map(Timestamp::micros)), (1_000_000, Some(7_000_000)));
+}
+
+/// UND-15: revocation acts at once, while other writes go on and the key is in memory.
+#[tokio::test]
+async fn revocation_acts_at_once() {
+    let (store, _folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    for round in 0..50 {
+        let key = store.create_key(&tenant, KeyOptions::default()).await.unwrap();
+        assert!(whose(&store, &key.token).await.is_some());
+        store.mark("round", &round.to_string()).await.unwrap();
+        assert!(whose(&store, &key.token).await.is_some());
+        assert!(store.revoke_key(&key.id).await.unwrap());
+        assert!(whose(&store, &key.token).await.is_none());
+    }
+    assert_eq!(store.read_mark("round").unwrap().as_deref(), Some("49"));
+    assert_eq!(store.read_mark("nothing").unwrap(), None);
+}
+
+const TO_REVOKE: &str = "SVC_SQLITE_TEST_REVOKE";
+
+/// UND-15: when another process has revoked a key beside the server, its next check refuses it.
+#[tokio::test]
+async fn revocation_from_a_second_process() {
+    let (store, _folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    let [gone, stays] = [
+        store.create_key(&tenant, KeyOptions::default()).await.unwrap(),
+        store.create_key(&tenant, KeyOptions::default()).await.unwrap(),
+    ];
+    for key in [&gone, &stays] {
+        assert!(whose(&store, &key.token).await.is_some());
+    }
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_second_process"])
+        .env(TO_REVOKE, format!("{} {}", gone.id, store.path().display()))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(whose(&store, &gone.token).await.is_none());
+    assert!(whose(&store, &stays.token).await.is_some());
+}
+
+/// What [`revocation_from_a_second_process`] runs in the second process; nothing without its order.
+#[tokio::test]
+async fn the_second_process() {
+    let Ok(order) = std::env::var(TO_REVOKE) else { return };
+    let (id, path) = order.split_once(' ').unwrap();
+    let store = Store::open(Options::new(path).beside_a_server()).unwrap();
+    assert!(store.revoke_key(id).await.unwrap());
+}
