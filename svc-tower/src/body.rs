@@ -1,0 +1,276 @@
+//! The body of a request: its media type, its size, and reading it (UND-17, UND-27).
+
+use std::{error::Error, fmt, io};
+
+use bytes::{Buf, Bytes, BytesMut};
+use http::{
+    HeaderMap,
+    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
+};
+use http_body::Body;
+use http_body_util::{BodyExt, LengthLimitError, combinators::UnsyncBoxBody};
+use svc_core::Code;
+
+/// Any error of a body.
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// A request's body whatever server it came from.
+pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
+
+/// The most that is set aside for a body before any of it came.
+const SET_ASIDE: usize = 64 * 1024;
+
+/// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT` (UND-17).
+///
+/// The service finds it anywhere in the chain of the error's sources. An [`io::Error`] of the kind
+/// [`TimedOut`](io::ErrorKind::TimedOut) means the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BodyTimeout;
+
+impl fmt::Display for BodyTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the body came too slowly")
+    }
+}
+
+impl Error for BodyTimeout {}
+
+/// Why a body is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is not JSON by its label.
+    MediaType,
+    /// It is compressed or otherwise coded.
+    Coding,
+    /// It is larger than the limit.
+    TooLarge,
+    /// It came too slowly.
+    TooSlow,
+    /// It broke off, or is not what its headers announced.
+    Broken,
+}
+
+impl Refusal {
+    /// The code of the answer (Annex C).
+    pub(crate) const fn code(self) -> Code {
+        match self {
+            Self::MediaType | Self::Coding => Code::MediaTypeNotSupported,
+            Self::TooLarge => Code::BodyTooLarge,
+            Self::TooSlow => Code::RequestTimeout,
+            Self::Broken => Code::RequestInvalid,
+        }
+    }
+
+    /// What is wrong, for the client.
+    pub(crate) fn description(self, limit: usize) -> String {
+        match self {
+            Self::MediaType => "The body must be JSON: send the fields as a JSON object, with Content-Type \
+                                application/hal+json, application/json or none."
+                .to_owned(),
+            Self::Coding => "The body must not be compressed: send it without Content-Encoding.".to_owned(),
+            Self::TooLarge => format!("The body is larger than {limit} bytes, the most that this server takes."),
+            Self::TooSlow => "The body did not arrive in time.".to_owned(),
+            Self::Broken => "The body broke off, or is not what the request's head announced.".to_owned(),
+        }
+    }
+
+    /// Whether the rest of the body is still on its way, so that the connection cannot be used again.
+    pub(crate) const fn leaves_a_rest(self) -> bool {
+        matches!(self, Self::TooLarge | Self::TooSlow | Self::Broken)
+    }
+}
+
+/// The body as bytes, whatever its type was.
+pub(crate) fn erase<B>(body: B) -> AnyBody
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
+        .map_err(Into::into)
+        .boxed_unsync()
+}
+
+/// Refuses a body by its head, before anything of it is read.
+pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), Refusal> {
+    if !headers.get_all(CONTENT_TYPE).iter().all(|value| is_json(value.as_bytes())) {
+        return Err(Refusal::MediaType);
+    }
+    let is_plain = |value: &[u8]| {
+        let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+    };
+    if !headers.get_all(CONTENT_ENCODING).iter().all(|value| is_plain(value.as_bytes())) {
+        return Err(Refusal::Coding);
+    }
+    Ok(())
+}
+
+/// Whether a media type is `application/json` or `application/*+json`; parameters such as a charset are no matter.
+fn is_json(value: &[u8]) -> bool {
+    let essence = value.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase();
+    let is_suffixed = |subtype: &[u8]| {
+        let name = subtype.strip_suffix(b"+json").unwrap_or_default();
+        !name.is_empty() && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    essence.is_empty()
+        || essence.strip_prefix(b"application/").is_some_and(|subtype| subtype == b"json" || is_suffixed(subtype))
+}
+
+/// The whole body, or why it is not taken. Stops reading as soon as the limit is passed.
+pub(crate) async fn read(headers: &HeaderMap, mut body: AnyBody, limit: usize) -> Result<Bytes, Refusal> {
+    let announced = body.size_hint().lower().max(content_length(headers));
+    if usize::try_from(announced).map_or(true, |announced| announced > limit) {
+        return Err(Refusal::TooLarge);
+    }
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| refusal_of(error.as_ref()))?.into_data() else { continue };
+        // Cannot overflow: what is collected never passes the limit.
+        if data.len() > limit.saturating_sub(first.len().max(rest.len())) {
+            return Err(Refusal::TooLarge);
+        }
+        if first.is_empty() && rest.is_empty() {
+            first = data;
+        } else {
+            if rest.is_empty() {
+                let expected = usize::try_from(announced).unwrap_or_default().min(SET_ASIDE);
+                rest.reserve(expected.max(first.len().saturating_add(data.len())));
+                rest.extend_from_slice(&first);
+            }
+            rest.extend_from_slice(&data);
+        }
+    }
+    Ok(if rest.is_empty() { first } else { rest.freeze() })
+}
+
+/// The announced length, or zero.
+fn content_length(headers: &HeaderMap) -> u64 {
+    let text = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    match text.parse() {
+        Ok(length) => length,
+        // More digits than a length can have.
+        Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => u64::MAX,
+        Err(_) => 0,
+    }
+}
+
+/// What the error of a body stands for.
+fn refusal_of(error: &(dyn Error + 'static)) -> Refusal {
+    let mut link = Some(error);
+    while let Some(error) = link {
+        let io = error.downcast_ref::<io::Error>();
+        if error.is::<BodyTimeout>() || io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut) {
+            return Refusal::TooSlow;
+        }
+        // A layer around the service has a limit of its own.
+        if error.is::<LengthLimitError>() {
+            return Refusal::TooLarge;
+        }
+        // The error inside an `io::Error` is not among its sources.
+        let inside = io.and_then(io::Error::get_ref).map(|inside| inside as &(dyn Error + 'static));
+        link = inside.or_else(|| error.source());
+    }
+    Refusal::Broken
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::VecDeque,
+        pin::Pin,
+        task::{Context, Poll},
+    };
+
+    use http::HeaderValue;
+    use http_body::Frame;
+    use http_body_util::Full;
+
+    use super::*;
+
+    /// A body of these chunks; it counts how many were asked for.
+    struct Chunks(VecDeque<Result<Bytes, BoxError>>);
+
+    impl Chunks {
+        fn of(chunks: &[&'static str]) -> Self {
+            Self(chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk.as_bytes()))).collect())
+        }
+
+        fn failing(error: impl Into<BoxError>) -> Self {
+            Self([Ok(Bytes::from_static(b"{")), Err(error.into())].into())
+        }
+    }
+
+    impl Body for Chunks {
+        type Data = Bytes;
+        type Error = BoxError;
+
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+            Poll::Ready(self.0.pop_front().map(|chunk| chunk.map(Frame::data)))
+        }
+    }
+
+    fn full(text: &'static str) -> Full<Bytes> {
+        Full::from(text)
+    }
+
+    fn labelled(name: http::HeaderName, value: &[u8]) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_bytes(value).unwrap())])
+    }
+
+    #[test]
+    fn und_27_media_types_and_codings() {
+        let json =
+            ["application/json", "Application/HAL+JSON", "application/json; charset=utf-8", "application/a.b+json", ""];
+        for good in json {
+            assert_eq!(check_head(&labelled(CONTENT_TYPE, good.as_bytes())), Ok(()), "{good}");
+        }
+        let others =
+            ["text/json", "application/x-www-form-urlencoded", "application/jsonx", "application/+json", "json", "*/*"];
+        for bad in others {
+            assert_eq!(check_head(&labelled(CONTENT_TYPE, bad.as_bytes())), Err(Refusal::MediaType), "{bad}");
+        }
+        assert_eq!(check_head(&labelled(CONTENT_TYPE, b"application/\xff+json")), Err(Refusal::MediaType));
+        assert_eq!(check_head(&HeaderMap::new()), Ok(()));
+        assert_eq!(check_head(&labelled(CONTENT_ENCODING, b"identity, Identity")), Ok(()));
+        for coding in ["gzip", "identity, gzip", "br"] {
+            assert_eq!(check_head(&labelled(CONTENT_ENCODING, coding.as_bytes())), Err(Refusal::Coding), "{coding}");
+        }
+        let mut two = labelled(CONTENT_TYPE, b"application/json");
+        two.append(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+        assert_eq!(check_head(&two), Err(Refusal::MediaType));
+    }
+
+    #[tokio::test]
+    async fn und_17_the_limit_holds_for_announced_and_for_chunked_bodies() {
+        let none = HeaderMap::new();
+        assert_eq!(read(&none, erase(full("1234")), 4).await.as_deref(), Ok(&b"1234"[..]));
+        assert_eq!(read(&none, erase(full("12345")), 4).await, Err(Refusal::TooLarge));
+        assert_eq!(read(&none, erase(Chunks::of(&["12", "3", "4"])), 4).await.as_deref(), Ok(&b"1234"[..]));
+        assert_eq!(read(&none, erase(Chunks::of(&["12", "", "345", "6"])), 4).await, Err(Refusal::TooLarge));
+        for length in ["5", "99999999999999999999999"] {
+            let headers = labelled(CONTENT_LENGTH, length.as_bytes());
+            assert_eq!(read(&headers, erase(Chunks::of(&["1"])), 4).await, Err(Refusal::TooLarge));
+        }
+        assert_eq!(read(&none, erase(Chunks::of(&[])), 4).await.as_deref(), Ok(&b""[..]));
+        assert_eq!(read(&none, erase(Chunks::of(&["1"])), 0).await, Err(Refusal::TooLarge));
+    }
+
+    #[tokio::test]
+    async fn und_17_a_slow_body_is_known_by_its_error_wherever_it_stands() {
+        let none = HeaderMap::new();
+        let slow: [BoxError; 3] = [
+            BodyTimeout.into(),
+            io::Error::new(io::ErrorKind::ConnectionAborted, BodyTimeout).into(),
+            io::Error::from(io::ErrorKind::TimedOut).into(),
+        ];
+        for error in slow {
+            assert_eq!(read(&none, erase(Chunks::failing(error)), 9).await, Err(Refusal::TooSlow));
+        }
+        assert_eq!(read(&none, erase(Chunks::failing("reset")), 9).await, Err(Refusal::Broken));
+        let limited = http_body_util::Limited::new(full("12345"), 2);
+        assert_eq!(read(&none, erase(limited), 9).await, Err(Refusal::TooLarge));
+    }
+}

@@ -1,0 +1,163 @@
+//! A request's way from its head to its answer, check by check in the order of UND-39.
+
+use bytes::Bytes;
+use http::{Method, request::Parts};
+use svc_core::{
+    Base, Code, Context, Error, Tenant,
+    api::{Api, Verdict},
+    auth::Caller,
+    link::Target,
+    value::Timestamp,
+};
+use uuid::Uuid;
+
+use crate::{
+    authenticate::{Admission, admit, identify},
+    base::{PeerAddr, base},
+    body::{self, AnyBody, Refusal},
+    cors::Cors,
+    head, pages,
+    response::Answer,
+    settings::Settings,
+};
+
+/// A request and what is known of it before it is answered.
+#[derive(Debug)]
+pub(crate) struct Incoming<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) settings: &'a Settings,
+    pub(crate) parts: Parts,
+    /// What it addresses; `None` when that is nothing of the interface.
+    pub(crate) target: Option<Target>,
+    /// Whether the path lies in the mount at all.
+    pub(crate) in_mount: bool,
+    /// The address of the entry point in the answer's links.
+    pub(crate) base: Base,
+    /// Names the request in logs.
+    pub(crate) request_id: Uuid,
+}
+
+impl<'a> Incoming<'a> {
+    /// Finds out what a request addresses; nothing is decided yet.
+    pub(crate) fn new(api: &'a Api, settings: &'a Settings, parts: Parts) -> Self {
+        let path = settings.mount.strip(parts.uri.path());
+        let peer = parts.extensions.get::<PeerAddr>().copied();
+        let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
+        let target = path.and_then(|path| api.route(path));
+        Self { api, settings, target, in_mount: path.is_some(), base, parts, request_id: Uuid::new_v4() }
+    }
+
+    /// Whether the head of the request is ambiguous, or addresses nothing (UND-34, UND-35).
+    pub(crate) fn refused_by_head(&self) -> Option<Answer> {
+        let is_tunnel = self.parts.method == Method::CONNECT;
+        if !self.in_mount && !is_tunnel {
+            return Some(self.nothing_here());
+        }
+        let key_header = self.api.dialect().key_header();
+        if let Err(why) = head::check(&self.parts, key_header, &self.base, self.settings.host_needed) {
+            return Some(self.failure(Code::RequestInvalid, why));
+        }
+        self.target.is_none().then(|| self.nothing_here())
+    }
+
+    pub(crate) fn nothing_here(&self) -> Answer {
+        self.failure(Code::ResourceNotFound, "Nothing is found at this address.")
+    }
+
+    /// The error object of a code.
+    pub(crate) fn failure(&self, code: Code, description: &str) -> Answer {
+        self.api.failure(self.target.as_ref(), code, description).into()
+    }
+
+    fn error(&self, error: Error) -> Answer {
+        self.api.error_reply(self.target.as_ref(), error).into()
+    }
+
+    /// The cross-origin rules that hold for the target: only record helpers that may be called without a key have any.
+    pub(crate) fn cors(&self) -> Option<&'a Cors> {
+        let cors = self.settings.cors.as_ref()?;
+        let target = self.target.as_ref().filter(|target| matches!(target, Target::Helper { .. }))?;
+        match self.api.verdict(&Method::POST, target) {
+            Verdict::Needs { anonymous: true, .. } => Some(cors),
+            _ => None,
+        }
+    }
+
+    /// Answers a request whose head is sound.
+    pub(crate) async fn answer(&mut self, target: &Target, body: AnyBody) -> Answer {
+        if self.parts.method == Method::OPTIONS {
+            return Answer::options(&self.api.allowed_methods(target));
+        }
+        self.checked(target, body).await.unwrap_or_else(|refusal| refusal)
+    }
+
+    async fn checked(&mut self, target: &Target, body: AnyBody) -> Result<Answer, Answer> {
+        let (mut context, takes_body) = self.admitted(target).await?;
+        let body = if takes_body { self.body(body).await? } else { Bytes::new() };
+        // The time that the client took to send the body does not count.
+        context.deadline = self.settings.deadline();
+        Ok(self.respond(&context, target, body).await)
+    }
+
+    /// The context of a request whose key and right suffice, and whether its body is to be read.
+    async fn admitted(&mut self, target: &Target) -> Result<(Context, bool), Answer> {
+        let now = self.settings.clock.now();
+        let identity = identify(self.api, &self.parts, now).await.map_err(|error| self.error(error))?;
+        let verdict = self.api.verdict(&self.parts.method, target);
+        let admission = admit(self.api, identity, verdict, target).await.map_err(|error| self.error(error))?;
+        match admission {
+            Admission::Admitted { tenant, caller, takes_body } => Ok((self.context(tenant, caller, now), takes_body)),
+            Admission::KeyInvalid => Err(self.failure(Code::KeyInvalid, "The API key is missing or not valid.")),
+            Admission::KeyNotAllowed => Err(self.failure(Code::KeyNotAllowed, "This API key may not do this.")),
+            Admission::NoContainer => Err(self.error(Error::NotFound)),
+            Admission::NotImplemented(tenant, caller) => {
+                let context = self.context(tenant, caller, now);
+                match self.api.exists(&context, target).await {
+                    Ok(true) => Err(self.error(Error::NotImplemented)),
+                    Ok(false) => Err(self.error(Error::NotFound)),
+                    Err(error) => Err(self.error(error)),
+                }
+            }
+        }
+    }
+
+    fn context(&mut self, tenant: Tenant, caller: Caller, now: Timestamp) -> Context {
+        tracing::Span::current().record("tenant", tenant.as_str());
+        Context {
+            tenant,
+            caller,
+            request_id: self.request_id,
+            now,
+            deadline: self.settings.deadline(),
+            extensions: std::mem::take(&mut self.parts.extensions),
+            base: self.base.clone(),
+        }
+    }
+
+    /// The body, or why it is not taken (UND-17, UND-27).
+    async fn body(&self, body: AnyBody) -> Result<Bytes, Answer> {
+        let limit = self.settings.body_limit;
+        let refused = |refusal: Refusal| {
+            let mut answer = self.failure(refusal.code(), &refusal.description(limit));
+            answer.close = refusal.leaves_a_rest();
+            answer
+        };
+        body::check_head(&self.parts.headers).map_err(refused)?;
+        body::read(&self.parts.headers, body, limit).await.map_err(refused)
+    }
+
+    async fn respond(&self, context: &Context, target: &Target, body: Bytes) -> Answer {
+        let page = match target {
+            Target::Docs => Some(pages::start(self.api, &self.base, self.settings)),
+            Target::DocsPage(name) => match pages::page(self.api, &self.base, name) {
+                None => return self.nothing_here(),
+                page => page,
+            },
+            _ => None,
+        };
+        match page {
+            Some(page) => page,
+            None => self.api.respond(context, &self.parts.method, target, self.parts.uri.query(), body).await.into(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A panic in a vendor's backend ends one request, not the service (ERR-05).
+
+use std::{
+    any::Any,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+};
+
+/// What `future` gives, or what its panic said.
+pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Err(panic) => Poll::Ready(Err(said(panic.as_ref()))),
+    })
+    .await
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it did not say why").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn err_05_a_panic_is_caught_also_after_a_pause() {
+        assert_eq!(caught(async { 7 }).await, Ok(7));
+        let later = async {
+            tokio::task::yield_now().await;
+            panic!("number {}", 7)
+        };
+        assert_eq!(caught::<_>(later).await.map(|(): ()| ()), Err("number 7".to_owned()));
+    }
+}

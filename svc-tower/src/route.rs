@@ -1,0 +1,103 @@
+//! From a request's path to the target it addresses, and the names of routes for the log.
+
+use std::fmt;
+
+use svc_core::link::{Address, Scope, Target};
+
+/// Where the service is mounted: the segments that every path begins with, empty at the root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Mount(String);
+
+impl Mount {
+    /// Under this path, with or without slashes around it.
+    pub(crate) fn under(path: &str) -> Self {
+        let path = path.trim_matches('/');
+        Self(if path.is_empty() { String::new() } else { format!("/{path}") })
+    }
+
+    /// The path below the mount, without a leading slash; `None` outside the mount.
+    pub(crate) fn strip<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let below = path.strip_prefix(self.0.as_str())?;
+        match below.strip_prefix('/') {
+            Some(below) => Some(below),
+            None => below.is_empty().then_some(below),
+        }
+    }
+}
+
+/// What a log may say of a target: its shape, without ids.
+pub(crate) struct Route<'a>(pub(crate) Option<&'a Target>);
+
+impl fmt::Display for Route<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(target) = self.0 else { return f.write_str("none") };
+        match target {
+            Target::EntryPoint => f.write_str("entry point"),
+            Target::Collection { kind, scope: Scope::All } => f.write_str(kind.plural()),
+            Target::Collection { kind, scope: Scope::Under(parent) } => {
+                write!(f, "{}/{}", Record(parent), kind.plural())
+            }
+            Target::Record(address) => write!(f, "{}", Record(address)),
+            Target::Helper { helper, container: Some(container) } => {
+                write!(f, "{}/{}", Record(container), helper.relation())
+            }
+            Target::Helper { helper, container: None } => f.write_str(helper.relation()),
+            Target::Docs | Target::DocsPage(_) => f.write_str("docs"),
+            Target::Capabilities => f.write_str("capabilities"),
+        }
+    }
+}
+
+/// A record without its id.
+struct Record<'a>(&'a Address);
+
+impl fmt::Display for Record<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Some(home), Some(_)) = (self.0.kind.schema().home, &self.0.parent) {
+            write!(f, "{}/{{id}}/", home.plural())?;
+        }
+        write!(f, "{}/{{id}}", self.0.kind.plural())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use svc_core::link::{ConventionalLayout, Layout};
+
+    use super::*;
+
+    #[test]
+    fn hal_01_a_mount_strips_whole_segments() {
+        let mount = Mount::under("/api/v1/");
+        assert_eq!(mount, Mount::under("api/v1"));
+        for (path, below) in [("/api/v1", ""), ("/api/v1/", ""), ("/api/v1/people", "people"), ("/api/v1//p", "/p")] {
+            assert_eq!(mount.strip(path), Some(below), "{path}");
+        }
+        for outside in ["", "/", "/api", "/api/v10", "/api/v1x/people", "api/v1/people", "*"] {
+            assert_eq!(mount.strip(outside), None, "{outside}");
+        }
+        assert_eq!(Mount::under("/").strip("/people/"), Some("people/"));
+        assert_eq!(Mount::default().strip(""), Some(""));
+    }
+
+    #[test]
+    fn und_42_routes_in_the_log_hold_no_ids() {
+        let name = |path: &str| Route(ConventionalLayout.route(path).as_ref()).to_string();
+        assert_eq!(name("people/secret/signatures"), "people/{id}/signatures");
+        assert_eq!(name("petitions/a/signatures/b"), "petitions/{id}/signatures/{id}");
+        assert_eq!(name("events/a/record_attendance_helper"), "events/{id}/record_attendance_helper");
+        assert_eq!(name("people/person_signup"), "person_signup_helper");
+        assert_eq!(name("docs/v1/person"), "docs");
+        assert_eq!(name("secret/path"), "none");
+    }
+
+    proptest! {
+        #[test]
+        fn hal_01_what_a_mount_strips_is_what_it_was_put_before(path in "[ -~]{0,40}") {
+            let mount = Mount::under("/api");
+            let below = format!("/api/{path}");
+            prop_assert_eq!(mount.strip(&below), Some(path.as_str()));
+        }
+    }
+}

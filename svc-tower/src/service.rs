@@ -1,0 +1,182 @@
+//! The service, its settings and its one entry.
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    net::IpAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body::Body;
+use http_body_util::Full;
+use svc_core::{api::Api, value::Timestamp};
+use tower_service::Service;
+use tracing::{Instrument, field};
+
+use crate::{
+    body::{AnyBody, BoxError, erase},
+    cors::Cors,
+    dispatch::Incoming,
+    guard::caught,
+    response::{Answer, Sending, response},
+    route::{Mount, Route},
+    settings::{Clock, Settings},
+};
+
+/// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails (HAL-01, ERR-01).
+///
+/// Cheap to clone. See the [crate's first page](crate) for an example.
+#[derive(Debug, Clone)]
+pub struct SvcService {
+    api: Api,
+    settings: Arc<Settings>,
+}
+
+impl SvcService {
+    /// A service that answers for `api`, mounted where it sees the paths below its entry point.
+    #[must_use]
+    pub fn new(api: Api) -> Self {
+        Self { api, settings: Arc::default() }
+    }
+
+    /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404 (HAL-01).
+    ///
+    /// Not for routers that take it off themselves, as axum's `nest_service` does.
+    #[must_use]
+    pub fn under(self, path: &str) -> Self {
+        self.with(|settings| settings.mount = Mount::under(path))
+    }
+
+    /// The largest body in bytes; 1 MiB unless set (UND-17). A larger one is 413, announced or not.
+    #[must_use]
+    pub fn body_limit(self, bytes: usize) -> Self {
+        self.with(|settings| settings.body_limit = bytes)
+    }
+
+    /// How long a backend may take for an answer once the body is there; 30 seconds unless set, `None` for ever. The
+    /// backend sees it as [`Context::deadline`](svc_core::Context::deadline) and answers 503 (UND-36).
+    #[must_use]
+    pub fn request_timeout(self, timeout: Option<Duration>) -> Self {
+        self.with(|settings| settings.request_timeout = timeout)
+    }
+
+    /// The proxies whose `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`, decide the scheme and host of links.
+    ///
+    /// It takes effect where the server inserts [`PeerAddr`](crate::PeerAddr) into each request's extensions. Without
+    /// it links begin with the base URL of the [`Api`]; they never follow the `Host` header (UND-34).
+    #[must_use]
+    pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
+        let proxies = proxies.into_iter().map(|proxy| proxy.to_canonical()).collect();
+        self.with(|settings| settings.trusted_proxies = proxies)
+    }
+
+    /// Lets browser code of other sites call the record helpers that may be called without a key (HLP-08); off unless
+    /// set.
+    #[must_use]
+    pub fn cors(self, cors: Cors) -> Self {
+        self.with(|settings| settings.cors = Some(cors))
+    }
+
+    /// Whether an HTTP/1.1 request without `Host` is refused (UND-34); off unless set.
+    #[must_use]
+    pub fn require_host(self, needed: bool) -> Self {
+        self.with(|settings| settings.host_needed = needed)
+    }
+
+    /// Where the time of receipt comes from; the system's clock unless set.
+    #[must_use]
+    pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.clock = Clock(Arc::new(now)))
+    }
+
+    /// The API that it answers for.
+    #[must_use]
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.settings));
+        self
+    }
+
+    /// Answers a request whose body has lost its type.
+    async fn answer(self, request: Request<AnyBody>) -> Result<Response<Full<Bytes>>, Infallible> {
+        let (parts, body) = request.into_parts();
+        let mut incoming = Incoming::new(&self.api, &self.settings, parts);
+        let span = tracing::info_span!(
+            "request",
+            method = %Name(&incoming.parts.method),
+            route = %Route(incoming.target.as_ref()),
+            request_id = %incoming.request_id,
+            tenant = field::Empty,
+            status = field::Empty,
+            reference_code = field::Empty,
+        );
+        let mut answer = self.find_answer(&mut incoming, body).instrument(span.clone()).await;
+        span.record("status", answer.status.as_u16());
+        if let Some(code) = &answer.reference_code {
+            span.record("reference_code", code.as_str());
+        }
+        span.in_scope(|| tracing::debug!(status = answer.status.as_u16(), "answered"));
+        let Incoming { parts, .. } = &incoming;
+        if let Some(cors) = incoming.cors() {
+            cors.mark(self.api.dialect(), &parts.method, &parts.headers, &mut answer.headers);
+        }
+        let is_head = parts.method == Method::HEAD;
+        Ok(response(answer, Sending { dialect: self.api.dialect(), version: parts.version, is_head }))
+    }
+
+    /// The answer, whatever happens in the backend.
+    async fn find_answer(&self, incoming: &mut Incoming<'_>, body: AnyBody) -> Answer {
+        if let Some(refusal) = incoming.refused_by_head() {
+            return refusal;
+        }
+        let target = incoming.target.clone();
+        let Some(target) = target else { return incoming.nothing_here() };
+        match caught(incoming.answer(&target, body)).await {
+            Ok(answer) => answer,
+            Err(said) => {
+                let reply = self.api.panic_reply(Some(&target));
+                tracing::error!(reference_code = reply.reference_code, said, "a panic ended a request");
+                reply.into()
+            }
+        }
+    }
+}
+
+impl<B> Service<Request<B>> for SvcService
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let request = request.map(erase);
+        Box::pin(self.clone().answer(request))
+    }
+}
+
+/// A method for the log: one that clients invent is not shown.
+struct Name<'a>(&'a Method);
+
+impl std::fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let standard = matches!(*self.0, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH)
+            || matches!(*self.0, Method::DELETE | Method::OPTIONS | Method::CONNECT | Method::TRACE);
+        f.write_str(if standard { self.0.as_str() } else { "other" })
+    }
+}

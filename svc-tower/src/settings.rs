@@ -1,0 +1,63 @@
+//! What can be set on the service.
+
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use svc_core::value::Timestamp;
+
+use crate::{cors::Cors, route::Mount};
+
+/// The settings of a service. Everything has a default.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) mount: Mount,
+    /// The largest body, in bytes (UND-17).
+    pub(crate) body_limit: usize,
+    pub(crate) request_timeout: Option<Duration>,
+    /// Proxies whose word on the base URL counts, in canonical form.
+    pub(crate) trusted_proxies: Vec<IpAddr>,
+    pub(crate) cors: Option<Cors>,
+    pub(crate) host_needed: bool,
+    pub(crate) clock: Clock,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mount: Mount::default(),
+            body_limit: 1024 * 1024,
+            request_timeout: Some(Duration::from_secs(30)),
+            trusted_proxies: Vec::new(),
+            cors: None,
+            host_needed: false,
+            clock: Clock(Arc::new(Timestamp::now)),
+        }
+    }
+}
+
+impl Settings {
+    /// When a request that begins now is no longer waited for; `None` also where that lies beyond all clocks.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.request_timeout?)
+    }
+}
+
+/// Tells the time of receipt.
+#[derive(Clone)]
+pub(crate) struct Clock(pub(crate) Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl Clock {
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
