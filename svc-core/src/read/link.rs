@@ -65,7 +65,9 @@ impl Links<'_> {
             let relation = self.dialect.relation(link.name);
             let sent = links.and_then(|links| links.get(&relation).or_else(|| links.get(link.name)));
             // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
-            let top = matches!(wanted, Wanted::Helper).then(|| body.get(&relation).or_else(|| body.get(link.name)));
+            // A required link is not among them: an inline person of the same name takes its place.
+            let beside = matches!(wanted, Wanted::Helper) && write != LinkWrite::Required;
+            let top = beside.then(|| body.get(&relation).or_else(|| body.get(link.name)));
             let property = match (sent, top.flatten()) {
                 (None, Some(_)) => path.member(link.name),
                 _ => Path::Member(path, "_links").member(&relation),

@@ -60,6 +60,8 @@ impl<'a> Validator<'a> {
                     self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
                 }
                 None => {}
+                // `null` on create means absent (CRU-16).
+                Some(Json::Null) if self.purpose == Purpose::Create => {}
                 Some(Json::Null) if field.mode == Mode::Required => {
                     let text = format!("`{at}` is required and cannot be emptied.");
                     self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
@@ -77,17 +79,15 @@ impl<'a> Validator<'a> {
         valid
     }
 
+    /// The value of a field. An object or array with something wrong inside is kept as far as it is valid: the request is
+    /// refused, but the rules on the whole still see it and report with the rest (ERR-39).
     fn field_value(&mut self, ty: &Type, rules: &[Rule], raw: &Json, at: &Path<'_>) -> Option<Json> {
-        let before = self.problems.len();
         let raw = value::accept(rules, raw);
         let mut value = self.value(ty, &raw, at)?;
-        if self.problems.len() > before {
-            return None;
-        }
         for rule in rules {
             value::apply(*rule, &mut value, at, &mut self.problems);
         }
-        (self.problems.len() == before).then_some(value)
+        Some(value)
     }
 
     fn value(&mut self, ty: &Type, raw: &Json, at: &Path<'_>) -> Option<Json> {
@@ -105,7 +105,8 @@ impl<'a> Validator<'a> {
         let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
-            valid.extend(self.value(item, raw, &Path::Element(at, place)));
+            // What is not valid keeps its place, so that the rules on the whole name the others rightly.
+            valid.push(self.value(item, raw, &Path::Element(at, place)).unwrap_or(Json::Null));
         }
         self.purpose = purpose;
         Json::Array(valid)

@@ -33,7 +33,11 @@ impl Wrong {
 pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
     match raw {
         // A phone number may be sent as a JSON number (RES-phone_number-03).
-        Json::Number(number) if rules.contains(&Rule::PhoneNumber) => Cow::Owned(Json::from(number.as_str())),
+        Json::Number(number)
+            if rules.contains(&Rule::PhoneNumber) && number.as_str().bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            Cow::Owned(Json::from(number.as_str()))
+        }
         _ => Cow::Borrowed(raw),
     }
 }
@@ -179,7 +183,7 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
         }
         Rule::Identifiers => {
             for (place, item) in items.iter().enumerate() {
-                if item.as_str().and_then(Identifier::parse).is_none() {
+                if item.as_str().is_some_and(|text| Identifier::parse(text).is_none()) {
                     let at = Path::Element(at, place);
                     let text = format!("`{at}` must have the form `<system_name>:<id>`.");
                     problems.push(Problem::new(Code::FieldInvalid, at.to_string(), text).hint("^[A-Za-z0-9_.-]+:.+$"));
