@@ -1,26 +1,41 @@
 //! The embedded reference backend of the Activist Data Exchange API: durable and fast, on SQLite.
 
-#![allow(dead_code, reason = "the kinds' operations, which use the floor, land next")]
-
+mod anonymous;
 mod backup;
 mod batch;
 mod continuation;
+mod erase;
+mod events;
 mod file;
 mod hex;
+mod identifiers;
 mod key_admin;
 mod keys;
 mod marks;
+mod matching;
 mod members;
 mod migrate;
+mod money;
+mod ops;
 mod options;
 mod pages;
+mod people;
 mod readers;
+mod record_id;
+mod register;
+mod rows;
+mod schema;
+mod seed;
+mod session;
+mod statements;
 mod store;
 mod tenants;
+mod totals;
 mod trouble;
 mod writer;
 
 pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file};
 pub use key_admin::{KeyError, KeyInfo, KeyOptions, NewKey};
 pub use options::Options;
+pub use seed::SeedRow;
 pub use store::Store;

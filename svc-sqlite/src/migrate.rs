@@ -18,8 +18,10 @@ pub(crate) struct Migration {
 }
 
 /// Every change, in order; numbers run from 1 without a gap.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, name: "floor", sql: include_str!("../migrations/0001_floor.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, name: "floor", sql: include_str!("../migrations/0001_floor.sql") },
+    Migration { number: 2, name: "kinds", sql: include_str!("../migrations/0002_kinds.sql") },
+];
 
 impl Migration {
     /// SHA-256 of the text, in hex; line ends do not count, so that it is the same on every system.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc_core::helper::{PersonMatching, StockMatching};
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 
@@ -30,6 +31,7 @@ pub struct Options {
     pub(crate) synchronous_normal: bool,
     pub(crate) max_page_count: Option<u32>,
     pub(crate) share_names: ShareNames,
+    pub(crate) matching: Arc<dyn PersonMatching>,
     pub(crate) now: Clock,
     pub(crate) before_commit: Option<Hold>,
 }
@@ -48,6 +50,7 @@ impl Options {
             synchronous_normal: false,
             max_page_count: None,
             share_names: ShareNames::default(),
+            matching: Arc::new(StockMatching),
             now: Arc::new(Timestamp::now),
             before_commit: None,
         }
@@ -110,6 +113,13 @@ impl Options {
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
+        self
+    }
+
+    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    #[must_use]
+    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+        self.matching = Arc::new(matching);
         self
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 
@@ -35,6 +36,7 @@ struct Inner {
     continuations: Continuations,
     path: PathBuf,
     share_names: ShareNames,
+    matching: Arc<dyn PersonMatching>,
     patience: Duration,
     now: Clock,
     _lock: Option<Lock>,
@@ -45,8 +47,8 @@ impl Store {
     ///
     /// # Errors
     /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or written.
-    pub fn open(mut options: Options) -> Result<Self, FileError> {
-        let (mut connection, lock) = open_writer(&mut options)?;
+    pub fn open(options: Options) -> Result<Self, FileError> {
+        let (mut connection, lock) = open_writer(&options)?;
         migrate(&mut connection, &options.path, MIGRATIONS, !options.beside, (options.now)())?;
         let share_names = fix_share_names(&mut connection, &options)?;
         // From here on a write that finds the file held by another process decides itself whether to wait.
@@ -63,6 +65,7 @@ impl Store {
             positions: Arc::new(Positions::new()),
             continuations: Continuations::new(&secret),
             path: options.path,
+            matching: options.matching,
             share_names,
             patience: options.busy_timeout,
             now: options.now,
@@ -71,7 +74,7 @@ impl Store {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Where the data file is: its absolute path, without links.
+    /// Where the data file is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path
@@ -81,6 +84,11 @@ impl Store {
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.inner.share_names
+    }
+
+    /// How it is decided whether a posted person is known already.
+    pub(crate) fn matching(&self) -> &dyn PersonMatching {
+        &*self.inner.matching
     }
 
     pub(crate) fn writer(&self) -> &Writer {

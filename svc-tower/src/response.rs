@@ -34,7 +34,6 @@ pub(crate) enum Media {
     Hal,
     Json,
     Html,
-    Css,
 }
 
 impl Media {
@@ -43,7 +42,6 @@ impl Media {
             Self::Hal => "application/hal+json",
             Self::Json => "application/json",
             Self::Html => "text/html; charset=utf-8",
-            Self::Css => "text/css; charset=utf-8",
         }
     }
 }

@@ -22,11 +22,11 @@ fn a_copy_shows_one_moment() {
         set_up(
             &store,
             "CREATE TABLE member (text TEXT NOT NULL);
-             CREATE TABLE total (members INTEGER NOT NULL);
-             INSERT INTO total VALUES (0);
+             CREATE TABLE tally (members INTEGER NOT NULL);
+             INSERT INTO tally VALUES (0);
              WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
              INSERT INTO member SELECT printf('%0100d', i) FROM n;
-             UPDATE total SET members = 20000",
+             UPDATE tally SET members = 20000",
         )
         .await;
         let stop = Arc::new(AtomicBool::new(false));
@@ -37,7 +37,7 @@ fn a_copy_shows_one_moment() {
                     while !stop.load(Ordering::Relaxed) {
                         let write = |job: &mut Job<'_>| {
                             job.prepare_cached("INSERT INTO member VALUES (hex(randomblob(50)))")?.execute(())?;
-                            job.prepare_cached("UPDATE total SET members = members + 1")?.execute(())?;
+                            job.prepare_cached("UPDATE tally SET members = members + 1")?.execute(())?;
                             Ok(())
                         };
                         store.writer().run(None, write).await.unwrap();
@@ -63,7 +63,7 @@ fn a_copy_shows_one_moment() {
             .snapshot(|file| {
                 let number = |sql| file.query_row(sql, (), |row| row.get::<_, i64>(0));
                 let sound: String = file.query_row("PRAGMA integrity_check", (), |row| row.get(0))?;
-                Ok((number("SELECT count(*) FROM member")?, number("SELECT members FROM total")?, sound))
+                Ok((number("SELECT count(*) FROM member")?, number("SELECT members FROM tally")?, sound))
             })
             .unwrap();
         assert_eq!((members, sound.as_str()), (total, "ok"));

@@ -1,0 +1,71 @@
+//! Ids as the file keeps them: sixteen bytes of a UUID (UND-41).
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use svc_core::{
+    error::{Error, Result},
+    value::{Id, Timestamp},
+};
+use uuid::Uuid;
+
+/// The id of a record of this file. Any other id follows the grammar, too, and is simply not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RecordId(Uuid);
+
+impl RecordId {
+    /// The id in an address; `None` when no record of this file can have it.
+    pub(crate) fn parse(id: &Id) -> Option<Self> {
+        let uuid = Uuid::try_parse(id.as_str()).ok()?;
+        // Only the canonical text is an id: an address has one spelling.
+        let mut text = Uuid::encode_buffer();
+        (uuid.as_hyphenated().encode_lower(&mut text) == id.as_str()).then_some(Self(uuid))
+    }
+
+    /// A new id of version 7 for a record made at this moment.
+    pub(crate) fn new(now: Timestamp) -> Result<Self> {
+        let mut random = [0; 10];
+        getrandom::fill(&mut random).map_err(|error| Error::unexpected(format!("no random numbers: {error}")))?;
+        let millis = u64::try_from(now.micros().div_euclid(1000)).unwrap_or(0);
+        Ok(Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()))
+    }
+
+    /// The id as it stands in addresses.
+    pub(crate) fn to_id(self) -> Result<Id> {
+        let mut text = Uuid::encode_buffer();
+        Id::new(self.0.as_hyphenated().encode_lower(&mut text))
+            .ok_or_else(|| Error::unexpected("an id breaks its grammar"))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl ToSql for RecordId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+    }
+}
+
+impl FromSql for RecordId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Uuid::from_slice(value.as_blob()?).map(Self).map_err(|error| FromSqlError::Other(Box::new(error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// UND-41, HAL-12: only the canonical text of a UUID names a record.
+    #[test]
+    fn one_spelling_for_each_record() {
+        let id = RecordId::new(Timestamp::from_micros(1_767_603_600_000_000)).unwrap();
+        let text = id.to_id().unwrap();
+        assert_eq!(RecordId::parse(&text), Some(id));
+        assert_eq!(text.as_str().as_bytes()[14], b'7', "version 7: {text}");
+        let other = [text.as_str().to_uppercase(), text.as_str().replace('-', ""), "7".to_owned(), "person".to_owned()];
+        for spelling in other {
+            assert_eq!(RecordId::parse(&Id::new(&spelling).unwrap()), None, "{spelling}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each says.
+
+use crate::schema::{Source, Table, code};
+
+/// The statements of one table.
+#[derive(Debug, Default)]
+pub(crate) struct Statements {
+    /// A record: `?2` id.
+    pub(crate) get: String,
+    /// A record: `?2` row.
+    pub(crate) row: String,
+    /// The first record behind row `?2` in the collection of all, `?3` of them; empty where there is none.
+    pub(crate) page: String,
+    /// The same in the collection under `?4`, for each column.
+    pub(crate) page_under: Vec<String>,
+    /// Every row of the collection of all, ascending.
+    pub(crate) scan: String,
+    /// Every row under `?2`, for each column, ascending.
+    pub(crate) scan_under: Vec<String>,
+    /// Row and parent of a record: `?2` id.
+    pub(crate) exists: String,
+    /// A record by its typed column: `?2` the value.
+    pub(crate) typed: String,
+    /// A membership: `?2` container, `?3` person.
+    pub(crate) membership: String,
+    /// A new row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the columns, then the typed one.
+    pub(crate) insert: String,
+    /// A changed row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`, then the typed column.
+    pub(crate) update: String,
+    /// Only the body of a row: `?2` row, `?3` body.
+    pub(crate) set_body: String,
+    /// One column of a row, for each: `?2` row, `?3` id or null.
+    pub(crate) set_column: Vec<String>,
+    /// Clears a column wherever it leads to `?2`, for each.
+    pub(crate) clear_column: Vec<String>,
+    /// Deletes a row: `?2` row.
+    pub(crate) delete: String,
+}
+
+impl Statements {
+    pub(crate) fn of(table: &Table) -> Self {
+        let name = table.name;
+        let select = select(table);
+        let each = |text: &dyn Fn(&str) -> String| table.columns.iter().map(|column| text(column.name)).collect();
+        let parent = table.parent.and_then(|parent| table.columns.get(parent)).map_or("NULL", |column| column.name);
+        let of_container = if table.is_membership() { parent } else { "id" };
+        let and_person = if table.is_membership() { " AND r.person = ?3" } else { "" };
+        let typed = table.typed_column().unwrap_or("id");
+        let of_all = |text: String| if table.kind.schema().has_collection() { text } else { String::new() };
+        Self {
+            get: format!("{select} WHERE r.tenant = ?1 AND r.id = ?2"),
+            row: format!("{select} WHERE r.tenant = ?1 AND r.seq = ?2"),
+            page: of_all(format!("{select} WHERE r.tenant = ?1 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3")),
+            page_under: each(&|column| {
+                format!("{select} WHERE r.tenant = ?1 AND r.{column} = ?4 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3")
+            }),
+            scan: of_all(format!("SELECT seq FROM {name} WHERE tenant = ?1 ORDER BY seq")),
+            scan_under: each(&|column| {
+                format!("SELECT seq FROM {name} WHERE tenant = ?1 AND {column} = ?2 ORDER BY seq")
+            }),
+            exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
+            typed: format!("{select} WHERE r.tenant = ?1 AND r.{typed} = ?2 LIMIT 1"),
+            membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
+            insert: insert(table),
+            update: update(table),
+            set_body: format!("UPDATE {name} SET body = ?3 WHERE tenant = ?1 AND seq = ?2"),
+            set_column: each(&|column| format!("UPDATE {name} SET {column} = ?3 WHERE tenant = ?1 AND seq = ?2")),
+            clear_column: each(&|column| {
+                format!("UPDATE {name} SET {column} = NULL WHERE tenant = ?1 AND {column} = ?2")
+            }),
+            delete: format!("DELETE FROM {name} WHERE tenant = ?1 AND seq = ?2"),
+        }
+    }
+
+    /// Reads that a request waits for.
+    #[cfg(test)]
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &str> {
+        let one = [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.membership];
+        let all = one.into_iter().chain(&self.page_under).chain(&self.scan_under);
+        all.map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        let one = [&self.typed, &self.insert, &self.update, &self.set_body, &self.delete];
+        let each = one.into_iter().chain(&self.set_column).chain(&self.clear_column).map(String::as_str);
+        self.reads().chain(each)
+    }
+}
+
+/// What [`crate::rows::read`] reads, in its order.
+fn select(table: &Table) -> String {
+    let mut parts = vec!["r.seq, r.id, r.created, r.modified, r.identifiers, r.body".to_owned()];
+    parts.extend(table.columns.iter().map(|column| format!("r.{}", column.name)));
+    for column in &table.columns {
+        if let Some(home) = column.home_column() {
+            let (there, here) = (column.kind.plural(), column.name);
+            parts.push(format!("(SELECT {home} FROM {there} WHERE tenant = r.tenant AND id = r.{here})"));
+        }
+    }
+    parts.extend(table.computed.iter().filter_map(|(_, source)| {
+        let column = match source {
+            Source::Records => "s.records",
+            Source::Accepted => "s.accepted",
+            Source::Tickets => "s.tickets",
+            Source::Amount => "s.amount",
+            Source::ScheduledStart => "r.scheduled_start",
+            Source::ScheduledStop => "r.scheduled_stop",
+            Source::Zero | Source::Person => return None,
+        };
+        Some(column.to_owned())
+    }));
+    let (parts, name) = (parts.join(", "), table.name);
+    let has_totals = table.computed.iter().any(|(_, source)| source.is_total());
+    let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
+        let (kind, scope) = (code(counted), table.code);
+        format!(
+            " LEFT JOIN total s ON s.tenant = r.tenant AND s.kind = {kind} AND s.scope = {scope} AND s.owner = r.id"
+        )
+    });
+    format!("SELECT {parts} FROM {name} r{totals}")
+}
+
+fn insert(table: &Table) -> String {
+    let mut names = vec!["tenant", "id", "created", "modified", "identifiers", "body"];
+    names.extend(table.columns.iter().map(|column| column.name));
+    names.extend(table.typed_column());
+    let marks: Vec<String> = (1..=names.len()).map(|number| format!("?{number}")).collect();
+    format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), marks.join(", "))
+}
+
+fn update(table: &Table) -> String {
+    let modified_by = table.column("modified_by").map(|_| "modified_by");
+    let columns = ["modified", "identifiers", "body"].into_iter().chain(modified_by).chain(table.typed_column());
+    let sets: Vec<String> = (3..).zip(columns).map(|(number, column)| format!("{column} = ?{number}")).collect();
+    format!("UPDATE {} SET {} WHERE tenant = ?1 AND seq = ?2", table.name, sets.join(", "))
+}
