@@ -4,11 +4,11 @@ use std::fmt;
 
 /// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
 macro_rules! codes {
-    ($( $(#[doc = $doc:literal])+ $name:ident = $wire:literal, $status:literal; )+) => {
+    ($( #[doc = $meaning:literal] $(#[doc = $more:literal])* $name:ident = $wire:literal, $status:literal; )+) => {
         /// Machine-readable reason of a failure (ERR-24, Annex C). The list is closed: one documentation page per code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
-            $( $(#[doc = $doc])+ $name, )+
+            $( #[doc = $meaning] $(#[doc = $more])* $name, )+
         }
 
         impl Code {
@@ -27,10 +27,10 @@ macro_rules! codes {
                 match self { $(Code::$name => $status),+ }
             }
 
-            /// What the code means, in a sentence.
+            /// What the code means, in a sentence for a client (ERR-25).
             #[must_use]
             pub const fn meaning(self) -> &'static str {
-                match self { $(Code::$name => concat!($($doc),+)),+ }
+                match self { $(Code::$name => $meaning.trim_ascii()),+ }
             }
         }
     };
@@ -47,15 +47,21 @@ codes! {
     DuplicateKey = "DUPLICATE_KEY", 400;
     /// The request needs a JSON body and has none.
     BodyMissing = "BODY_MISSING", 400;
-    /// The HTTP request itself is ambiguous or not meant for this server (UND-34).
+    /// The HTTP request itself is ambiguous or not meant for this server.
+    ///
+    /// Row: UND-34.
     RequestInvalid = "REQUEST_INVALID", 400;
     /// A paging parameter is not a number that a page can have.
     PageInvalid = "PAGE_INVALID", 400;
     /// Another tag or list already has this name.
     NameInUse = "NAME_IN_USE", 400;
-    /// Another record of this kind already has this identifier (UND-24).
+    /// Another record of this kind already has this identifier.
+    ///
+    /// Row: UND-24.
     IdentifierInUse = "IDENTIFIER_IN_USE", 400;
-    /// The record still has actions or answers and cannot be deleted (UND-26).
+    /// The record still has actions or answers and cannot be deleted.
+    ///
+    /// Row: UND-26.
     HasDependents = "HAS_DEPENDENTS", 400;
     /// More than one entry of a list is marked as the primary one.
     MultiplePrimary = "MULTIPLE_PRIMARY", 400;
@@ -63,61 +69,107 @@ codes! {
     PersonNotFound = "PERSON_NOT_FOUND", 400;
     /// A link in the body leads to no record of this caller.
     LinkNotFound = "LINK_NOT_FOUND", 400;
-    /// An action function needs a person and the call names none (UND-29).
+    /// An action function needs a person and the call names none.
+    ///
+    /// Row: UND-29.
     PersonRequired = "PERSON_REQUIRED", 400;
     /// A ticket has a title that no ticket level of the event has.
     TicketLevelDoesNotExist = "TICKET_LEVEL_DOES_NOT_EXIST", 400;
-    /// A ticket level has fewer tickets left than were asked for (LIM-05).
+    /// A ticket level has fewer tickets left than were asked for.
+    ///
+    /// Row: LIM-05.
     TicketLimitExceeded = "TICKET_LIMIT_EXCEEDED", 400;
     /// Tickets were sent for an event that has none.
     TicketsNotAllowed = "TICKETS_NOT_ALLOWED", 400;
-    /// The event is full (LIM-04).
+    /// The event is full.
+    ///
+    /// Row: LIM-04.
     CapacityExceeded = "CAPACITY_EXCEEDED", 400;
     /// The start lies after the end.
     StartDateAfterEndDate = "START_DATE_AFTER_END_DATE", 400;
-    /// A Paragraph question takes no responses (ERR-35).
+    /// A Paragraph question takes no responses.
+    ///
+    /// Row: ERR-35.
     ParagraphCannotHaveResponses = "PARAGRAPH_CANNOT_HAVE_RESPONSES", 400;
     /// A response key has characters other than letters and digits.
     ResponseKeyInvalid = "RESPONSE_KEY_INVALID", 400;
-    /// Two responses of one question have the same key (ERR-40).
+    /// Two responses of one question have the same key.
+    ///
+    /// Row: ERR-40.
     ResponseKeyNotUnique = "RESPONSE_KEY_NOT_UNIQUE", 400;
-    /// A response name has characters that are not allowed (ERR-36).
+    /// A response name has characters that are not allowed.
+    ///
+    /// Row: ERR-36.
     ResponseNameInvalid = "RESPONSE_NAME_INVALID", 400;
-    /// The question has no response with this key (HAF-09).
+    /// The question has no response with this key.
+    ///
+    /// Row: HAF-09.
     ResponseKeyDoesNotExist = "RESPONSE_KEY_DOES_NOT_EXIST", 400;
-    /// A `SingleChoice` question takes one response (HAF-09).
+    /// A `SingleChoice` question takes one response.
+    ///
+    /// Row: HAF-09.
     TooManyResponses = "TOO_MANY_RESPONSES", 400;
-    /// No tag has this name (ERR-37).
+    /// No tag has this name.
+    ///
+    /// Row: ERR-37.
     TagNameDoesNotExist = "TAG_NAME_DOES_NOT_EXIST", 400;
-    /// No tag has this address (HAF-04).
+    /// No tag has this address.
+    ///
+    /// Row: HAF-04.
     TagUriDoesNotExist = "TAG_URI_DOES_NOT_EXIST", 400;
-    /// No list has this name (HAF-05).
+    /// No list has this name.
+    ///
+    /// Row: HAF-05.
     ListNameDoesNotExist = "LIST_NAME_DOES_NOT_EXIST", 400;
-    /// No list has this address (HAF-06).
+    /// No list has this address.
+    ///
+    /// Row: HAF-06.
     ListUriDoesNotExist = "LIST_URI_DOES_NOT_EXIST", 400;
-    /// No question has this identifier or address (HAF-08).
+    /// No question has this identifier or address.
+    ///
+    /// Row: HAF-08.
     QuestionDoesNotExist = "QUESTION_DOES_NOT_EXIST", 400;
-    /// The message is not scheduled, so there is nothing to cancel (SCH-08).
+    /// The message is not scheduled, so there is nothing to cancel.
+    ///
+    /// Row: SCH-08.
     MessageNotScheduled = "MESSAGE_NOT_SCHEDULED", 400;
-    /// The API key is missing or not valid (AUT-03).
+    /// The API key is missing or not valid.
+    ///
+    /// Row: AUT-03.
     KeyInvalid = "KEY_INVALID", 401;
-    /// The API key may not do this (AUT-04).
+    /// The API key may not do this.
+    ///
+    /// Row: AUT-04.
     KeyNotAllowed = "KEY_NOT_ALLOWED", 403;
     /// Nothing is found at this address.
     ResourceNotFound = "RESOURCE_NOT_FOUND", 404;
-    /// The body came too slowly (UND-17).
+    /// The body came too slowly.
+    ///
+    /// Row: UND-17.
     RequestTimeout = "REQUEST_TIMEOUT", 408;
-    /// The body is larger than this server takes (UND-17).
+    /// The body is larger than this server takes.
+    ///
+    /// Row: UND-17.
     BodyTooLarge = "BODY_TOO_LARGE", 413;
-    /// The body has a media type or a coding that this server does not read (UND-27).
+    /// The body has a media type or a coding that this server does not read.
+    ///
+    /// Row: UND-27.
     MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415;
-    /// This server does not support the operation (ERR-07).
+    /// This server does not support the operation.
+    ///
+    /// Row: ERR-07.
     NotImplemented = "NOT_IMPLEMENTED", 500;
-    /// This server does not support the kind of resource in this entry (ERR-38).
+    /// This server does not support the kind of resource in this entry.
+    ///
+    /// Row: ERR-38.
     NotSupported = "NOT_SUPPORTED", 500;
-    /// Something unexpected went wrong; the reference code leads to the log (ERR-05).
+    /// Something unexpected went wrong; the reference code leads to the log.
+    ///
+    /// Row: ERR-05.
     UnexpectedError = "UNEXPECTED_ERROR", 500;
-    /// The server cannot answer now; try again later (UND-36).
+    /// The server cannot answer now; try again later.
+    ///
+    /// Row: UND-36.
     Unavailable = "UNAVAILABLE", 503;
 }
 

@@ -32,7 +32,7 @@ fn package(cases: &BTreeMap<String, PathBuf>) -> PathBuf {
          [dependencies]\nasync-trait = \"0.1\"\nsvc-core = {{ path = {library:?} }}\n"
     );
     for (name, path) in cases {
-        let _ = write!(manifest, "\n[[bin]]\nname = {name:?}\npath = {path:?}\n");
+        let _ = write!(manifest, "\n[[bin]]\nname = {name:?}\npath = \"{}\"\n", path.display());
     }
     fs::write(folder.join("Cargo.toml"), manifest).expect("a manifest");
     let lock = Path::new(library).join("../Cargo.lock");

@@ -140,6 +140,8 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     if !path.try_exists().map_err(io(path))? {
         return Ok(false);
     }
+    // The log lies beside the file itself, not beside a link to it.
+    let path = &path.canonicalize().map_err(io(path))?;
     if !is_data_file(path).map_err(io(path))? {
         return Err(FileError::Foreign { path: path.to_owned() });
     }
@@ -218,8 +220,8 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock of `path`, or says that another server has it.
-    pub(crate) fn take(path: &Path) -> Result<Self, FileError> {
-        let file = beside(&path.canonicalize().map_err(io(path))?, "-lock");
+    fn take(path: &Path) -> Result<Self, FileError> {
+        let file = beside(path, "-lock");
         let open = private().create(true).truncate(false).open(&file).map_err(io(&file))?;
         match open.try_lock() {
             Ok(()) => Ok(Self { _file: open }),
@@ -230,7 +232,9 @@ impl Lock {
 }
 
 /// Makes the file when there is none, closes it to others, locks it for one server, and opens the writing connection.
-pub(crate) fn open_writer(options: &Options) -> Result<(Connection, Option<Lock>), FileError> {
+///
+/// From here on `options` names the file itself, whatever links or current folder led to it.
+pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<Lock>), FileError> {
     let path = &options.path;
     if options.beside {
         if !path.try_exists().map_err(io(path))? {
@@ -243,6 +247,8 @@ pub(crate) fn open_writer(options: &Options) -> Result<(Connection, Option<Lock>
             Err(error) => return Err(error),
         }
     }
+    options.path = path.canonicalize().map_err(io(path))?;
+    let path = &options.path;
     let lock = if options.beside { None } else { Some(Lock::take(path)?) };
     let writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(path))?;
     // Opening is patient; afterwards the writer itself decides who waits.

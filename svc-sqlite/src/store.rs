@@ -47,8 +47,8 @@ impl Store {
     ///
     /// # Errors
     /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or written.
-    pub fn open(options: Options) -> Result<Self, FileError> {
-        let (mut connection, lock) = open_writer(&options)?;
+    pub fn open(mut options: Options) -> Result<Self, FileError> {
+        let (mut connection, lock) = open_writer(&mut options)?;
         migrate(&mut connection, &options.path, MIGRATIONS, !options.beside, (options.now)())?;
         let share_names = fix_share_names(&mut connection, &options)?;
         // From here on a write that finds the file held by another process decides itself whether to wait.
@@ -74,7 +74,7 @@ impl Store {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Where the data file is.
+    /// Where the data file is: its absolute path, without links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path

@@ -67,6 +67,21 @@ fn files_of_other_programs_are_refused_and_kept() {
     }
 }
 
+/// UND-42: a link to the file leads to the same lock and the same log.
+#[cfg(unix)]
+#[test]
+fn links_lead_to_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, link) = (folder.path().join("data.db"), folder.path().join("link.db"));
+    let store = Store::open(Options::new(&path)).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(matches!(Store::open(Options::new(&link)), Err(FileError::InUse { .. })));
+    assert!(matches!(remove_data_file(&link), Err(FileError::InUse { .. })));
+    drop(store);
+    assert!(remove_data_file(&link).unwrap());
+    assert!(!path.exists() && !folder.path().join("data.db-wal").exists());
+}
+
 #[test]
 fn a_data_file_is_known_by_its_mark_and_removed_with_its_log() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use svc_core::{
     link::Target,
     value::Timestamp,
 };
+use tracing::{Span, field};
 use uuid::Uuid;
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     cors::Cors,
     head, pages,
     response::Answer,
+    route::{Name, Route},
     settings::Settings,
 };
 
@@ -35,6 +37,8 @@ pub(crate) struct Incoming<'a> {
     pub(crate) base: Base,
     /// Names the request in logs.
     pub(crate) request_id: Uuid,
+    /// What the log says of the request (UND-42).
+    pub(crate) span: Span,
 }
 
 impl<'a> Incoming<'a> {
@@ -44,7 +48,17 @@ impl<'a> Incoming<'a> {
         let peer = parts.extensions.get::<PeerAddr>().copied();
         let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
         let target = path.and_then(|path| api.route(path));
-        Self { api, settings, target, in_mount: path.is_some(), base, parts, request_id: Uuid::new_v4() }
+        let request_id = Uuid::new_v4();
+        let span = tracing::info_span!(
+            "request",
+            method = %Name(&parts.method),
+            route = %Route(target.as_ref()),
+            request_id = %request_id,
+            tenant = field::Empty,
+            status = field::Empty,
+            reference_code = field::Empty,
+        );
+        Self { api, settings, target, in_mount: path.is_some(), base, request_id, span, parts }
     }
 
     /// Whether the head of the request is ambiguous, or addresses nothing (UND-34, UND-35).
@@ -122,7 +136,7 @@ impl<'a> Incoming<'a> {
     }
 
     fn context(&mut self, tenant: Tenant, caller: Caller, now: Timestamp) -> Context {
-        tracing::Span::current().record("tenant", tenant.as_str());
+        self.span.record("tenant", tenant.as_str());
         Context {
             tenant,
             caller,
@@ -148,7 +162,7 @@ impl<'a> Incoming<'a> {
 
     async fn respond(&self, context: &Context, target: &Target, body: Bytes) -> Answer {
         let page = match target {
-            Target::Docs => Some(pages::start(self.api, &self.base, self.settings)),
+            Target::Docs => Some(pages::start(self.api, &self.base, self.settings.body_limit)),
             Target::DocsPage(name) => match pages::page(self.api, &self.base, name) {
                 None => return self.nothing_here(),
                 page => page,

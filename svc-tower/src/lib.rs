@@ -1,4 +1,73 @@
 //! The Activist Data Exchange API as a `tower::Service` for axum, hyper and any hyper-based framework.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use async_trait::async_trait;
+//! use http::{Request, StatusCode};
+//! use http_body_util::{BodyExt, Empty};
+//! use svc_core::{
+//!     Context, Get, Record, Result, Tenant,
+//!     api::{Api, Exposure, Vendor},
+//!     auth::{Authenticator, Caller, Credentials, Rights},
+//!     link::Address,
+//!     model::Tag,
+//!     record::Meta,
+//! };
+//! use svc_tower::SvcService;
+//! use tower::ServiceExt;
+//!
+//! /// A backend with one kind of record, which can be read.
+//! struct Crm;
+//!
+//! #[async_trait]
+//! impl Get<Tag> for Crm {
+//!     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+//!         let tag = Tag { name: Some("volunteer".to_owned()), ..Tag::default() };
+//!         Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)))
+//!     }
+//! }
+//!
+//! /// One key.
+//! struct Keys;
+//!
+//! #[async_trait]
+//! impl Authenticator for Keys {
+//!     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+//!         let is_known = credentials.key == Some("secret");
+//!         Ok(is_known.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+//!     .base_url("https://crm.acme.example/api/v1/")
+//!     .authenticator(Keys)
+//!     .resource::<Tag, _>(&Arc::new(Crm), Exposure::get)
+//!     .build()?;
+//! // In axum: `router.nest_service("/api/v1", SvcService::new(api))`. By itself, it takes the prefix off:
+//! let service = SvcService::new(api).under("/api/v1");
+//!
+//! let request = Request::get("/api/v1/tags/7").header("SVC-API-Token", "secret").body(Empty::<&[u8]>::new())?;
+//! let response = service.oneshot(request).await?;
+//! assert_eq!(response.status(), StatusCode::OK);
+//! let body = response.into_body().collect().await?.to_bytes();
+//! assert!(body.starts_with(br#"{"identifiers":["acme:7"]"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! What the service does itself, in this order (UND-39), before `svc-core` reads, validates, calls the backend and renders:
+//!
+//! 1. The head: a path outside the mount is 404, ambiguous HTTP 400 (UND-34), an address of nothing 404 (UND-35).
+//! 2. `OPTIONS` (UND-28), and for record helpers the preflight of [`Cors`] (HLP-08).
+//! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403 (AUT-03, AUT-04, ERR-07).
+//! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read before.
+//! 5. Documentation pages (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
+//!
+//! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
+//! reference code, and never a key, a query, an id or a body (UND-42).
 
 mod authenticate;
 mod base;

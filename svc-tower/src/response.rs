@@ -34,6 +34,7 @@ pub(crate) enum Media {
     Hal,
     Json,
     Html,
+    Css,
 }
 
 impl Media {
@@ -42,6 +43,7 @@ impl Media {
             Self::Hal => "application/hal+json",
             Self::Json => "application/json",
             Self::Html => "text/html; charset=utf-8",
+            Self::Css => "text/css; charset=utf-8",
         }
     }
 }

@@ -1,7 +1,8 @@
-//! From a request's path to the target it addresses, and the names of routes for the log.
+//! From a request's path to the target it addresses, and the the names of routes and methods for the log.
 
 use std::fmt;
 
+use http::Method;
 use svc_core::link::{Address, Scope, Target};
 
 /// Where the service is mounted: the segments that every path begins with, empty at the root.
@@ -57,6 +58,17 @@ impl fmt::Display for Record<'_> {
             write!(f, "{}/{{id}}/", home.plural())?;
         }
         write!(f, "{}/{{id}}", self.0.kind.plural())
+    }
+}
+
+/// A method for the log: one that clients invent is not shown.
+pub(crate) struct Name<'a>(pub(crate) &'a Method);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let standard = matches!(*self.0, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH)
+            || matches!(*self.0, Method::DELETE | Method::OPTIONS | Method::CONNECT | Method::TRACE);
+        f.write_str(if standard { self.0.as_str() } else { "other" })
     }
 }
 

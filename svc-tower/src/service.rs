@@ -16,7 +16,7 @@ use http_body::Body;
 use http_body_util::Full;
 use svc_core::{api::Api, value::Timestamp};
 use tower_service::Service;
-use tracing::{Instrument, field};
+use tracing::Instrument;
 
 use crate::{
     body::{AnyBody, BoxError, erase},
@@ -24,7 +24,7 @@ use crate::{
     dispatch::Incoming,
     guard::caught,
     response::{Answer, Sending, response},
-    route::{Mount, Route},
+    route::Mount,
     settings::{Clock, Settings},
 };
 
@@ -109,21 +109,13 @@ impl SvcService {
     async fn answer(self, request: Request<AnyBody>) -> Result<Response<Full<Bytes>>, Infallible> {
         let (parts, body) = request.into_parts();
         let mut incoming = Incoming::new(&self.api, &self.settings, parts);
-        let span = tracing::info_span!(
-            "request",
-            method = %Name(&incoming.parts.method),
-            route = %Route(incoming.target.as_ref()),
-            request_id = %incoming.request_id,
-            tenant = field::Empty,
-            status = field::Empty,
-            reference_code = field::Empty,
-        );
+        let span = incoming.span.clone();
         let mut answer = self.find_answer(&mut incoming, body).instrument(span.clone()).await;
         span.record("status", answer.status.as_u16());
         if let Some(code) = &answer.reference_code {
             span.record("reference_code", code.as_str());
         }
-        span.in_scope(|| tracing::debug!(status = answer.status.as_u16(), "answered"));
+        span.in_scope(|| tracing::debug!("answered"));
         let Incoming { parts, .. } = &incoming;
         if let Some(cors) = incoming.cors() {
             cors.mark(self.api.dialect(), &parts.method, &parts.headers, &mut answer.headers);
@@ -167,16 +159,5 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let request = request.map(erase);
         Box::pin(self.clone().answer(request))
-    }
-}
-
-/// A method for the log: one that clients invent is not shown.
-struct Name<'a>(&'a Method);
-
-impl std::fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let standard = matches!(*self.0, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH)
-            || matches!(*self.0, Method::DELETE | Method::OPTIONS | Method::CONNECT | Method::TRACE);
-        f.write_str(if standard { self.0.as_str() } else { "other" })
     }
 }

@@ -126,7 +126,7 @@ impl Api {
 
     /// 404 with the error object (UND-23, UND-35, ERR-16, HLP-09).
     pub(super) fn missing(&self, kind: Option<Kind>) -> Reply {
-        let problem = Problem::general(Code::ResourceNotFound, Code::ResourceNotFound.meaning().trim());
+        let problem = Problem::general(Code::ResourceNotFound, Code::ResourceNotFound.meaning());
         self.problems(kind, 404, &[problem])
     }
 

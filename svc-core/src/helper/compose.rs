@@ -257,21 +257,21 @@ impl Membership {
             Named::Name(_) => self.by_name,
             Named::Address(_) => self.by_address,
         };
-        Problem::new(code, property, code.meaning().trim())
+        Problem::new(code, property, code.meaning())
     }
 }
 
 /// The status of an action function that needs a person where there is none (UND-29).
 #[must_use]
 pub fn needs_person(property: &str) -> EntryStatus {
-    EntryStatus::Failed(vec![Problem::new(Code::PersonRequired, property, Code::PersonRequired.meaning().trim())])
+    EntryStatus::Failed(vec![Problem::new(Code::PersonRequired, property, Code::PersonRequired.meaning())])
 }
 
 /// The problem of a question that does not exist (HAF-08).
 #[must_use]
 pub fn unknown_question(response: &ResponseInput) -> Problem {
     let code = Code::QuestionDoesNotExist;
-    Problem::new(code, format!("{}.question", response.path), code.meaning().trim())
+    Problem::new(code, format!("{}.question", response.path), code.meaning())
 }
 
 /// The answer that a response asks for, without its links.
@@ -299,13 +299,13 @@ pub fn check_responses(question: &Object, response: &ResponseInput) -> Vec<Probl
         if !keys.contains(&key.as_str()) {
             let property = format!("{}.responses[{place}]", response.path);
             let code = Code::ResponseKeyDoesNotExist;
-            problems.push(Problem::new(code, property, code.meaning().trim()));
+            problems.push(Problem::new(code, property, code.meaning()));
         }
     }
     let is_single = question.get("question_type").and_then(Json::as_str) == Some("SingleChoice");
     if is_single && response.responses.len() > 1 {
         let code = Code::TooManyResponses;
-        problems.push(Problem::new(code, format!("{}.responses", response.path), code.meaning().trim()));
+        problems.push(Problem::new(code, format!("{}.responses", response.path), code.meaning()));
     }
     problems
 }

@@ -1,0 +1,183 @@
+//! A small backend with typed records in memory, and its keys.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use svc_core::{
+    Context, Create, Created, Delete, Draft, Error, Get, Helper, List, Page, PageRequest, Patch, Record, Result,
+    Tenant, Update,
+    api::{Api, ApiBuilder, Exposure, Vendor},
+    auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
+    helper::{EntryStatus, Outcome, PersonSignup, Plan, RecordSignature},
+    link::{Address, Scope},
+    model::{Kind, Person, Petition, Signature, Tag},
+    page::Next,
+    record::Meta,
+    value::Id,
+};
+
+/// The key of tenant `a` that may do everything.
+pub(crate) const KEY: &str = "good|key";
+/// A key of tenant `a` that may only read.
+pub(crate) const READER: &str = "reader";
+/// The key of tenant `b`.
+pub(crate) const OTHER: &str = "other";
+
+/// Tags of two tenants, and one petition of tenant `a`.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    tags: Mutex<Vec<(Tenant, Meta, Tag)>>,
+    pub(crate) signatures: Mutex<usize>,
+}
+
+pub(crate) fn id(text: &str) -> Id {
+    Id::new(text).unwrap()
+}
+
+impl Memory {
+    pub(crate) fn new() -> Arc<Self> {
+        let memory = Self::default();
+        let tag = |name: &str| Tag { name: Some(name.to_owned()), ..Tag::default() };
+        let now = svc_core::value::Timestamp::from_micros(0);
+        let rows = [("a", "t1"), ("a", "t2"), ("b", "t9")];
+        let rows = rows.map(|(tenant, name)| (Tenant::new(tenant), Meta::new(id(name), now), tag(name)));
+        memory.tags.lock().unwrap().extend(rows);
+        Arc::new(memory)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.tags.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl List<Tag> for Memory {
+    async fn list(&self, cx: &Context, _: &Scope, _: &PageRequest) -> Result<Page<Tag>> {
+        let tags = self.tags.lock().unwrap();
+        let own = tags.iter().filter(|(tenant, ..)| *tenant == cx.tenant);
+        let records: Vec<_> = own.map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone())).collect();
+        Ok(Page { total: records.len() as u64, records, next: Next::End })
+    }
+}
+
+#[async_trait]
+impl Get<Tag> for Memory {
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+        match at.id.as_str() {
+            "panics" => panic!("planted panic"),
+            "busy" => return Err(Error::Unavailable { retry_after: 7 }),
+            "broken" => return Err(Error::unexpected("planted /var/lib/secret.db")),
+            _ => {}
+        }
+        let tags = self.tags.lock().unwrap();
+        let found = tags.iter().find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == at.id);
+        Ok(found.map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone())))
+    }
+}
+
+#[async_trait]
+impl Create<Tag> for Memory {
+    async fn create(&self, cx: &Context, draft: Draft<Tag>) -> Result<Created<Tag>> {
+        let meta = Meta::new(id(&cx.request_id.to_string()), cx.now);
+        self.tags.lock().unwrap().push((cx.tenant.clone(), meta.clone(), draft.fields()));
+        Ok(Created::New(Record::new(meta, draft.fields())))
+    }
+}
+
+#[async_trait]
+impl Update<Tag> for Memory {
+    async fn update(&self, cx: &Context, at: &Address, patch: Patch<Tag>) -> Result<Option<Record<Tag>>> {
+        let mut tags = self.tags.lock().unwrap();
+        let found = tags.iter_mut().find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == at.id);
+        let Some((_, meta, tag)) = found else { return Ok(None) };
+        *tag = patch.apply(tag, cx.now)?;
+        Ok(Some(Record::new(meta.clone(), tag.clone())))
+    }
+}
+
+#[async_trait]
+impl Delete<Tag> for Memory {
+    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+        let mut tags = self.tags.lock().unwrap();
+        let before = tags.len();
+        tags.retain(|(tenant, meta, _)| *tenant != cx.tenant || meta.id != at.id);
+        Ok(tags.len() < before)
+    }
+}
+
+fn is_the_petition(cx: &Context, id: &Id) -> bool {
+    cx.tenant == Tenant::new("a") && id.as_str() == "p1"
+}
+
+#[async_trait]
+impl Get<Petition> for Memory {
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Petition>>> {
+        let petition = || Record::new(Meta::new(at.id.clone(), cx.now), Petition::default());
+        Ok(is_the_petition(cx, &at.id).then(petition))
+    }
+}
+
+#[async_trait]
+impl Helper<PersonSignup> for Memory {
+    async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+        let fields = plan.person().map(|person| person.fields()).unwrap_or_default();
+        let person = Record::<Person>::new(Meta::new(id("person-1"), cx.now), fields);
+        Ok(Outcome::person(person, EntryStatus::Created))
+    }
+}
+
+#[async_trait]
+impl Helper<RecordSignature> for Memory {
+    async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
+        let container = plan.container.clone().ok_or(Error::NotFound)?;
+        if !is_the_petition(cx, &container.id) {
+            return Err(Error::NotFound);
+        }
+        *self.signatures.lock().unwrap() += 1;
+        let signature = Record::new(Meta::new(id("s1"), cx.now), Signature::default()).link("petition", container);
+        Ok(Outcome::without_person().action(signature, EntryStatus::Created))
+    }
+}
+
+/// The keys above; further ones make trouble.
+#[derive(Debug)]
+pub(crate) struct Keys;
+
+#[async_trait]
+impl Authenticator for Keys {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        let known = |tenant: &str, rights| Ok(Some((Tenant::new(tenant), Caller::with_rights(rights))));
+        match credentials.key {
+            Some(KEY) => known("a", Rights::all()),
+            Some(READER) => known("a", Rights::read_only()),
+            Some(OTHER) => known("b", Rights::all()),
+            Some("panics") => panic!("planted panic"),
+            Some("trouble") => Err(Error::Unavailable { retry_after: 3 }),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Finds the tenant of the one petition.
+#[derive(Debug)]
+pub(crate) struct Containers;
+
+#[async_trait]
+impl AnonymousTenant for Containers {
+    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+        let is_known = container.kind == Kind::Petition && container.id.as_str() == "p1";
+        Ok(is_known.then(|| Tenant::new("a")))
+    }
+}
+
+/// The API over a backend: tags in full, petitions to read, sign-up and signatures.
+pub(crate) fn api(memory: &Arc<Memory>) -> ApiBuilder {
+    Api::builder(Vendor::new("Example", "Test").namespace("test"))
+        .base_url("http://localhost/")
+        .authenticator(Keys)
+        .anonymous_helpers(Containers)
+        .resource::<Tag, _>(memory, |tags| tags.list().get().create().update().delete())
+        .resource::<Petition, _>(memory, Exposure::get)
+        .helper::<PersonSignup>(memory)
+        .helper::<RecordSignature>(memory)
+}

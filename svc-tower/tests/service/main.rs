@@ -1,0 +1,13 @@
+//! The service over a small backend: what each request gets, without a network.
+
+mod backend;
+mod client;
+
+mod bodies;
+mod docs;
+mod heads;
+mod http_rules;
+mod keys;
+mod order;
+mod sites;
+mod trouble;
