@@ -36,7 +36,7 @@ pub(crate) enum Admission {
     KeyInvalid,
     /// 403: the key may not do this (AUT-04).
     KeyNotAllowed,
-    /// 404: nobody has the container of this call without a key (HLP-09).
+    /// 404 once its body is read: nobody has the container of this call without a key (HLP-09).
     NoContainer,
     /// The operation is not supported, if what it addresses exists (UND-39).
     NotImplemented(Tenant, Caller),

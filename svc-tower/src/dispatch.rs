@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use http::{Method, request::Parts};
 use svc_core::{
-    Base, Code, Context, Error, Tenant,
+    Base, Code, Context, Error, Problem, Tenant,
     api::{Api, Verdict},
     auth::Caller,
     link::Target,
+    read::Json,
     value::Timestamp,
 };
 use tracing::{Span, field};
@@ -106,24 +107,18 @@ impl<'a> Incoming<'a> {
     }
 
     async fn checked(&mut self, target: &Target, body: AnyBody) -> Result<Answer, Answer> {
-        let (mut context, takes_body) = self.admitted(target).await?;
-        let body = if takes_body { self.body(body).await? } else { Bytes::new() };
-        // The time that the client took to send the body does not count.
-        context.deadline = self.settings.deadline();
-        Ok(self.respond(&context, target, body).await)
-    }
-
-    /// The context of a request whose key and right suffice, and whether its body is to be read.
-    async fn admitted(&mut self, target: &Target) -> Result<(Context, bool), Answer> {
         let now = self.settings.clock.now();
-        let identity = identify(self.api, &self.parts, now).await.map_err(|error| self.error(error))?;
-        let verdict = self.api.verdict(&self.parts.method, target);
-        let admission = admit(self.api, identity, verdict, target).await.map_err(|error| self.error(error))?;
-        match admission {
-            Admission::Admitted { tenant, caller, takes_body } => Ok((self.context(tenant, caller, now), takes_body)),
+        match self.admission(target, now).await? {
+            Admission::Admitted { tenant, caller, takes_body } => {
+                let mut context = self.context(tenant, caller, now);
+                let body = if takes_body { self.body(body).await? } else { Bytes::new() };
+                // The time that the client took to send the body does not count.
+                context.deadline = self.settings.deadline();
+                Ok(self.respond(&context, target, body).await)
+            }
             Admission::KeyInvalid => Err(self.failure(Code::KeyInvalid, "The API key is missing or not valid.")),
             Admission::KeyNotAllowed => Err(self.failure(Code::KeyNotAllowed, "This API key may not do this.")),
-            Admission::NoContainer => Err(self.error(Error::NotFound)),
+            Admission::NoContainer => Err(self.no_container(body).await?),
             Admission::NotImplemented(tenant, caller) => {
                 let context = self.context(tenant, caller, now);
                 match self.api.exists(&context, target).await {
@@ -133,6 +128,28 @@ impl<'a> Incoming<'a> {
                 }
             }
         }
+    }
+
+    /// Whether the key and the right of a request suffice.
+    async fn admission(&self, target: &Target, now: Timestamp) -> Result<Admission, Answer> {
+        let identity = identify(self.api, &self.parts, now).await.map_err(|error| self.error(error))?;
+        let verdict = self.api.verdict(&self.parts.method, target);
+        admit(self.api, identity, verdict, target).await.map_err(|error| self.error(error))
+    }
+
+    /// What a call without a key gets where nobody has the container: as with a key, its body comes first (UND-39).
+    async fn no_container(&self, body: AnyBody) -> Result<Answer, Answer> {
+        let body = self.body(body).await?;
+        let unreadable = match Json::read(&body, &self.api.sizes().json) {
+            _ if body.iter().all(u8::is_ascii_whitespace) => None,
+            Err(problems) => Some(problems),
+            Ok(Json::Object(_)) => None,
+            Ok(other) => {
+                let text = format!("The body must be a JSON object, not {}.", other.kind_name());
+                Some(vec![Problem::general(Code::JsonInvalid, text)])
+            }
+        };
+        Ok(self.error(unreadable.map_or(Error::NotFound, Error::Invalid)))
     }
 
     fn context(&mut self, tenant: Tenant, caller: Caller, now: Timestamp) -> Context {

@@ -8,7 +8,7 @@ use svc_core::{
     helper::{FunctionFields, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    schema::{LinkSpec, LinkTarget},
+    schema::{LinkSpec, LinkTarget, LinkWrite},
 };
 
 use super::{
@@ -59,6 +59,15 @@ fn resource(api: &Api, base: &Base, kind: Kind) -> String {
     let schema = kind.schema();
     let mut page = open(api, base, &format!("`{}`", api.dialect().relation(schema.singular)));
     page.paragraph(schema.doc.trim());
+    for (of, collection) in aliases(schema.singular) {
+        let text = format!("On `{}`, a link of this name leads to", api.dialect().relation(of.singular()));
+        page.pointer(
+            &text,
+            None,
+            &page_href(api, base, collection.plural()),
+            &api.dialect().relation(collection.plural()),
+        );
+    }
     page.pointer("Records are listed in", None, &page_href(api, base, schema.plural), schema.plural);
     operations(api, &mut page, kind);
     page.heading("fields", "Fields");
@@ -68,23 +77,35 @@ fn resource(api: &Api, base: &Base, kind: Kind) -> String {
         page.paragraph("A person also has `id`, the last part of its address.");
         page.paragraph("Keys of `custom_fields` are kept as they are sent: this server puts no prefix before them.");
     }
-    page.heading("links", "Links");
     let sent = api.sent_links(kind);
-    let sent = schema.links.iter().filter(|link| sent.contains(&link.name));
-    page.table(
-        ["Relation", "Leads to", "Set by", "Meaning"],
-        sent.map(|link| {
-            let (name, target) = (relation_cell(api, base, link.name), target_cell(api, base, link.target));
-            [
-                name,
-                target,
-                Cell::Prose(write_text(link.target).to_owned()),
-                Cell::Prose(without_row(link.doc).to_owned()),
-            ]
-        }),
-    );
+    let links = |link: &&LinkSpec| sent.contains(&link.name);
+    links_table(api, base, &mut page, schema.links.iter().filter(links));
     fields.nested(&mut page);
     page.finish()
+}
+
+/// The kinds with a collection under this name, which is also that of a single record (HLP-21).
+fn aliases(name: &str) -> impl Iterator<Item = (Kind, Kind)> + '_ {
+    let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links.iter().map(move |link| (*kind, link)));
+    links.filter_map(move |(of, link)| match link.target {
+        LinkTarget::Many { kind, .. } if link.name == name => Some((of, kind)),
+        _ => None,
+    })
+}
+
+/// Links as a table under a heading of their own; nothing when there are none.
+fn links_table<'l>(api: &Api, base: &Base, page: &mut Page, links: impl Iterator<Item = &'l LinkSpec>) {
+    let mut rows = links
+        .map(|link| {
+            let (name, target) = (relation_cell(api, base, link.name), target_cell(api, base, link.target));
+            let set_by = Cell::Prose(write_text(link.target).to_owned());
+            [name, target, set_by, Cell::Prose(without_row(link.doc).to_owned())]
+        })
+        .peekable();
+    if rows.peek().is_some() {
+        page.heading("links", "Links, under `_links`");
+        page.table(["Relation", "Leads to", "Set by", "Meaning"], rows);
+    }
 }
 
 fn operations(api: &Api, page: &mut Page, kind: Kind) {
@@ -214,6 +235,15 @@ fn helper(api: &Api, base: &Base, helper: HelperName) -> String {
             &page_href(api, base, "person"),
             &api.dialect().relation("person"),
         );
+    }
+    if helper.takes_person() && helper != HelperName::PersonSignup {
+        // The person is sent inline, the container stands in the address.
+        let sent = |link: &&LinkSpec| {
+            link.name != "person"
+                && !matches!(link.target, LinkTarget::One { write: LinkWrite::Never, .. })
+                && matches!(link.target, LinkTarget::One { .. })
+        };
+        links_table(api, base, &mut page, records.schema().links.iter().filter(sent));
     }
     if helper.takes_functions() {
         page.heading("functions", "Action functions");

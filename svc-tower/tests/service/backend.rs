@@ -66,6 +66,12 @@ impl Get<Tag> for Memory {
         match at.id.as_str() {
             "panics" => panic!("planted panic"),
             "busy" => return Err(Error::Unavailable { retry_after: 7 }),
+            // Shows what the backend was told of the time.
+            "time" => {
+                let description = cx.deadline.is_some().then(|| "deadline".to_owned());
+                let tag = Tag { description, ..Tag::default() };
+                return Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)));
+            }
             "broken" => return Err(Error::unexpected("planted /var/lib/secret.db")),
             _ => {}
         }

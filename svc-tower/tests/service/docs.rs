@@ -105,6 +105,10 @@ async fn hal_18_helpers_show_their_bodies() {
     for expected in ["comments", "person", "add_tags", "with or without a key"] {
         assert!(signature.contains(expected), "{expected}");
     }
+    let donation = page(&service, "/docs/v1/record_donation_helper").await;
+    assert!(donation.contains("<code>svc:attendance</code>"), "HLP-13");
+    let attendance = page(&service, "/docs/v1/attendance").await;
+    assert!(attendance.contains("a link of this name leads to"), "HLP-21");
     let schedule = page(&service, "/docs/v1/schedule_helper").await;
     assert!(
         schedule.contains("scheduled_start_date")

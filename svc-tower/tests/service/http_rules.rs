@@ -1,7 +1,13 @@
 //! HTTP around the interface: methods, headers, mounts (HAL-01 to HAL-04, UND-28, UND-30, UND-33 to UND-35).
 
-use http::{Request, StatusCode, Version};
+use std::{convert::Infallible, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, Version};
+use http_body_util::{Empty, Full};
+use svc_core::value::Timestamp;
 use svc_tower::{PeerAddr, SvcService};
+use tower::Service;
 
 use crate::{
     backend::{Memory, api},
@@ -206,4 +212,28 @@ async fn hal_01_links_follow_trusted_proxies_only() {
     assert!(trusted.text().contains("\"https://public.example/tags\""), "{}", trusted.text());
     let stranger = exchange(&service, through("10.0.0.2"), "").await;
     assert!(!stranger.text().contains("public.example"));
+}
+
+#[tokio::test]
+async fn und_36_the_backend_is_told_the_time_of_receipt_and_the_deadline() {
+    let timed = service().clock(|| Timestamp::from_micros(1_000_000));
+    let answer = exchange(&timed, with_key("GET", "/tags/time"), "").await.object();
+    assert_eq!(answer.get("created_date").unwrap().as_str(), Some("1970-01-01T00:00:01Z"));
+    assert_eq!(answer.get("description").unwrap().as_str(), Some("deadline"));
+    for timeout in [None, Some(Duration::MAX)] {
+        let endless = service().request_timeout(timeout);
+        assert!(!exchange(&endless, with_key("GET", "/tags/time"), "").await.object().contains("description"));
+    }
+}
+
+#[test]
+fn hal_01_the_service_can_be_shared_and_never_fails() {
+    fn check<S>(_: &S)
+    where
+        S: Service<Request<Full<Bytes>>, Error = Infallible, Response = Response<Full<Bytes>>, Future: Send>,
+        S: Service<Request<Empty<&'static [u8]>>, Error = Infallible>,
+        S: Clone + Send + Sync + std::fmt::Debug + 'static,
+    {
+    }
+    check(&service());
 }

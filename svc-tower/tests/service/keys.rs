@@ -1,6 +1,11 @@
 //! Authentication (AUT-01 to AUT-08).
 
-use http::{HeaderValue, Method, StatusCode};
+use async_trait::async_trait;
+use http::{HeaderValue, StatusCode};
+use svc_core::{
+    Result, Tenant,
+    auth::{Authenticator, Caller, Credentials, Rights},
+};
 use svc_tower::SvcService;
 
 use crate::{
@@ -131,5 +136,34 @@ async fn aut_07_without_anonymous_helpers_they_need_a_key_too() {
     let helper = "/petitions/p1/record_signature_helper";
     assert_eq!(exchange(&service, without_key("POST", helper), "{}").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(exchange(&service, with_key("POST", helper), "{}").await.status, StatusCode::OK);
-    let _ = Method::POST;
+}
+
+/// Knows people without a key by what another layer found out about them.
+struct Sessions;
+
+#[derive(Clone)]
+struct Session(Caller);
+
+#[async_trait]
+impl Authenticator for Sessions {
+    async fn authenticate(&self, _: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        Ok(None)
+    }
+
+    async fn without_key(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        Ok(credentials.extensions.get().map(|Session(caller)| (Tenant::new("a"), caller.clone())))
+    }
+}
+
+#[tokio::test]
+async fn aut_01_an_authenticator_may_know_callers_without_a_key() {
+    let service = SvcService::new(api(&Memory::new()).authenticator(Sessions).build().unwrap());
+    let by = |caller: Caller, method, path| without_key(method, path).extension(Session(caller));
+    let member = || Caller::with_rights(Rights::read_only());
+    assert_eq!(exchange(&service, by(member(), "GET", "/tags"), "").await.status, StatusCode::OK);
+    assert_eq!(exchange(&service, by(member(), "DELETE", "/tags/t1"), "").await.status, StatusCode::FORBIDDEN);
+    let helper = "/petitions/p1/record_signature_helper";
+    assert_eq!(exchange(&service, by(Caller::anonymous(), "GET", "/tags"), "").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(exchange(&service, by(Caller::anonymous(), "POST", helper), "").await.text(), "{}");
+    assert_eq!(exchange(&service, without_key("GET", "/tags"), "").await.status, StatusCode::UNAUTHORIZED);
 }

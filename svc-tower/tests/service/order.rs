@@ -10,6 +10,9 @@ use crate::{
     client::{Counted, HEADER, exchange, send, service, with_key, without_key},
 };
 
+/// A helper of a container that nobody has.
+const NOBODYS: &str = "/petitions/p2/record_signature_helper";
+
 #[tokio::test]
 async fn und_39_each_check_hides_the_later_ones() {
     let service = service();
@@ -42,6 +45,13 @@ async fn und_39_each_check_hides_the_later_ones() {
         (with_key("PUT", "/tags/nobody"), "{", 400),
         (with_key("PUT", "/tags/nobody"), "{\"name\":7}", 404),
         (with_key("PUT", "/tags/t1"), "{\"name\":7}", 400),
+        // Without a key, too, the body comes before the container.
+        (without_key("POST", NOBODYS).header("content-type", form), large, 415),
+        (without_key("POST", NOBODYS), large, 413),
+        (without_key("POST", NOBODYS), "{", 400),
+        (without_key("POST", NOBODYS), "[]", 400),
+        (without_key("POST", NOBODYS), "{\"comments\":7}", 404),
+        (without_key("POST", NOBODYS), " ", 404),
     ];
     for (place, (request, body, status)) in cases.into_iter().enumerate() {
         assert_eq!(exchange(&service, request, body).await.status.as_u16(), status, "case {place}");
