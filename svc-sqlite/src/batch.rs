@@ -3,14 +3,20 @@
 use std::any::Any;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
+use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
 use svc_core::error::{Error, Result};
 
 use crate::options::{Hold, Options};
 use crate::trouble::{SOON, Trouble, settle, taints};
+
+/// The write-ahead log is copied into the file when it has so many pages.
+const LONG_LOG: i32 = 2_000;
 
 type Hook = Box<dyn FnOnce() + Send>;
 
@@ -135,11 +141,35 @@ pub(crate) struct Engine {
     connection: Connection,
     patience: Duration,
     before_commit: Option<Hold>,
+    /// Pages in the write-ahead log after the last COMMIT.
+    log: Arc<AtomicI32>,
 }
 
 impl Engine {
-    pub(crate) fn new(connection: Connection, options: &Options) -> Self {
-        Self { connection, patience: options.busy_timeout, before_commit: options.before_commit.clone() }
+    /// Takes the connection over, and with it the care for the length of the log: by itself SQLite would copy it into
+    /// the file inside of a COMMIT, before the answer.
+    pub(crate) fn new(mut connection: Connection, options: &Options) -> rusqlite::Result<Self> {
+        let log = Arc::new(AtomicI32::new(0));
+        let grows = Arc::clone(&log);
+        connection.wal_hook(Some(move |_: &mut Wal, pages| {
+            grows.store(pages, Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(Self { connection, patience: options.busy_timeout, before_commit: options.before_commit.clone(), log })
+    }
+
+    /// Whether the log shall be copied into the file.
+    pub(crate) fn has_long_log(&self) -> bool {
+        self.log.load(Ordering::Relaxed) >= LONG_LOG
+    }
+
+    /// Copies what it can of the log into the file; the log starts anew when no reader needs it any more.
+    pub(crate) fn shorten_log(&self) {
+        // Until a COMMIT tells the length again.
+        self.log.store(0, Ordering::Relaxed);
+        if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())) {
+            tracing::warn!(%error, "the write-ahead log cannot be copied into the data file");
+        }
     }
 
     /// Begins a transaction, or says at once that another process holds the file.

@@ -22,8 +22,7 @@ const STATEMENTS: usize = 512;
 /// Page cache of the writer, and of each reader, in KiB: anonymous memory, so it is small; the kernel caches the file.
 const WRITER_CACHE: i64 = 8 * 1024;
 const READER_CACHE: i64 = 2 * 1024;
-/// The write-ahead log is copied into the file after so many pages, and cut to so many bytes when it starts anew.
-const CHECKPOINT_PAGES: i64 = 2_000;
+/// The write-ahead log is cut to so many bytes when it starts anew.
 const LOG_BYTES: i64 = 32 * 1024 * 1024;
 
 /// Why a data file cannot be opened, copied or removed; each names the file and what to do.
@@ -297,10 +296,8 @@ fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
     }
     writer.pragma_update(None, "synchronous", if options.synchronous_normal { "normal" } else { "full" })?;
     writer.pragma_update(None, "secure_delete", true)?;
-    // Both also hand back the new value.
-    for (name, value) in [("wal_autocheckpoint", CHECKPOINT_PAGES), ("journal_size_limit", LOG_BYTES)] {
-        writer.pragma_update_and_check(None, name, value, |_| Ok(()))?;
-    }
+    // These also hand back the new value.
+    writer.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
     if let Some(pages) = options.max_page_count {
         writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 use svc_core::error::Result;
 
 use crate::batch::{Engine, Task, Work};
-use crate::file::FileError;
+use crate::file::{FileError, io, sqlite};
 use crate::options::Options;
 use crate::trouble::{Trouble, unavailable};
 
@@ -41,15 +41,18 @@ struct Shared {
 
 struct Queue {
     waiting: VecDeque<Box<dyn Task>>,
+    /// An inline commit left a long log to the thread.
+    long_log: bool,
     open: bool,
 }
 
 impl Writer {
     /// Starts the writer thread on `connection`.
     pub(crate) fn start(connection: Connection, options: &Options) -> Result<Self, FileError> {
+        let engine = Engine::new(connection, options).map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
-            engine: Mutex::new(Engine::new(connection, options)),
-            queue: Mutex::new(Queue { waiting: VecDeque::new(), open: true }),
+            engine: Mutex::new(engine),
+            queue: Mutex::new(Queue { waiting: VecDeque::new(), long_log: false, open: true }),
             filled: Condvar::new(),
             capacity: options.queue,
             inline: options.inline_commit,
@@ -59,7 +62,7 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("svc-sqlite-writer".to_owned())
             .spawn(move || of_thread.serve())
-            .map_err(crate::file::io(&options.path))?;
+            .map_err(io(&options.path))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -120,7 +123,7 @@ impl Shared {
             return false;
         }
         let queue = self.queue();
-        if !queue.open || !queue.waiting.is_empty() {
+        if !queue.open || queue.long_log || !queue.waiting.is_empty() {
             return false;
         }
         drop(queue);
@@ -139,6 +142,12 @@ impl Shared {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return false,
             Err(error) => work.refuse(&Trouble::of(&error)),
         }
+        let long_log = engine.has_long_log();
+        drop(engine);
+        if long_log {
+            self.queue().long_log = true;
+            self.filled.notify_one();
+        }
         true
     }
 
@@ -156,24 +165,34 @@ impl Shared {
     /// The writer thread: until the queue is closed and empty.
     fn serve(&self) {
         while self.wait() {
-            let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut engine = self.engine();
             // Taken only now: whatever came while an inline commit held the engine shares this transaction.
             let mut batch = self.take();
             let crowd = self.crowd.load(Ordering::Relaxed);
             self.crowd.store(batch.len().max(crowd.saturating_sub(crowd.div_ceil(4))), Ordering::Relaxed);
             engine.run(&mut batch);
+            let long_log = engine.has_long_log();
             drop(engine);
             for task in batch {
                 task.answer();
             }
+            if long_log {
+                self.engine().shorten_log();
+            }
+            // Also when somebody else's commit was the one that found it long. A flag lost here comes with the next commit.
+            self.queue().long_log = false;
         }
+    }
+
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there is something to do.
     fn wait(&self) -> bool {
-        let queue = self.queue();
-        let queue = self.filled.wait_while(queue, |queue| queue.open && queue.waiting.is_empty());
-        !queue.unwrap_or_else(PoisonError::into_inner).waiting.is_empty()
+        let idle = |queue: &mut Queue| queue.open && !queue.long_log && queue.waiting.is_empty();
+        let queue = self.filled.wait_while(self.queue(), idle).unwrap_or_else(PoisonError::into_inner);
+        queue.open || !queue.waiting.is_empty()
     }
 
     /// The next batch, without the work that nobody waits for any more.

@@ -362,6 +362,21 @@ fn a_read_only_file_is_unexpected_and_recovers() {
     assert_eq!(bench.notes(), ["b"]);
 }
 
+/// The log is copied into the file and starts anew while writes go on, on their callers' threads or not.
+#[test]
+fn the_log_stays_short() {
+    for inline in [false, true] {
+        let bench = bench(|options| options.inline_commit(inline));
+        for _ in 0..40 {
+            // About 500 pages.
+            let large = |job: &mut Job<'_>| Ok(job.execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?);
+            bench.write(large).unwrap();
+        }
+        let log = std::fs::metadata(bench.folder.path().join("data.db-wal")).unwrap().len();
+        assert!(log < 4_000 * 4_120, "{log}");
+    }
+}
+
 /// 64 callers: each is answered once, and what was acknowledged is there.
 #[test]
 fn many_callers() {
