@@ -3,17 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::file::{FileError, io, make, open_reader, sqlite, sync_directory};
 use crate::store::Store;
 
 /// Pages copied in one step.
 const STEP: i32 = 1_024;
+/// Between two attempts at emptying the log.
+const PAUSE: Duration = Duration::from_millis(5);
 
 impl Store {
     /// Copies the store into a new file that only its owner can read, while others read and write.
@@ -48,7 +50,10 @@ impl Store {
     /// [`FileError::Sqlite`] with "database is locked" when long reads or writes are under way beyond the busy timeout.
     pub async fn checkpoint(&self) -> Result<(), FileError> {
         let patience = self.patience();
-        self.aside(self.path().to_owned(), move |path| empty_log(&connect(path, patience)?).map_err(sqlite(path))).await
+        self.aside(self.path().to_owned(), move |path| {
+            empty_log(&connect(path, patience)?, patience).map_err(sqlite(path))
+        })
+        .await
     }
 
     /// Writes the whole file anew, without free space, and empties the log: afterwards no byte of anything that was ever
@@ -63,7 +68,7 @@ impl Store {
         let patience = self.patience();
         self.aside(self.path().to_owned(), move |path| {
             let file = connect(path, patience)?;
-            file.execute_batch("VACUUM").and_then(|()| empty_log(&file)).map_err(sqlite(path))
+            file.execute_batch("VACUUM").and_then(|()| empty_log(&file, patience)).map_err(sqlite(path))
         })
         .await
     }
@@ -98,8 +103,18 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, FileError> {
     Ok(file)
 }
 
-fn empty_log(file: &Connection) -> rusqlite::Result<()> {
-    if file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))? { Err(busy()) } else { Ok(()) }
+/// Waits for readers as long as `patience` allows, and also, which SQLite does not do by itself, for another checkpoint.
+fn empty_log(file: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        let is_busy = file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0));
+        match is_busy {
+            Ok(false) => return Ok(()),
+            Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => return Err(error),
+            _ if start.elapsed() >= patience => return Err(busy()),
+            _ => thread::sleep(PAUSE),
+        }
+    }
 }
 
 fn busy() -> rusqlite::Error {
