@@ -2,7 +2,7 @@
 
 use svc_core::{Base, Code, api::Api};
 
-use super::{html::Cell, open, page_href, words::without_row};
+use super::{html::Cell, open, page_href};
 
 /// The page of the error object.
 pub(super) fn error_object(api: &Api, base: &Base) -> String {
@@ -36,7 +36,7 @@ pub(super) fn error_object(api: &Api, base: &Base) -> String {
         ["Code", "Status", "Meaning"],
         Code::ALL.iter().map(|code| {
             let link = Cell::Link(page_href(api, base, code.as_str()), code.as_str().to_owned());
-            [link, Cell::Prose(code.status().to_string()), Cell::Prose(without_row(code.meaning()).to_owned())]
+            [link, Cell::Prose(code.status().to_string()), Cell::Prose(code.meaning().trim().to_owned())]
         }),
     );
     page.finish()
@@ -46,7 +46,7 @@ pub(super) fn error_object(api: &Api, base: &Base) -> String {
 pub(super) fn code(api: &Api, base: &Base, name: &str) -> Option<String> {
     let code = Code::ALL.iter().find(|code| code.as_str() == name)?;
     let mut page = open(api, base, &format!("`{name}`"));
-    page.paragraph(&format!("{}.", without_row(code.meaning()).trim_end_matches('.')));
+    page.paragraph(&format!("{}.", code.meaning().trim().trim_end_matches('.')));
     page.paragraph(&format!("It comes with the HTTP status {}, or in an entry with this code.", code.status()));
     page.pointer("It stands in", None, &page_href(api, base, "error"), &api.dialect().relation("error"));
     Some(page.finish())
