@@ -44,8 +44,18 @@ fn package(cases: &BTreeMap<String, PathBuf>) -> PathBuf {
 fn errors(folder: &Path) -> BTreeMap<String, Vec<(String, String)>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(folder).args(["check", "--bins", "--keep-going", "--offline", "--quiet", "--message-format=json"]);
-    command.env("CARGO_TARGET_DIR", folder.join("target")).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command.current_dir(folder).args([
+        "check",
+        "--bins",
+        "--keep-going",
+        "--offline",
+        "--quiet",
+        "--message-format=json",
+    ]);
+    command
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = command.output().expect("cargo runs");
     let mut errors: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {

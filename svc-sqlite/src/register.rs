@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use svc_core::{
-    api::ApiBuilder,
+    api::{ApiBuilder, Behaviour},
     helper::{
         PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
         RecordSubmission, Schedule,
@@ -34,7 +34,7 @@ impl Store {
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         let store = &Arc::new(self.clone());
         let api = helpers(store, containers(store, api));
-        actions(store, api)
+        actions(store, api).declares(Behaviour::CapacityEnforced).declares(Behaviour::TicketLimitEnforced)
     }
 }
 
