@@ -7,7 +7,10 @@ use http::Response;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use svc_conformance::ledger::Ledger;
-use svc_core::api::ResponseStyle;
+use svc_core::api::{ApiBuilder, ResponseStyle};
+use svc_core::helper::{
+    PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
+};
 use svc_core::link::Dialect;
 use svc_core::value::Id;
 use svc_core::{Api, Vendor};
@@ -18,7 +21,7 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 use crate::client::{Client, Names, Wire, own, segments};
-use crate::kinds::{contains, kind, least};
+use crate::kinds::{ACTIONS, contains, kind, least};
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
@@ -30,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) examples: bool,
     /// Helpers leave nothing behind when a part fails.
     pub(crate) atomic: bool,
+    /// Helpers run by the default runner, over the registered operations.
+    pub(crate) composed: bool,
     pub(crate) anonymous_helpers: bool,
     pub(crate) error_bodies: bool,
     pub(crate) patch_is_put: bool,
@@ -46,6 +51,7 @@ impl Default for Setup {
             names: Names::STANDARD,
             examples: false,
             atomic: false,
+            composed: false,
             anonymous_helpers: true,
             error_bodies: false,
             patch_is_put: false,
@@ -168,6 +174,9 @@ impl Server {
         if setup.anonymous_helpers {
             api = api.anonymous_helpers(store.clone());
         }
+        if setup.composed {
+            api = composed(api);
+        }
         for capability in &setup.without {
             api = api.without(capability);
         }
@@ -214,4 +223,18 @@ impl Server {
             key.token
         })
     }
+}
+
+/// The helpers that can be composed of this store's operations: a canvass has no create, scheduling is none.
+fn composed(mut api: ApiBuilder) -> ApiBuilder {
+    for (_, _, helper) in ACTIONS {
+        api = api.without(&format!("helper.{}", helper.trim_end_matches("_helper")));
+    }
+    api.without("helper.person_signup")
+        .compose::<RecordSignature>()
+        .compose::<RecordSubmission>()
+        .compose::<RecordDonation>()
+        .compose::<RecordOutreach>()
+        .compose::<RecordAttendance>()
+        .compose::<PersonSignup>()
 }

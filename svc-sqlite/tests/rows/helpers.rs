@@ -37,6 +37,47 @@ const CASES: &[Case] = &[
 
 pub(crate) static FAMILY: Family = Family::new("HLP HAF SCH", CASES);
 
+/// The same through the default runner: what it cannot do is said by its own cases.
+const COMPOSED: &[Case] = &[
+    ("methods of helpers", |f| methods(&composed(f))),
+    ("subsets of the body", |f| subsets(&composed(f))),
+    ("the inline person", |f| inline_person(&composed(f))),
+    ("matching", |f| matching(&composed(f))),
+    ("matching without a key", |f| matching_without_key(&composed(f))),
+    ("strangers learn nothing", |f| strangers(&composed(f))),
+    ("each record helper", |f| record_helpers(&composed(f))),
+    ("attendance of ticketed events", |f| ticketed(&composed(f))),
+    ("person signup", |f| signup(&composed(f))),
+    ("a container that does not exist", |f| no_container(&composed(f))),
+    ("tags and lists", |f| tags_and_lists(&composed(f))),
+    ("questions", |f| questions(&composed(f))),
+    ("non-atomic", |f| non_atomic(&composed(f))),
+    ("an action that cannot be stored", composed_action_fails),
+];
+
+pub(crate) static COMPOSED_FAMILY: Family = Family::new("HLP HAF composed", COMPOSED);
+
+/// The same service with the default runner.
+fn composed(f: &Fixture) -> Fixture {
+    f.with(&Setup { composed: true, ..Setup::default() })
+}
+
+/// The default runner reports person 201 and action 400, and the person stays (HLP-10).
+fn composed_action_fails(f: &Fixture) {
+    let f = &composed(f);
+    let (api, ledger) = (&f.api, &f.ledger);
+    let event = api.create("events", &json!({"capacity": 0}));
+    let helper = api.href(&event, "record_attendance_helper");
+    let people = api.total(&api.collection("people"));
+    let reply = api.post(&helper, &json!({"status": "accepted", "person": {"given_name": "Late"}}));
+    let entries: Vec<_> =
+        reply.entries().iter().map(|entry| entry["response_code"].as_u64().unwrap_or_default()).collect();
+    let reported =
+        reply.error()["request_type"] == "non-atomic" && entries == [201, 400] && reply.says("CAPACITY_EXCEEDED");
+    row!(ledger, "HLP-10", reply.status == 400 && reported, "{reply}");
+    row!(ledger, "ERR-29", api.total(&api.collection("people")) == people + 1, "the person stays");
+}
+
 /// The row of each record helper.
 const HELPER_ROWS: &[(&str, &str)] = &[
     ("HLP-11", "signature"),

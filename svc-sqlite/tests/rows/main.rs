@@ -33,6 +33,7 @@ static FAMILIES: &[&Family] = &[
     &resources::ACTIONS_FAMILY,
     &crud::FAMILY,
     &helpers::FAMILY,
+    &helpers::COMPOSED_FAMILY,
     &access::FAMILY,
     &errors::FAMILY,
     &tables::FAMILY,
@@ -75,6 +76,11 @@ fn create_update_delete() {
 #[test]
 fn helpers_functions_scheduling() {
     helpers::FAMILY.assert();
+}
+
+#[test]
+fn helpers_through_the_default_runner() {
+    helpers::COMPOSED_FAMILY.assert();
 }
 
 #[test]

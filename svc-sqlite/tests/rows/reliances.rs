@@ -182,10 +182,10 @@ fn misplaced(f: &Fixture) {
     let query = api.send(Method::POST, &format!("{people}?given_name=Ada"), &[], None);
     row!(ledger, "UND-27", query.status == 400 && query.text().contains("JSON body"), "{query}");
     let form = api.post_text(&people, "given_name=Ada&family_name=Lovelace");
-    let names = |problem: &crate::client::Problem| {
+    let tells = |problem: &crate::client::Problem| {
         format!("{} {:?}", problem.description, problem.hint).to_lowercase().contains("form")
     };
-    let named = form.problems().iter().any(names);
+    let named = form.problems().iter().any(tells);
     row!(ledger, "UND-27", form.status == 400 && named, "{form}");
     row!(ledger, "CRU-21", api.total(&people) == before);
 }
