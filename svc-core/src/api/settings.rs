@@ -24,6 +24,18 @@ impl Vendor {
         }
     }
 
+    /// The vendor's name (ENT-04).
+    #[must_use]
+    pub fn vendor_name(&self) -> &str {
+        &self.name
+    }
+
+    /// The product's name (ENT-05).
+    #[must_use]
+    pub fn product_name(&self) -> &str {
+        &self.product_name
+    }
+
     /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+` (UND-41).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ use super::{
 
 /// The start page of a service that takes bodies of at most `body_limit` bytes.
 pub(super) fn start(api: &Api, base: &Base, body_limit: usize) -> String {
-    let mut page = open(api, base, "API");
+    let mut page = open(api, base, &format!("{} by {}", api.vendor().product_name(), api.vendor().vendor_name()));
     let entry = api.href(base, &Target::EntryPoint);
     page.pointer("Begin at the entry point and follow links:", None, &entry, &entry);
     let key = api.dialect().key_header_text();
