@@ -113,19 +113,6 @@ async fn requests_sent_at_once_are_answered_in_order() -> TestResult {
 }
 
 #[tokio::test]
-async fn und_34_http_1_1_without_host_is_refused_and_1_0_is_not() -> TestResult {
-    let server = Running::start(Limits::default()).await?;
-    let mut raw = Raw::connect(server.address).await?;
-    raw.send("GET / HTTP/1.1\r\n\r\n").await?;
-    assert_eq!(raw.answer().await?.status, 400);
-    let mut raw = Raw::connect(server.address).await?;
-    raw.send("GET / HTTP/1.0\r\n\r\n").await?;
-    assert_eq!(raw.answer().await?.status, 200);
-    drop(raw);
-    server.finish().await
-}
-
-#[tokio::test]
 async fn und_17_a_body_that_is_too_large_is_answered_though_it_is_still_being_sent() -> TestResult {
     let server = Running::start(Limits::default()).await?;
     let mut raw = Raw::connect(server.address).await?;

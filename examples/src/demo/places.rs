@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use directories::ProjectDirs;
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 
 use super::trouble::Trouble;
 
@@ -18,11 +18,11 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
         return Ok(path.to_owned());
     }
     let remedy = "Name a file with --data.";
-    let Some(folders) = ProjectDirs::from("", "", "svc-demo") else {
-        return Err(Trouble::new("This user has no cache folder.", "the environment (HOME)", remedy));
+    let Ok(folders) = choose_native_strategy() else {
+        return Err(Trouble::new("This user has no home folder.", "the environment (HOME)", remedy));
     };
-    let folder = folders.cache_dir();
-    make_private_folder(folder).map_err(|error| {
+    let folder = folders.cache_dir().join("svc-demo");
+    make_private_folder(&folder).map_err(|error| {
         Trouble::new(format!("The cache folder cannot be made: {error}."), folder.display().to_string(), remedy)
     })?;
     Ok(folder.join("demo.db"))

@@ -1,4 +1,4 @@
-//! The HTTP/1.1 server around the service: limits, the `Host` rule, one log line per request, a graceful stop.
+//! The HTTP/1.1 server around the service: limits, one log line per request, a graceful stop.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -9,8 +9,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, HOST, RETRY_AFTER};
-use http::{HeaderValue, Request, Response, StatusCode, Version};
+use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
@@ -173,18 +173,14 @@ where
 {
     let deadline = watch.request_begins();
     let mut line = front.log.begin(&request);
-    let mut response = if request.version() == Version::HTTP_11 && !request.headers().contains_key(HOST) {
-        refusal(StatusCode::BAD_REQUEST, "An HTTP/1.1 request needs a Host header.\n").map(Either::Right)
-    } else if !front.gate.pass().await {
-        let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, "The data is being loaded.\n");
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
-        response.map(Either::Right)
-    } else {
+    let mut response = if front.gate.pass().await {
         let request = request.map(|body| TimedBody::new(body, deadline, Arc::clone(&watch)));
         match service.oneshot(request).await {
             Ok(response) => response.map(Either::Left),
             Err(never) => match never {},
         }
+    } else {
+        still_loading().map(Either::Right)
     };
     if watch.was_too_slow() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -194,12 +190,13 @@ where
     Ok(response)
 }
 
-/// The answer to a request that does not reach the service.
-fn refusal(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from(text));
-    *response.status_mut() = status;
+/// The answer to a request that came while the data was loading.
+fn still_loading() -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from("The data is being loaded.\n"));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(RETRY_AFTER, HeaderValue::from_static("10"));
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }

@@ -1,0 +1,83 @@
+//! The service over the store, set up as the command line asks.
+
+use svc_core::api::{Api, EntryLinks, ResponseStyle, Vendor};
+use svc_core::link::Dialect;
+use svc_sqlite::Store;
+use svc_tower::SvcService;
+
+use super::cli;
+use super::settings::{Cors, Settings};
+use super::trouble::Trouble;
+
+/// The namespace of the server's identifiers, unless another one is asked for.
+const NAMESPACE: &str = "svc_demo";
+
+/// The dialect that was asked for, with the share names that are fixed in the file.
+///
+/// # Errors
+///
+/// The prefix is none.
+pub fn dialect(store: &Store, settings: &Settings) -> Result<Dialect, Trouble> {
+    let dialect = match &settings.prefix {
+        None => Dialect::default(),
+        Some(prefix) => Dialect::with_prefix(prefix).ok_or_else(|| {
+            Trouble::new(
+                "A prefix is up to 32 lower case letters and digits, beginning with a letter.",
+                format!("--prefix {prefix}"),
+                "Change the option, or leave it out.",
+            )
+        })?,
+    };
+    Ok(dialect.share_object_names(store.share_names().clone()))
+}
+
+/// The service, mounted under the path of `base_url`.
+///
+/// # Errors
+///
+/// The options contradict each other, or name a capability that is none.
+pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<SvcService, Trouble> {
+    let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
+    let vendor = Vendor::new("The makers of this demo", "svc-demo")
+        .namespace(namespace)
+        .motd("Welcome to the demo. Begin here, and follow the links.");
+    let mut api = store
+        .register_all(Api::builder(vendor))
+        .base_url(base_url)
+        .dialect(dialect(store, settings)?)
+        .authenticator(store.clone())
+        .response_style(match settings.style {
+            cli::Style::Table => ResponseStyle::Table,
+            cli::Style::Examples => ResponseStyle::Examples,
+        })
+        .entry_links(match settings.entry_links {
+            cli::EntryLinks::All => EntryLinks::All,
+            cli::EntryLinks::Listed => EntryLinks::Listed,
+        })
+        .error_bodies(settings.error_bodies)
+        .atomic_helpers(settings.atomic_helpers)
+        .patch_is_put(settings.patch_is_put);
+    if settings.anonymous_helpers {
+        api = api.anonymous_helpers(store.clone());
+    }
+    for capability in &settings.without {
+        api = api.without(capability);
+    }
+    if settings.helpers_only {
+        api = api.helpers_only();
+    }
+    let api = api.build().map_err(|error| {
+        Trouble::new(
+            format!("The interface cannot be served like this: {}.", error.problems.join("; ")),
+            "--without, --helpers-only, --atomic-helpers",
+            "Change these options; the capability document of a server without them lists what there is.",
+        )
+    })?;
+    let path = api.base().as_str().splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+    let service = SvcService::new(api).under(&path).require_host(true);
+    Ok(match &settings.cors {
+        Cors::Off => service,
+        Cors::Any => service.cors(svc_tower::Cors::any()),
+        Cors::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
+    })
+}

@@ -1,0 +1,187 @@
+//! The commands beside a server: keys and backups.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use svc_core::Tenant;
+use svc_core::auth::{Caller, Right, Rights};
+use svc_core::context::Context;
+use svc_core::link::Address;
+use svc_core::model::{Kind, Person};
+use svc_core::ops::Get;
+use svc_core::value::{Id, Timestamp};
+use svc_sqlite::{KeyError, KeyInfo, KeyOptions, Options, Store};
+
+use super::cli::KeyAction;
+use super::data::{about_file, about_store};
+use super::load::Load;
+use super::places::KeysFile;
+use super::run::say;
+use super::trouble::Trouble;
+
+/// Makes, lists or revokes keys of the data file at `path`.
+///
+/// # Errors
+///
+/// There is no such file, tenant, person, right or key, or the file cannot be used.
+pub(super) async fn manage(path: &Path, action: KeyAction) -> Result<(), Trouble> {
+    let store = open(path)?;
+    match action {
+        KeyAction::Create { tenant, label, read_only, rights, person, expires } => {
+            let mut options = KeyOptions::new(label);
+            if read_only {
+                options = options.read_only();
+            }
+            if !rights.is_empty() {
+                options = options.only(rights.iter().map(|text| right(text)).collect::<Result<Vec<_>, _>>()?);
+            }
+            if let Some(expires) = &expires {
+                options = options.expires(instant(expires)?);
+            }
+            if let Some(person) = bound(&store, &tenant, person.as_deref()).await? {
+                options = options.person(person);
+            }
+            create(&store, &tenant, options).await
+        }
+        KeyAction::List => list(&store),
+        KeyAction::Revoke { id } => revoke(&store, &id).await,
+    }
+}
+
+/// Copies the data file at `path`, also while a server runs on it.
+///
+/// # Errors
+///
+/// There is no such file, there is a file already where the copy should be, or one of them cannot be used.
+pub(super) async fn backup(path: &Path, to: &Path) -> Result<(), Trouble> {
+    let store = open(path)?;
+    store.backup(to).await.map_err(|error| about_file(&error))?;
+    say(&format!("copied {} to {}\n", path.display(), to.display()));
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Store, Trouble> {
+    Store::open(Options::new(path).beside_a_server()).map_err(|error| about_file(&error))
+}
+
+fn right(text: &str) -> Result<Right, Trouble> {
+    text.parse().map_err(|_| {
+        Trouble::new(
+            "There is no such right.",
+            format!("--right {}", text.escape_debug()),
+            "Give a collection and what may be done, such as people.list, people.read, people.create, people.update \
+             or people.delete, or a helper, such as helper.record_signature.",
+        )
+    })
+}
+
+fn instant(text: &str) -> Result<Timestamp, Trouble> {
+    Timestamp::parse(text).ok_or_else(|| {
+        Trouble::new(
+            "This is no instant.",
+            format!("--expires {}", text.escape_debug()),
+            "Give a date and time in UTC, such as 2030-01-31T12:00:00Z.",
+        )
+    })
+}
+
+/// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys are bound.
+async fn bound(store: &Store, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
+    let trouble = |error| about_store(store.path(), &error);
+    let Some(asked) = asked else { return Load::owner(store, tenant).map_err(trouble) };
+    let unknown = || {
+        Trouble::new(
+            "This tenant has no such person.",
+            format!("--tenant {tenant} --person {}", asked.escape_debug()),
+            "Give the last part of a person's address, or leave the option out.",
+        )
+    };
+    let id = Id::new(asked).ok_or_else(unknown)?;
+    let cx = Context::new(Tenant::new(tenant), Caller::with_rights(Rights::all()), Timestamp::now());
+    let address = Address { kind: Kind::Person, id: id.clone(), parent: None };
+    let person = <Store as Get<Person>>::get(store, &cx, &address).await.map_err(trouble)?;
+    person.map(|_| Some(id)).ok_or_else(unknown)
+}
+
+async fn create(store: &Store, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
+    let key = store.create_key(&Tenant::new(tenant), options).await.map_err(|error| match error {
+        KeyError::Storage(error) => about_store(store.path(), &error),
+        other => {
+            let remedy = "See `svc-demo keys list` for the tenants that there are.";
+            Trouble::new(format!("No key was made: {other}."), format!("--tenant {tenant}"), remedy)
+        }
+    })?;
+    say(&format!("key {} for {tenant}; it cannot be shown again:\n{}\n", key.id, key.token));
+    Ok(())
+}
+
+fn list(store: &Store) -> Result<(), Trouble> {
+    let keys = store.list_keys(None).map_err(|error| about_store(store.path(), &error))?;
+    let now = Timestamp::now();
+    let mut text = row(["id", "tenant", "ends with", "rights", "state", "label"]);
+    for key in &keys {
+        text.push_str(&row([&key.id, key.tenant.as_str(), &key.hint, &rights(key), &state(key, now), &key.label]));
+    }
+    say(&text);
+    Ok(())
+}
+
+fn row(cells: [&str; 6]) -> String {
+    let [id, tenant, hint, rights, state, label] = cells.map(printable);
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write!(text, "{id:<16}  {tenant:<12}  {hint:<9}  {rights:<24}  {state:<32}  {label}");
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// A text without what could move the terminal's cursor.
+fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}
+
+fn rights(key: &KeyInfo) -> String {
+    let mut text = match &key.rights {
+        None => "all".to_owned(),
+        Some(rights) => rights.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    };
+    if key.read_only {
+        text.push_str(", reads only");
+    }
+    text
+}
+
+fn state(key: &KeyInfo, now: Timestamp) -> String {
+    match (key.revoked, key.expires) {
+        (Some(revoked), _) => format!("revoked {revoked}"),
+        (None, Some(expires)) if expires <= now => format!("expired {expires}"),
+        (None, Some(expires)) => format!("until {expires}"),
+        (None, None) => "in force".to_owned(),
+    }
+}
+
+async fn revoke(store: &Store, id: &str) -> Result<(), Trouble> {
+    if !store.revoke_key(id).await.map_err(|error| about_store(store.path(), &error))? {
+        return Err(Trouble::new(
+            "No key in force has this id.",
+            format!("keys revoke {}", id.escape_debug()),
+            "See `svc-demo keys list` for the ids.",
+        ));
+    }
+    forget(store.path(), id);
+    say(&format!("key {id} is revoked\n"));
+    Ok(())
+}
+
+/// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this fails.
+fn forget(path: &Path, id: &str) {
+    let file = KeysFile::beside(path);
+    if let Ok(mut keys) = file.read() {
+        let before = keys.len();
+        keys.retain(|key| key.id != id);
+        if keys.len() < before {
+            let _ = file.write(&keys);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Loading a tenant's invented data, in steps that a start-up after an interruption goes on from.
+
+use std::collections::HashMap;
+
+use svc_core::Tenant;
+use svc_core::api::{Api, Vendor};
+use svc_core::auth::{Caller, Rights};
+use svc_core::context::Context;
+use svc_core::error::{Error, Result};
+use svc_core::link::Target;
+use svc_core::value::{Id, Timestamp};
+use svc_sqlite::{SeedRow, Store};
+
+use super::seed::{Row, Seed};
+
+/// Records in one transaction.
+const STEP: usize = 4000;
+
+/// The data of one tenant that is still to be loaded.
+#[derive(Debug)]
+pub struct Load {
+    tenant: Tenant,
+    people: u32,
+    /// Rows that are known to be in the file.
+    done: usize,
+}
+
+/// How far a load is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// People made so far.
+    pub people: u32,
+    /// Records made so far.
+    pub records: usize,
+}
+
+/// What the file remembers of a tenant's load.
+struct Mark {
+    people: u32,
+    /// `None`: all of them.
+    done: Option<usize>,
+    owner: String,
+}
+
+impl Mark {
+    fn read(store: &Store, tenant: &str) -> Result<Option<Self>> {
+        let Some(text) = store.read_mark(&name(tenant))? else { return Ok(None) };
+        let members: HashMap<_, _> = text.split(' ').filter_map(|member| member.split_once('=')).collect();
+        let damaged = || Error::unexpected(format!("the mark of tenant {tenant} is damaged: {text}"));
+        let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
+        Ok(Some(Self {
+            people: member("people")?.parse().map_err(|_| damaged())?,
+            done: match member("done")? {
+                "all" => None,
+                rows => Some(rows.parse().map_err(|_| damaged())?),
+            },
+            owner: member("owner")?.to_owned(),
+        }))
+    }
+
+    async fn write(&self, store: &Store, tenant: &str) -> Result<()> {
+        let done = self.done.map_or_else(|| "all".to_owned(), |rows| rows.to_string());
+        let text = format!("people={} done={done} owner={}", self.people, self.owner);
+        store.mark(&name(tenant), &text).await
+    }
+}
+
+/// The name of a tenant's mark.
+fn name(tenant: &str) -> String {
+    format!("seed.{tenant}")
+}
+
+impl Load {
+    /// A new tenant with so many people. It exists and has an owner from now on; its data is still to be loaded.
+    pub(super) async fn begin(store: &Store, tenant: &str, people: u32) -> Result<Self> {
+        let owner = Seed::new(tenant, people).owner().id.to_string();
+        // The mark comes first: a tenant without one was not made by this program, and nothing is loaded into it.
+        Mark { people, done: Some(0), owner }.write(store, tenant).await?;
+        let tenant = store.ensure_tenant(tenant).await?;
+        Ok(Self { tenant, people, done: 0 })
+    }
+
+    /// What is left to load of a tenant that exists; `None` when that is nothing.
+    pub(super) fn resume(store: &Store, tenant: &str) -> Result<Option<Self>> {
+        let Some(mark) = Mark::read(store, tenant)? else { return Ok(None) };
+        Ok(mark.done.map(|done| Self { tenant: Tenant::new(tenant), people: mark.people, done }))
+    }
+
+    /// The person to whom a tenant's keys are bound; `None` for a tenant that was not made by this program.
+    ///
+    /// # Errors
+    ///
+    /// Storage trouble.
+    pub fn owner(store: &Store, tenant: &str) -> Result<Option<Id>> {
+        Ok(Mark::read(store, tenant)?.and_then(|mark| Id::new(&mark.owner)))
+    }
+
+    /// The tenant.
+    #[must_use]
+    pub fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// The people it will have.
+    #[must_use]
+    pub fn people(&self) -> u32 {
+        self.people
+    }
+
+    /// Loads everything, and tells after each step how far it is; ends early, to be resumed, when that says so. Whether
+    /// all of it is loaded now.
+    ///
+    /// # Errors
+    ///
+    /// Storage trouble. What was loaded stays, and the next start goes on from there.
+    pub async fn run(self, store: &Store, mut go_on: impl FnMut(Progress) -> bool + Send) -> Result<bool> {
+        let api = store.register_all(Api::builder(Vendor::new("", ""))).base_url("http://localhost/");
+        let api = api.authenticator(store.clone()).build()?;
+        let mut seed = Seed::new(self.tenant.as_str(), self.people);
+        let owner = seed.owner().id.to_string();
+        let mut done = seed.by_ref().take(self.done).count();
+        loop {
+            let step: Vec<Row> = seed.by_ref().take(STEP).collect();
+            let Some(first) = step.first() else { break };
+            let rows = step.len();
+            // The step is in the file already when the program ended between the step and its mark.
+            if done != self.done || !self.is_there(&api, first).await {
+                store.seed(&self.tenant, step.into_iter().map(SeedRow::from).collect()).await?;
+            }
+            done += rows;
+            let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
+            mark.write(store, self.tenant.as_str()).await?;
+            if !go_on(Progress { people: seed.people_made(), records: done }) {
+                return Ok(false);
+            }
+            // On a machine with one core the requests and signals that came meanwhile have their turn.
+            tokio::task::yield_now().await;
+        }
+        Mark { people: self.people, done: None, owner }.write(store, self.tenant.as_str()).await?;
+        Ok(true)
+    }
+
+    async fn is_there(&self, api: &Api, row: &Row) -> bool {
+        let cx = Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now());
+        matches!(api.exists(&cx, &Target::Record(row.address.clone())).await, Ok(true))
+    }
+}
+
+impl From<Row> for SeedRow {
+    fn from(row: Row) -> Self {
+        Self { id: row.address.id, created: row.created, draft: row.draft, recorded_by: row.recorded_by }
+    }
+}

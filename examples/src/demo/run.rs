@@ -1,0 +1,146 @@
+//! The program from its command line to its end.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use svc_core::error::Error;
+use svc_sqlite::Store;
+
+use super::access_log::AccessLog;
+use super::address::Address;
+use super::banner::Banner;
+use super::cli::{Cli, Command, Options};
+use super::data::{Data, about_store};
+use super::gate::Gate;
+use super::interface::service;
+use super::keys;
+use super::limits::Limits;
+use super::load::Load;
+use super::places::data_file;
+use super::server::serve;
+use super::settings::Settings;
+use super::signals::Stop;
+use super::trouble::Trouble;
+
+/// Does what the command line says; a server runs until it is told to stop.
+///
+/// # Errors
+///
+/// Why it could not be done.
+pub async fn run(cli: Cli) -> Result<(), Trouble> {
+    let data = cli.options.data.as_deref();
+    match cli.command {
+        None => run_server(&cli.options).await,
+        Some(Command::Keys { action }) => keys::manage(&data_file(data)?, action).await,
+        Some(Command::Backup { to }) => keys::backup(&data_file(data)?, &to).await,
+    }
+}
+
+/// Serves until the order to stop comes.
+async fn run_server(options: &Options) -> Result<(), Trouble> {
+    let settings = Settings::check(options)?;
+    let stop = Stop::listen().map_err(|error| {
+        let what = format!("Signals cannot be listened to: {error}.");
+        Trouble::new(what, "the operating system", "Start the demo where it may handle SIGINT and SIGTERM.")
+    })?;
+    // The port comes first: nothing is deleted or made for a server that cannot listen.
+    let address = Address::open(&settings).await?;
+    let path = data_file(options.data.as_deref())?;
+    let Data { store, keys, keys_file, mut notes, loads } = Data::open(&path, &settings).await?;
+    notes.extend(address.note);
+    let service = service(&store, &settings, &address.base_url)?;
+    let dialect = service.api().dialect().clone();
+    let banner = Banner {
+        base_url: service.api().base().as_str(),
+        key_header: &dialect.key_header_text(),
+        data: &path,
+        keys_file: keys_file.path(),
+        keys: &keys,
+        notes: &notes,
+    };
+    say(&banner.to_string());
+    let (gate, opener) = Gate::closed();
+    let loading = tokio::spawn({
+        let (store, stop) = (store.clone(), stop.clone());
+        async move {
+            if load(&store, loads, &stop).await? {
+                opener.open();
+            }
+            Ok::<_, Error>(())
+        }
+    });
+    let (log, writer) = AccessLog::to(io::stdout(), dialect.key_header().clone());
+    let (given, failed) = tokio::sync::oneshot::channel();
+    let watched = tokio::spawn(async move {
+        let outcome = loading.await.unwrap_or_else(|panic| Err(Error::unexpected(panic.to_string())));
+        if outcome.is_err() {
+            // The server has ended already when nobody listens.
+            let _ = given.send(());
+        }
+        outcome
+    });
+    let stopped = async {
+        tokio::select! {
+            () = stop.wait() => {}
+            Ok(()) = failed => {}
+        }
+    };
+    serve(address.listener, service, Limits::default(), log, gate, stopped).await;
+    writer.finish();
+    match watched.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(about_store(&path, &error)),
+        Err(panic) => Err(about_store(&path, &Error::unexpected(panic.to_string()))),
+    }
+}
+
+/// Loads what is missing behind a bar that shows how far it is. Whether all of it is there.
+async fn load(store: &Store, loads: Vec<Load>, stop: &Stop) -> Result<bool, Error> {
+    let begun = Instant::now();
+    let mut records = 0;
+    let mut people = 0;
+    for load in loads {
+        let (tenant, all) = (load.tenant().clone(), load.people());
+        let bar = progress_bar(all, tenant.as_str());
+        let mut last = None;
+        let complete = load
+            .run(store, |progress| {
+                bar.set_position(progress.people.into());
+                last = Some(progress);
+                !stop.is_given()
+            })
+            .await;
+        bar.finish_and_clear();
+        if !complete? {
+            return Ok(false);
+        }
+        records += last.map_or(0, |last| last.records);
+        people += last.map_or(0, |last| last.people);
+    }
+    if records > 0 {
+        let seconds = begun.elapsed().as_secs_f64();
+        say(&format!("  loaded       {people} people, {records} records in {seconds:.1} s\n\n"));
+    }
+    Ok(true)
+}
+
+/// A bar on the terminal; nothing where there is none.
+fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("  loading      {bar:32} {pos} of {len} people of {msg}, {eta} left");
+    let bar = ProgressBar::new(people.into()).with_message(tenant.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Writes to the terminal. A closed one is no reason to end.
+pub(super) fn say(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

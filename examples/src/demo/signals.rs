@@ -1,0 +1,77 @@
+//! The orders to stop: SIGINT (Ctrl-C) and SIGTERM.
+
+use std::io;
+
+use tokio::sync::watch;
+
+/// Whether the order to stop has come. Clones are the same order.
+#[derive(Debug, Clone)]
+pub(super) struct Stop {
+    given: watch::Receiver<bool>,
+}
+
+impl Stop {
+    /// Listens from now on.
+    pub(super) fn listen() -> io::Result<Self> {
+        let (give, given) = watch::channel(false);
+        let mut orders = Orders::new()?;
+        tokio::spawn(async move {
+            orders.next().await;
+            give.send_replace(true);
+            // A second order does not wait for those who are still answered.
+            orders.next().await;
+            std::process::exit(130);
+        });
+        Ok(Self { given })
+    }
+
+    /// Waits for the order.
+    pub(super) async fn wait(mut self) {
+        // Without a listener there is no order to wait for.
+        if self.given.wait_for(|given| *given).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Whether it has come.
+    pub(super) fn is_given(&self) -> bool {
+        *self.given.borrow()
+    }
+}
+
+#[cfg(unix)]
+struct Orders {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Orders {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Orders;
+
+#[cfg(not(unix))]
+impl Orders {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
