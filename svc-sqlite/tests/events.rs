@@ -1,0 +1,110 @@
+//! Places and tickets of events (RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08).
+
+mod server;
+
+use serde_json::{Value, json};
+use server::Server;
+
+fn tickets(titles: &[&str]) -> Value {
+    json!({"tickets": titles.iter().map(|title| json!({"title": title})).collect::<Vec<_>>()})
+}
+
+async fn ticketed(server: &Server, more: Value) -> (String, String) {
+    let mut event = json!({"type": "ticketed", "ticket_levels": [
+        {"title": "Hall", "amount": 10.50, "currency": "EUR", "limit": 3},
+        {"title": "Box", "amount": 99.9, "currency": "EUR"}]});
+    event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let event = server.make("events", event).await;
+    let helper = server.get(&event).await.link("svc:record_attendance_helper");
+    (event, helper)
+}
+
+/// RES-event-15 to RES-event-20: what is sold is counted, priced and bounded, and comes back with a change or a delete.
+#[tokio::test]
+async fn tickets_are_sold_and_given_back() {
+    let server = Server::start().await;
+    let (event, helper) = ticketed(&server, json!({})).await;
+    let modified = server.get(&event).await.json["modified_date"].clone();
+    let sold = server.post(&helper, tickets(&["Hall", "Box", "Hall"])).await;
+    assert_eq!(sold.status, 200, "{}", sold.json);
+    assert_eq!(sold.json["tickets"][0], json!({"title": "Hall", "amount": 10.50, "currency": "EUR"}), "RES-event-15");
+    let read = server.get(&event).await.json;
+    let level = |read: &Value, place: usize| read["ticket_levels"][place].clone();
+    assert_eq!(level(&read, 0)["limit"], 1, "RES-event-15");
+    assert_eq!((&level(&read, 0)["total_tickets"], &level(&read, 0)["total_amount"]), (&json!(2), &json!(21.00)));
+    assert_eq!((&level(&read, 1)["total_tickets"], &level(&read, 1)["total_amount"]), (&json!(1), &json!(99.9)));
+    assert!(level(&read, 1).get("limit").is_none(), "RES-event-15");
+    assert_eq!((&read["total_tickets"], &read["total_amount"]), (&json!(3), &json!(120.9)), "RES-event-19, 20");
+    assert_eq!(read["total_accepted"], 1, "RES-event-18");
+    assert_eq!(read["modified_date"], modified, "TYP-16");
+
+    let many = server.post(&helper, tickets(&["Hall", "Hall"])).await;
+    assert_eq!((many.status, many.codes()), (400, vec!["TICKET_LIMIT_EXCEEDED".to_owned()]), "RES-event-15");
+    let none = server.post(&helper, tickets(&["Stalls"])).await;
+    assert_eq!(none.codes(), ["TICKET_LEVEL_DOES_NOT_EXIST"], "RES-event-15");
+    let other = json!({"tickets": [{"title": "Hall", "currency": "USD"}]});
+    assert_eq!(server.post(&helper, other).await.codes(), ["FIELD_INVALID"], "RES-event-15");
+    assert_eq!(server.total(&format!("{event}/attendances")).await, 1, "CRU-21");
+    assert_eq!(server.get(&event).await.json, read, "ERR-04");
+
+    let attendance = sold.self_link();
+    server.put(&attendance, json!({"status": "declined"})).await;
+    let declined = server.get(&event).await.json;
+    assert_eq!((&declined["total_tickets"], &declined["total_accepted"]), (&json!(0), &json!(0)), "RES-event-15");
+    assert_eq!(level(&declined, 0)["limit"], 3, "RES-event-15");
+    server.put(&attendance, json!({"status": "accepted"})).await;
+    assert_eq!(level(&server.get(&event).await.json, 0)["limit"], 1, "RES-event-15");
+    server.put(&attendance, tickets(&["Hall"])).await;
+    assert_eq!(level(&server.get(&event).await.json, 0)["limit"], 2, "RES-event-15");
+
+    let levels = json!({"ticket_levels": [{"title": "Hall", "limit": 0}, {"title": "New", "limit": 1}]});
+    let put = server.put(&event, levels).await.json;
+    assert_eq!((&level(&put, 0)["limit"], &level(&put, 0)["total_tickets"]), (&json!(0), &json!(1)), "RES-event-15");
+    assert_eq!(server.post(&helper, tickets(&["Hall"])).await.codes(), ["TICKET_LIMIT_EXCEEDED"], "RES-event-15");
+    assert_eq!(server.delete(&attendance).await.status, 204);
+    let read = server.get(&event).await.json;
+    assert_eq!((&read["total_tickets"], &level(&read, 0)["limit"]), (&json!(0), &json!(1)), "RES-event-15");
+}
+
+/// RES-event-27: capacity counts attendances of an open event and tickets of a ticketed one.
+#[tokio::test]
+async fn capacity() {
+    let server = Server::start().await;
+    let event = server.make("events", json!({"type": "open", "capacity": 2})).await;
+    let helper = server.get(&event).await.link("svc:record_attendance_helper");
+    let one = server.post(&helper, json!({"attended": true})).await;
+    assert_eq!((one.status, &one.json["attended"]), (200, &json!(true)), "RES-attendance-04");
+    let maybe = server.post(&helper, json!({"status": "tentative"})).await;
+    assert_eq!(server.post(&helper, json!({"status": "accepted"})).await.status, 200);
+    let full = server.post(&helper, json!({})).await;
+    assert_eq!((full.status, full.codes()), (400, vec!["CAPACITY_EXCEEDED".to_owned()]), "RES-event-27");
+    assert_eq!(server.put(&maybe.self_link(), json!({"status": null})).await.codes(), ["CAPACITY_EXCEEDED"]);
+    assert_eq!(server.put(&one.self_link(), json!({"comment": "c"})).await.status, 200, "nothing more is taken");
+    assert_eq!(server.put(&event, json!({"capacity": 1})).await.status, 200, "RES-event-27");
+    server.delete(&one.self_link()).await;
+    assert_eq!(server.post(&helper, json!({})).await.codes(), ["CAPACITY_EXCEEDED"], "RES-event-27");
+    let ticket = server.post(&helper, tickets(&["Hall"])).await;
+    assert!(ticket.codes().contains(&"TICKETS_NOT_ALLOWED".to_owned()), "RES-attendance-08");
+
+    let (_, helper) = ticketed(&server, json!({"capacity": 2})).await;
+    let sold = server.post(&helper, json!({"attended": true, "tickets": [{"title": "Box"}]})).await;
+    assert!(sold.json.get("attended").is_none(), "RES-attendance-05");
+    assert_eq!(server.post(&helper, tickets(&["Box", "Box"])).await.codes(), ["CAPACITY_EXCEEDED"], "RES-event-27");
+    assert_eq!(server.post(&helper, tickets(&["Box"])).await.status, 200, "RES-event-27");
+}
+
+/// RES-attendance-14: a ticket holder is stored inline and is a person, too; a PUT does not match again.
+#[tokio::test]
+async fn ticket_holders() {
+    let server = Server::start().await;
+    let (_, helper) = ticketed(&server, json!({})).await;
+    let holder = |name: &str| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
+    let buyer = holder("buyer");
+    let sold = json!({"person": buyer, "tickets": [{"title": "Box", "person": holder("guest")}]});
+    let sold = server.post(&helper, sold).await;
+    assert_eq!(sold.json["tickets"][0]["person"]["given_name"], "guest", "RES-attendance-14");
+    assert_eq!(server.total("people").await, 2, "RES-attendance-14");
+    let put = json!({"tickets": [{"title": "Box", "person": holder("third")}]});
+    assert_eq!(server.put(&sold.self_link(), put).await.status, 200);
+    assert_eq!(server.total("people").await, 2, "RES-attendance-14");
+}
