@@ -211,7 +211,8 @@ async fn creators_and_organizers() {
 #[tokio::test]
 async fn rules_on_update() {
     let server = Server::start().await;
-    let question = server.make("questions", json!({"question_type": "SingleChoice", "responses": [{"key": "a"}]})).await;
+    let question =
+        server.make("questions", json!({"question_type": "SingleChoice", "responses": [{"key": "a"}]})).await;
     let before = server.get(&question).await.json;
     let refused = server.put(&question, json!({"question_type": "Paragraph", "title": "x"})).await;
     assert_eq!(refused.codes(), ["PARAGRAPH_CANNOT_HAVE_RESPONSES"], "ERR-35");

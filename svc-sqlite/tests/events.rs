@@ -98,7 +98,8 @@ async fn capacity() {
 async fn ticket_holders() {
     let server = Server::start().await;
     let (_, helper) = ticketed(&server, json!({})).await;
-    let holder = |name: &str| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
+    let holder =
+        |name: &str| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
     let buyer = holder("buyer");
     let sold = json!({"person": buyer, "tickets": [{"title": "Box", "person": holder("guest")}]});
     let sold = server.post(&helper, sold).await;
