@@ -1,0 +1,112 @@
+//! A deleted person is gone: from every record, every look-up, and the file (UND-26).
+
+mod server;
+
+use serde_json::{Value, json};
+use server::Server;
+
+/// Stands in every personal value of the test.
+const PLANTED: &str = "PLANTEDVALUE";
+
+/// How often the planted text stands in the files of a store.
+fn planted(server: &Server) -> usize {
+    let folder = server.store.path().parent().unwrap();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    let times = |bytes: Vec<u8>| bytes.windows(PLANTED.len()).filter(|window| *window == PLANTED.as_bytes()).count();
+    files.map(times).sum()
+}
+
+fn ada() -> Value {
+    json!({"identifiers": [format!("crm:{PLANTED}1")], "given_name": format!("{PLANTED} Ada"),
+        "family_name": format!("{PLANTED} L"), "custom_fields": {"note": format!("{PLANTED} {}", "x".repeat(9000))},
+        "email_addresses": [{"address": format!("{PLANTED}@example.org"), "primary": true}],
+        "phone_numbers": [{"number": "15550100001"}]})
+}
+
+/// UND-26, "It must show" 13: what is erased, what stays, and that nothing planted is left in the file.
+#[tokio::test]
+async fn a_person_is_erased() {
+    let server = Server::start().await;
+    for number in 0..50 {
+        server.make("people", json!({"given_name": format!("Somebody {number}")})).await;
+    }
+    server.make("tags", json!({"name": "t"})).await;
+    let list = server.make("lists", json!({"name": "l"})).await;
+    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let signup = json!({"person": ada(), "add_tags": ["t"], "add_lists": ["l"],
+        "add_questions_responses_uri": [{"question": question, "value": format!("{PLANTED} answer")}],
+        "triggers": {"autoresponse": {"enabled": true, "identifiers": [format!("mail:{PLANTED}")]}}});
+    let person = server.post("people/person_signup", signup).await.self_link();
+    let other = server.make("people", json!({"given_name": "Other"})).await;
+
+    let mut actions = Vec::new();
+    for (container, members, total) in [
+        ("petitions", "signatures", "total_signatures"),
+        ("forms", "submissions", "total_submissions"),
+        ("fundraising_pages", "donations", "total_donations"),
+        ("events", "attendances", "total_accepted"),
+        ("advocacy_campaigns", "outreaches", "total_outreaches"),
+    ] {
+        let owner = server.make(container, json!({})).await;
+        let link = json!({"_links": {"svc:person": {"href": person}}});
+        let action = server.make(&format!("{owner}/{members}"), link).await;
+        actions.push((action, owner, total));
+    }
+    let created = server.call_as(&server.bound(&person), "POST", "petitions", json!({})).await.self_link();
+    let organized = server.make("events", json!({"_links": {"svc:organizer": {"href": person}}})).await;
+    let canvass = json!({"canvass": {"status_code": PLANTED}});
+    let canvass = server.post(&format!("{person}/record_canvass_helper"), canvass).await.self_link();
+    let by_person = json!({"canvass": {"canvasser": person}});
+    let by_person = server.post(&format!("{other}/record_canvass_helper"), by_person).await.self_link();
+    let event = server.make("events", json!({"type": "ticketed", "ticket_levels": [{"title": "T"}]})).await;
+    let mut holder = ada();
+    holder.as_object_mut().unwrap().remove("identifiers");
+    let bought = json!({"person": {"given_name": "Buyer"}, "tickets": [
+        {"title": "T", "person": {"given_name": "Guest"}}, {"title": "T", "person": holder}]});
+    let bought = server.post(&format!("{event}/record_attendance_helper"), bought).await;
+    let swapped = json!({"tickets": [bought.json["tickets"][1], bought.json["tickets"][0]]});
+    assert_eq!(server.put(&bought.self_link(), swapped).await.status, 200);
+    // A person that changed leaves nothing of what it was.
+    server.put(&person, json!({"source": format!("{PLANTED} source"), "custom_fields": {"note": "short"}})).await;
+    server.store.checkpoint().await.unwrap();
+    assert!(planted(&server) > 5);
+
+    let dates: Vec<Value> = {
+        let mut dates = Vec::new();
+        for (action, ..) in &actions {
+            dates.push(server.get(action).await.json["modified_date"].clone());
+        }
+        dates
+    };
+    assert_eq!(server.delete(&person).await.status, 204);
+    for ((action, owner, total), date) in actions.iter().zip(dates) {
+        let action = server.get(action).await.json;
+        assert!(action["_links"].get("svc:person").is_none(), "UND-26: {action}");
+        assert_eq!(action["modified_date"], date, "UND-26");
+        assert_eq!(server.get(owner).await.json[total], 1, "UND-26: {total}");
+    }
+    assert_eq!(server.get(&list).await.json["total_items"], 0, "UND-26");
+    assert_eq!(server.total(&format!("{question}/answers")).await, 0, "UND-26");
+    assert_eq!(server.get(&canvass).await.status, 404, "UND-26");
+    assert!(server.get(&by_person).await.json["_links"].get("svc:canvasser").is_none(), "UND-26");
+    assert!(server.get(&created).await.json["_links"].get("svc:creator").is_none(), "UND-26");
+    assert!(server.get(&created).await.json["_links"].get("svc:modified_by").is_none(), "UND-26");
+    assert!(server.get(&organized).await.json["_links"].get("svc:organizer").is_none(), "UND-26");
+    let tickets = server.get(&bought.self_link()).await.json["tickets"].clone();
+    assert_eq!(tickets, json!([{"title": "T"}, {"title": "T", "person": {"given_name": "Guest"}}]), "UND-26");
+    for members in ["signatures", "taggings", "canvasses"] {
+        assert_eq!(server.get(&format!("{person}/{members}")).await.status, 404, "UND-37");
+    }
+    // What found it finds it no more.
+    let again = server.post("people/person_signup", json!({"person": ada()})).await;
+    assert_ne!(again.self_link(), person, "UND-26");
+    assert_eq!(server.delete(&again.self_link()).await.status, 204);
+
+    server.store.checkpoint().await.unwrap();
+    let left = planted(&server);
+    if left > 0 {
+        server.store.compact().await.unwrap();
+    }
+    assert_eq!(planted(&server), 0, "UND-26");
+    assert_eq!(left, 0, "UND-26: a checkpoint is enough for these rows");
+}
