@@ -45,6 +45,13 @@ impl Server {
         Self { store, api, tenant, _folder: Some(Arc::new(folder)) }
     }
 
+    /// On a store that somebody else keeps the file of.
+    pub(crate) async fn on(store: Store) -> Self {
+        let tenant = store.ensure_tenant("demo").await.unwrap();
+        let api = api(&store, |api| api);
+        Self { store, api, tenant, _folder: None }
+    }
+
     pub(crate) fn caller(&self) -> Context {
         Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now())
     }
