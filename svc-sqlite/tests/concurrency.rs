@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use server::Server;
+use svc_core::value::Amount;
 use tokio::task::JoinSet;
 
 /// HLP-04: 64 equal sign-ups make one person, 100 rounds.
@@ -77,8 +78,8 @@ async fn totals_after_mixed_writes() {
     assert_eq!(petition["total_signatures"], json!(signatures.len()), "RES-petition-10");
     let page = server.get(&page).await.json;
     assert_eq!(page["total_donations"], json!(donations.len()), "RES-fundraising_page-09");
-    let tenths = (page["total_amount"].as_f64().unwrap() * 10.0).round();
-    assert_eq!(tenths, donations.len() as f64, "RES-fundraising_page-10");
+    let tenths = Amount::new(i128::try_from(donations.len()).unwrap(), 1);
+    assert_eq!(Amount::parse(&page["total_amount"].to_string()), tenths, "RES-fundraising_page-10");
     assert_eq!(server.get(&event).await.json["total_accepted"], json!(attendances.len()), "RES-event-18");
     let people = server.walk("people?per_page=7").await;
     assert_eq!(server.total("people").await, people.len() as u64, "COL-23");
