@@ -18,7 +18,8 @@ use svc_core::{
 use crate::store::Store;
 
 impl Store {
-    /// Registers all 21 kinds and all eight helpers, which run natively in one transaction each.
+    /// Registers all 21 kinds and all eight helpers, which run natively in one transaction each; full events and ticket
+    /// levels are declared as enforced (LIM-04, LIM-05).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};

@@ -205,6 +205,13 @@ async fn creators_and_organizers() {
     let cleared = server.put(&event.self_link(), json!({"_links": {"svc:organizer": null}})).await;
     assert!(cleared.json["_links"].get("svc:organizer").is_none(), "CRU-16");
     assert_eq!(server.get(&event.self_link()).await.json, cleared.json, "CRU-16");
+    // A key whose person was deleted still writes, in nobody's name (UND-26).
+    assert_eq!(server.delete(&person).await.status, 204);
+    let made = server.call_as(&cx, "POST", "petitions", json!({})).await;
+    assert_eq!(made.status, 201, "{}", made.json);
+    for link in ["svc:creator", "svc:modified_by"] {
+        assert!(made.json["_links"].get(link).is_none(), "RES-petition-17");
+    }
 }
 
 /// ERR-35, CRU-20: rules between fields look at the stored record, too, and a refused update changes nothing.
