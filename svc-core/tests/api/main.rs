@@ -1,0 +1,7 @@
+//! The library as a vendor and a client see it: a backend in memory, and requests answered without HTTP.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod properties;
+mod registration;

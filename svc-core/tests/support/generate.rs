@@ -1,0 +1,338 @@
+//! Values and faults made from the tables: whatever a table says, a body here has.
+
+use svc_core::{
+    model::Kind,
+    read::{Json, Number, Object},
+    schema::{Field, Mode, ObjectSchema, Rule, Type},
+    value::{Amount, Date, Timestamp},
+};
+
+/// A source of choices: the same seed gives the same values.
+#[derive(Debug, Clone)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % (end.max(1) as u64)).unwrap_or_default()
+    }
+
+    /// A number between two bounds, both included.
+    pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
+        let span = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(u64::MAX);
+        i64::try_from(i128::from(low) + i128::from(self.next() % span)).unwrap_or(low)
+    }
+
+    /// True once in `of` times.
+    pub(crate) fn once_in(&mut self, of: usize) -> bool {
+        self.below(of) == 0
+    }
+
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
+        from[self.below(from.len())]
+    }
+
+    fn letters(&mut self, alphabet: &str, longest: usize) -> String {
+        let letters: Vec<char> = alphabet.chars().collect();
+        (0..=self.below(longest)).map(|_| letters[self.below(letters.len())]).collect()
+    }
+
+    /// Text of all sorts (TYP-01).
+    pub(crate) fn text(&mut self) -> String {
+        let whole = ["", "plain", " spaces ", "quote \" backslash \\ slash /", "tab\tline\nreturn\rbell\u{7}", "\u{7f}"];
+        match self.below(4) {
+            0 => self.pick(&whole).to_owned(),
+            1 => self.letters("abcdefghij ABCDEFGHIJ0123456789-_.,:;@{}[]", 400),
+            2 => self.letters("äöüßéñçøåАбвгдабв漢字かなעבריתالعربية✊🏽e\u{301}\u{202e}\u{2028}", 20),
+            _ => self.letters("abcdefghijklmnopqrstuvwxyz", 12),
+        }
+    }
+}
+
+fn array<T>(items: Vec<T>) -> Json
+where
+    Json: From<T>,
+{
+    Json::Array(items.into_iter().map(Json::from).collect())
+}
+
+/// A valid value for a type under its rules.
+pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
+    match ty {
+        Type::String | Type::Reference => string(dice, rules).into(),
+        Type::Integer => integer(dice, rules),
+        Type::Float => {
+            let (low, high) = bounds(rules).unwrap_or((-1000, 1000));
+            #[allow(clippy::cast_precision_loss, reason = "small numbers")]
+            let number = dice.between(low * 10_000, high * 10_000) as f64 / 10_000.0;
+            Json::Number(Number::from_f64(number).expect("a finite number"))
+        }
+        Type::Amount => {
+            let mantissa = dice.between(-1_000_000_000_000, 1_000_000_000_000);
+            let scale = u32::try_from(dice.below(7)).expect("a small number");
+            Amount::new(i128::from(mantissa), scale).expect("an amount").into()
+        }
+        Type::Boolean => dice.once_in(2).into(),
+        Type::Timestamp => {
+            let micros = dice.between(Timestamp::MIN.micros(), Timestamp::MAX.micros());
+            Timestamp::from_micros(micros - if dice.once_in(2) { micros % 1_000_000 } else { 0 }).into()
+        }
+        Type::Date => {
+            let part = |dice: &mut Dice, high| u8::try_from(dice.between(1, high)).expect("a small number");
+            let year = u16::try_from(dice.between(1, 9999)).expect("a year");
+            let (month, day) = (part(dice, 12), part(dice, 28));
+            Date::new(year, month, day).expect("a date").into()
+        }
+        Type::Enum(values) => dice.pick(values).into(),
+        Type::FlexEnum(values) => if dice.once_in(2) { dice.text() } else { dice.pick(values).to_owned() }.into(),
+        Type::Flag => match dice.below(4) {
+            0 => Json::from(true),
+            1 => Json::from(false),
+            2 => Json::from("true"),
+            _ => Json::from("false"),
+        },
+        Type::StringMap => {
+            let members = (0..dice.below(4)).map(|place| (format!("{}{place}", dice.text()), dice.text()));
+            Json::Object(members.collect())
+        }
+        Type::Array(item) => items(dice, item, rules),
+        Type::OneOrMany(item) if dice.once_in(2) => items(dice, item, rules),
+        Type::OneOrMany(item) => value(dice, item, rules),
+        Type::Object(schema) => object(dice, schema).into(),
+    }
+}
+
+fn bounds(rules: &[Rule]) -> Option<(i64, i64)> {
+    rules.iter().find_map(|rule| if let Rule::Between(low, high) = rule { Some((*low, *high)) } else { None })
+}
+
+fn integer(dice: &mut Dice, rules: &[Rule]) -> Json {
+    let (low, high) = match bounds(rules) {
+        Some(bounds) => bounds,
+        None if rules.contains(&Rule::NotNegative) => (0, i64::MAX),
+        None => (i64::MIN, i64::MAX),
+    };
+    Json::integer(dice.between(low, high))
+}
+
+fn string(dice: &mut Dice, rules: &[Rule]) -> String {
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let code = |dice: &mut Dice, length: usize| -> String {
+        (0..length).map(|_| char::from(letters.as_bytes()[dice.below(26)])).collect()
+    };
+    match rules.first() {
+        Some(Rule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
+        Some(Rule::CountryCode) => code(dice, 2),
+        Some(Rule::CurrencyCode) => code(dice, 3),
+        Some(Rule::PhoneNumber) => dice.letters("0123456789", 15),
+        Some(Rule::WithoutAt) => dice.letters("abcdef@", 8).trim_start_matches('@').to_owned(),
+        Some(Rule::ResponseKey) => dice.letters("abcABC019", 8),
+        Some(Rule::ResponseName) => dice.letters("abc_ABC_019", 8),
+        _ => dice.text(),
+    }
+}
+
+fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
+    let count = dice.below(4);
+    if rules.contains(&Rule::Identifiers) {
+        return array((0..count).map(|place| format!("system-{place}:{}x", dice.text())).collect());
+    }
+    let mut list: Vec<Json> = Vec::new();
+    for place in 0..count {
+        let mut made = value(dice, item, &[]);
+        if let Json::Object(members) = &mut made {
+            if rules.contains(&Rule::OnePrimary) && place > 0 {
+                members.remove("primary");
+            }
+            if rules.contains(&Rule::UniqueKeys) {
+                members.insert("key", format!("k{place}"));
+            }
+        }
+        if !rules.contains(&Rule::Unique) || !list.contains(&made) {
+            list.push(made);
+        }
+    }
+    Json::Array(list)
+}
+
+/// A valid object: about half of the members that a client may set, and every required one.
+pub(crate) fn object(dice: &mut Dice, schema: &ObjectSchema) -> Object {
+    let mut made = Object::new();
+    for field in schema.fields.iter().filter(|field| !field.is_computed()) {
+        if field.mode == Mode::Required || dice.once_in(2) {
+            made.insert(field.name, value(dice, &field.ty, field.rules));
+        }
+    }
+    made
+}
+
+/// A valid body of a kind, also under its rules between fields.
+pub(crate) fn body(dice: &mut Dice, kind: Kind) -> Object {
+    let mut body = object(dice, kind.schema().fields);
+    keep_rules(kind, &mut body);
+    body
+}
+
+fn keep_rules(kind: Kind, body: &mut Object) {
+    let text = |body: &Object, name: &str| body.get(name).and_then(Json::as_str).map(str::to_owned);
+    match kind {
+        // ERR-35
+        Kind::Question if text(body, "question_type").as_deref() == Some("Paragraph") => drop(body.remove("responses")),
+        // RES-event-24
+        Kind::Event => {
+            let (start, end) = (text(body, "start_date"), text(body, "end_date"));
+            if let (Some(start), Some(end)) = (start, end)
+                && Timestamp::parse(&end) < Timestamp::parse(&start)
+            {
+                body.insert("start_date", end);
+                body.insert("end_date", start);
+            }
+        }
+        // RES-person-08
+        Kind::Person if body.contains("gender_identity") => drop(body.remove("gender")),
+        // RES-donation-18
+        Kind::Donation if body.get("voided").and_then(Json::as_bool) == Some(false) => drop(body.remove("voided_date")),
+        _ => {}
+    }
+}
+
+/// A body with things wrong in it, and where each of them stands.
+#[derive(Debug, Default)]
+pub(crate) struct Faulty {
+    pub(crate) body: Object,
+    pub(crate) paths: Vec<String>,
+}
+
+/// A body of a kind with faults in many places, at every depth.
+pub(crate) fn faulty(dice: &mut Dice, kind: Kind) -> Faulty {
+    let mut made = Faulty::default();
+    made.body = faulty_object(dice, kind.schema().fields, "", &mut made.paths);
+    made
+}
+
+fn faulty_object(dice: &mut Dice, schema: &ObjectSchema, at: &str, paths: &mut Vec<String>) -> Object {
+    let mut made = Object::new();
+    for field in schema.fields.iter().filter(|field| !field.is_computed()) {
+        let path = if at.is_empty() { field.name.to_owned() } else { format!("{at}.{}", field.name) };
+        match dice.below(4) {
+            0 if field.mode == Mode::Required => paths.push(path),
+            0 => {}
+            1 => drop(made.insert(field.name, value(dice, &field.ty, field.rules))),
+            _ => drop(made.insert(field.name, wrong(dice, field, &path, paths))),
+        }
+    }
+    made
+}
+
+/// A value that is wrong itself, or has something wrong in it.
+fn wrong(dice: &mut Dice, field: &Field, path: &str, paths: &mut Vec<String>) -> Json {
+    if dice.once_in(2)
+        && let Some(made) = wrong_inside(dice, &field.ty, field.rules, path, paths)
+    {
+        return made;
+    }
+    paths.push(path.to_owned());
+    if dice.once_in(2)
+        && let Some(made) = broken_rule(&field.ty, field.rules)
+    {
+        return made;
+    }
+    wrong_type(dice, &field.ty, field.rules)
+}
+
+/// An object or array with something wrong in it; `None` where nothing has an inside, or nothing came out wrong.
+fn wrong_inside(dice: &mut Dice, ty: &Type, rules: &[Rule], path: &str, paths: &mut Vec<String>) -> Option<Json> {
+    let before = paths.len();
+    let made = match ty {
+        Type::Object(schema) => faulty_object(dice, schema, path, paths).into(),
+        Type::StringMap => {
+            paths.push(format!("{path}.b"));
+            Json::Object(Object::from_iter([("a", Json::from("good")), ("b", Json::integer(1))]))
+        }
+        Type::Array(item) | Type::OneOrMany(item) => {
+            let count = 1 + dice.below(3);
+            let list = (0..count).map(|place| {
+                let at = format!("{path}[{place}]");
+                match (item.object(), dice.below(3)) {
+                    (Some(schema), 1) => faulty_object(dice, schema, &at, paths).into(),
+                    (_, 2) => {
+                        paths.push(at);
+                        wrong_type(dice, item, &[])
+                    }
+                    _ => value(dice, item, if rules.contains(&Rule::Identifiers) { &[Rule::Email] } else { &[] }),
+                }
+            });
+            let mut list: Vec<Json> = list.collect();
+            if rules.contains(&Rule::Identifiers) {
+                list.push("no colon".into());
+                paths.push(format!("{path}[{count}]"));
+                // The valid ones have no colon here, either.
+                for (place, item) in list.iter().enumerate().filter(|(_, item)| item.as_str().is_some()) {
+                    let at = format!("{path}[{place}]");
+                    if item.as_str().is_some_and(|text| !text.contains(':')) && !paths.contains(&at) {
+                        paths.push(at);
+                    }
+                }
+            }
+            Json::Array(list)
+        }
+        _ => return None,
+    };
+    (paths.len() > before).then_some(made)
+}
+
+/// A value of the right type that breaks a rule of the field.
+fn broken_rule(ty: &Type, rules: &[Rule]) -> Option<Json> {
+    let primary = || Json::Object(Object::from_iter([("primary", Json::from(true))]));
+    let made = match (rules.first(), ty) {
+        (Some(Rule::Between(low, _)), _) => Json::integer(low - 1),
+        (Some(Rule::NotNegative), _) => Json::integer(-1),
+        (Some(Rule::Email), _) => "nobody".into(),
+        (Some(Rule::CountryCode), _) => "DEU".into(),
+        (Some(Rule::CurrencyCode), _) => "E1R".into(),
+        (Some(Rule::PhoneNumber), _) => "call me".into(),
+        (Some(Rule::ResponseKey), _) => "a-b".into(),
+        (Some(Rule::ResponseName), _) => "no good".into(),
+        (Some(Rule::OnePrimary), _) => Json::Array(vec![primary(), Json::Object(Object::new()), primary()]),
+        (None, Type::Enum(_)) => "no such value".into(),
+        (None, Type::Timestamp) => "2026-01-05 09:00".into(),
+        (None, Type::Date) => "2026-02-30".into(),
+        (None, Type::Integer) => Json::Number(Number::parse("1.5")?),
+        (None, Type::Amount) => Json::Number(Number::parse("12345678901234567890123456789")?),
+        (None, Type::Flag) => "yes".into(),
+        _ => return None,
+    };
+    Some(made)
+}
+
+/// A value of another JSON type.
+fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
+    let empty = || Json::Object(Object::new());
+    let list = || Json::Array(Vec::new());
+    let choices: Vec<Json> = match ty {
+        // A phone number may be sent as a number.
+        Type::String if rules.contains(&Rule::PhoneNumber) => vec![true.into(), empty(), list()],
+        Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date | Type::Reference => {
+            vec![Json::integer(7), true.into(), empty(), list()]
+        }
+        Type::Integer | Type::Float | Type::Amount => vec!["7".into(), true.into(), empty(), list()],
+        Type::Boolean | Type::Flag => vec![Json::integer(1), "yes".into(), empty(), list()],
+        Type::Array(_) => vec![Json::integer(7), "text".into(), empty(), true.into()],
+        Type::StringMap | Type::Object(_) => vec![Json::integer(7), "text".into(), list(), true.into()],
+        Type::OneOrMany(_) => vec![Json::integer(7), "text".into(), true.into()],
+    };
+    let place = dice.below(choices.len());
+    choices[place].clone()
+}

@@ -1,0 +1,223 @@
+//! An API over the backend in memory, and a client that speaks to it without HTTP.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::Method;
+use serde_json::Value;
+use svc_core::{
+    Api, ApiBuilder, Base, Context, Error, Tenant, Vendor,
+    api::{Reply, Verdict},
+    auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
+    helper::{
+        PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
+    },
+    link::Address,
+    model::{
+        AdvocacyCampaign, Answer, Attendance, Canvass, Donation, Event, Form, FundraisingPage, Item, List, Message,
+        Outreach, Person, Petition, Query, Question, SharePage, Signature, Submission, Tag, Tagging,
+    },
+    value::Timestamp,
+};
+
+use super::memory::Memory;
+
+/// Everybody is the one tenant; without a key, helpers only.
+#[derive(Debug)]
+pub(crate) struct Door;
+
+#[async_trait]
+impl Authenticator for Door {
+    async fn authenticate(&self, _: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
+        Ok(Some((Tenant::new("one"), Caller::with_rights(Rights::all()))))
+    }
+}
+
+#[async_trait]
+impl AnonymousTenant for Door {
+    async fn tenant_of(&self, _: &Address) -> svc_core::Result<Option<Tenant>> {
+        Ok(Some(Tenant::new("one")))
+    }
+}
+
+/// A builder with what every API needs.
+pub(crate) fn builder() -> ApiBuilder {
+    Api::builder(Vendor::new("Example Vendor", "Example CRM").namespace("crm"))
+        .base_url("https://crm.example.org/api/v1/")
+        .authenticator(Door)
+        .anonymous_helpers(Door)
+}
+
+/// Registers every kind with all that the interface has for it, and composes every helper that can be composed.
+pub(crate) fn everything(builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
+    builder
+        .resource::<Person, _>(store, |x| x.list().get().create().update().delete().find())
+        .resource::<Petition, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<Event, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<Form, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<FundraisingPage, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<AdvocacyCampaign, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<SharePage, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<Question, _>(store, |x| x.list().get().create().update().delete().find())
+        .resource::<Tag, _>(store, |x| x.list().get().create().update().delete().find())
+        .resource::<List, _>(store, |x| x.list().get().create().update().delete().find())
+        .resource::<Query, _>(store, |x| x.list().get().update())
+        .resource::<Message, _>(store, |x| x.list().get().create().update().delete())
+        .resource::<Donation, _>(store, |x| {
+            x.list().under::<FundraisingPage>().under::<Person>().get().create().update().delete()
+        })
+        .resource::<Signature, _>(store, |x| {
+            x.under::<Petition>().under::<Person>().get().create().update().delete()
+        })
+        .resource::<Submission, _>(store, |x| x.under::<Form>().under::<Person>().get().create().update().delete())
+        .resource::<Attendance, _>(store, |x| x.under::<Event>().under::<Person>().get().create().update().delete())
+        .resource::<Outreach, _>(store, |x| {
+            x.under::<AdvocacyCampaign>().under::<Person>().get().create().update().delete()
+        })
+        .resource::<Answer, _>(store, |x| {
+            x.under::<Question>().under::<Person>().under::<Submission>().get().create().update().delete()
+        })
+        .resource::<Tagging, _>(store, |x| x.under::<Tag>().under::<Person>().get().create().delete())
+        .resource::<Item, _>(store, |x| x.under::<List>().under::<Person>().get().create().delete())
+        .resource::<Canvass, _>(store, |x| x.under::<Person>().get().create().update().delete())
+        .compose::<PersonSignup>()
+        .compose::<RecordSignature>()
+        .compose::<RecordSubmission>()
+        .compose::<RecordDonation>()
+        .compose::<RecordOutreach>()
+        .compose::<RecordAttendance>()
+        .compose::<RecordCanvass>()
+}
+
+/// An answer, read as JSON.
+#[derive(Debug, Clone)]
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    /// `null` for an empty body.
+    pub(crate) json: Value,
+    pub(crate) text: String,
+    pub(crate) location: Option<String>,
+}
+
+impl Answered {
+    fn of(reply: &Reply) -> Self {
+        let text = String::from_utf8(reply.body.to_vec()).expect("bodies are UTF-8");
+        let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("bodies are JSON") };
+        Self { status: reply.status.as_u16(), json, text, location: reply.location.clone() }
+    }
+
+    /// The entries of an error object: relation, code, and each description as `CODE property,property`.
+    pub(crate) fn entries(&self) -> Vec<(String, u64, Vec<String>)> {
+        let error = self.json.as_object().and_then(|body| body.iter().find(|(name, _)| name.ends_with(":error")));
+        let statuses = error.and_then(|(_, error)| error["resource_status"].as_array()).cloned().unwrap_or_default();
+        let entry = |status: &Value| {
+            let list = status.get("error_descriptions").or_else(|| status.get("errors"));
+            let described = list.and_then(Value::as_array).into_iter().flatten().map(|it| {
+                let code = it.get("error_code").or_else(|| it.get("code")).and_then(Value::as_str).unwrap_or("?");
+                let properties = it["properties"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                format!("{code} {}", properties.collect::<Vec<_>>().join(","))
+            });
+            let resource = status["resource"].as_str().unwrap_or("?").to_owned();
+            (resource, status["response_code"].as_u64().unwrap_or(0), described.collect())
+        };
+        statuses.iter().map(entry).collect()
+    }
+
+    /// The descriptions of an atomic failure.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        self.entries().into_iter().flat_map(|(_, _, problems)| problems).collect()
+    }
+
+    /// The address under a link.
+    pub(crate) fn link(&self, name: &str) -> Option<&str> {
+        self.json["_links"][name]["href"].as_str()
+    }
+}
+
+/// An API and its backend.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) api: Api,
+    pub(crate) store: Arc<Memory>,
+}
+
+impl Server {
+    /// Everything, with further settings.
+    pub(crate) fn with(settings: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
+        Self::over(Memory::default(), settings)
+    }
+
+    /// Everything over this backend.
+    pub(crate) fn over(store: Memory, settings: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
+        let store = Arc::new(store);
+        let api = settings(everything(builder(), &store)).build().expect("an API without contradictions");
+        Self { api, store }
+    }
+
+    /// A context at a moment that stands still.
+    pub(crate) fn context(&self, caller: Caller) -> Context {
+        let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
+        let mut context = Context::new(Tenant::new("one"), caller, now);
+        context.base = self.base();
+        context
+    }
+
+    fn base(&self) -> Base {
+        self.api.base().clone()
+    }
+
+    /// Sends a request as the bearer of a key; `to` is an address or a path below the entry point.
+    pub(crate) fn send(&self, method: &Method, to: &str, body: &str) -> Answered {
+        self.send_as(Caller::with_rights(Rights::all()), method, to, body)
+    }
+
+    pub(crate) fn send_as(&self, caller: Caller, method: &Method, to: &str, body: &str) -> Answered {
+        let base = self.base();
+        let path = to.strip_prefix(base.as_str()).unwrap_or(to);
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let target = self.api.route(path).unwrap_or_else(|| panic!("`{path}` is no address of the interface"));
+        let context = self.context(caller);
+        let reply = async {
+            if self.api.verdict(method, &target) != Verdict::NotImplemented {
+                return self.api.respond(&context, method, &target, query, Bytes::from(body.to_owned())).await;
+            }
+            let error = match self.api.exists(&context, &target).await {
+                Ok(true) => Error::NotImplemented,
+                Ok(false) => Error::NotFound,
+                Err(error) => error,
+            };
+            self.api.error_reply(Some(&target), error)
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        Answered::of(&runtime.block_on(reply))
+    }
+
+    pub(crate) fn get(&self, to: &str) -> Answered {
+        self.send(&Method::GET, to, "")
+    }
+
+    pub(crate) fn post(&self, to: &str, body: &str) -> Answered {
+        self.send(&Method::POST, to, body)
+    }
+
+    pub(crate) fn put(&self, to: &str, body: &str) -> Answered {
+        self.send(&Method::PUT, to, body)
+    }
+
+    pub(crate) fn delete(&self, to: &str) -> Answered {
+        self.send(&Method::DELETE, to, "")
+    }
+
+    /// Without a key.
+    pub(crate) fn post_unknown(&self, to: &str, body: &str) -> Answered {
+        self.send_as(Caller::anonymous(), &Method::POST, to, body)
+    }
+
+    /// Creates a record and gives its address.
+    pub(crate) fn made(&self, to: &str, body: &str) -> String {
+        let answer = self.post(to, body);
+        assert!(matches!(answer.status, 200 | 201), "POST {to}: {} {}", answer.status, answer.text);
+        answer.link("self").expect("a self link").to_owned()
+    }
+}
