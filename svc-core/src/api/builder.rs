@@ -1,5 +1,7 @@
 //! Registers what a server supports, and proves it whole.
 
+mod contradictions;
+
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
@@ -16,8 +18,8 @@ use crate::{
     link::{ConventionalLayout, Dialect, Layout},
     model::{Kind, Resource},
     ops::Helper,
-    schema::{LinkTarget, Mode},
-    value::{ClosedEnum, Identifier},
+    schema::LinkTarget,
+    value::ClosedEnum,
 };
 
 /// Every contradiction of an [`ApiBuilder`], at once.
@@ -55,6 +57,8 @@ pub struct ApiBuilder {
     sizes: Sizes,
     error_bodies: bool,
     atomic: bool,
+    /// Operations of every kind that are not offered.
+    withheld: &'static [Operation],
     patch_is_put: bool,
     behaviours: Vec<Behaviour>,
     docs: Option<DocsAddress>,
@@ -86,6 +90,7 @@ impl ApiBuilder {
             sizes: Sizes::default(),
             error_bodies: false,
             atomic: false,
+            withheld: &[],
             patch_is_put: false,
             behaviours: Vec::new(),
             docs: None,
@@ -95,10 +100,12 @@ impl ApiBuilder {
     /// The public address of the entry point, such as `https://crm.example.org/api/v1/` (HAL-01).
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
-        self.base = Base::new(url);
-        if self.base.is_none() {
+        let base = Base::new(url);
+        if base.is_none() {
             self.wrong.push(format!("`{url}` is no base URL: write an absolute http or https address without a query"));
         }
+        // A wrong one counts as named: it is reported already.
+        self.base = Some(base.unwrap_or_default());
         self
     }
 
@@ -213,10 +220,7 @@ impl ApiBuilder {
     /// Offers helpers only: no operation on collections is offered (CAP-10).
     #[must_use]
     pub fn helpers_only(mut self) -> Self {
-        for slots in self.kinds.values_mut() {
-            slots.withheld = Operation::ALL.to_vec();
-            slots.under.clear();
-        }
+        self.withheld = Operation::ALL;
         self
     }
 
@@ -289,7 +293,13 @@ impl ApiBuilder {
     /// # Errors
     ///
     /// Every contradiction in what was registered, at once.
-    pub fn build(self) -> Result<Api, BuildError> {
+    pub fn build(mut self) -> Result<Api, BuildError> {
+        for slots in self.kinds.values_mut() {
+            slots.withheld.extend_from_slice(self.withheld);
+            if self.withheld.contains(&Operation::List) {
+                slots.under.clear();
+            }
+        }
         let problems = self.contradictions();
         if !problems.is_empty() {
             return Err(BuildError { problems });
@@ -339,61 +349,5 @@ impl ApiBuilder {
             named && !self.without.contains(function) && (!composed || Composed::supports(*function, &self.kinds))
         })
         .collect()
-    }
-
-    fn contradictions(&self) -> Vec<String> {
-        let mut problems = self.wrong.clone();
-        if self.base.is_none() && self.wrong.is_empty() {
-            problems.push("no base URL: call `.base_url(\"https://.../api/v1/\")`".to_owned());
-        }
-        if self.authenticator.is_none() {
-            problems.push("nobody tells who calls: call `.authenticator(...)`".to_owned());
-        }
-        if !Identifier::is_system_name(&self.vendor.namespace) {
-            problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.vendor.namespace));
-        }
-        let Sizes { page, max_page, .. } = self.sizes;
-        if page == 0 || page > max_page {
-            problems.push(format!("pages of {page} with at most {max_page} records cannot be"));
-        }
-        for (kind, slots) in &self.kinds {
-            kind_contradictions(*kind, slots, &self.kinds, &mut problems);
-        }
-        for (helper, runner) in &self.helpers {
-            if matches!(runner, Runner::Composed) {
-                let missing = Composed::missing(*helper, &self.kinds);
-                if !missing.is_empty() {
-                    problems.push(format!(
-                        "the helper {} cannot be composed without {}",
-                        helper.as_str(),
-                        missing.join(", ")
-                    ));
-                }
-                if self.atomic {
-                    problems.push(format!("the composed helper {} cannot be atomic: run it natively", helper.as_str()));
-                }
-            }
-        }
-        problems
-    }
-}
-
-fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindSlots>, problems: &mut Vec<String>) {
-    let schema = kind.schema();
-    if slots.all && schema.home.is_some() {
-        problems.push(format!("{} have no collection of their own: register `.under::<...>()`", schema.plural));
-    }
-    for parent in &slots.under {
-        if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {
-            let parent = parent.plural();
-            problems.push(format!("{} are listed under {parent}, but {parent} cannot be read", schema.plural));
-        }
-    }
-    for (place, field) in schema.fields.fields.iter().enumerate() {
-        let taken = slots.writable.is_none_or(|writable| writable.contains(place));
-        if slots.create.is_some() && field.mode == Mode::Required && !taken {
-            problems
-                .push(format!("{} cannot be created: `{}` is required but not writable", schema.plural, field.name));
-        }
     }
 }

@@ -3,5 +3,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod composed;
+mod links;
 mod properties;
 mod registration;
+mod responses;

@@ -1,1 +1,257 @@
 //! What is registered exists, is linked and is declared; nothing else is (CAP-04).
+
+use std::sync::Arc;
+
+use http::Method;
+use svc_core::{
+    Api, Vendor,
+    api::{EntryLinks, Exposure, Sizes, Verdict},
+    auth::{Operation, Right},
+    fields,
+    helper::{HelperName, PersonSignup, RecordSignature, Schedule},
+    link::{Address, Scope, Target},
+    model::{Kind, Person, Petition, Signature},
+    value::Id,
+    writable,
+};
+
+use crate::support::{
+    memory::Memory,
+    server::{Door, Server, builder, everything},
+};
+
+fn problems(api: svc_core::ApiBuilder) -> Vec<String> {
+    api.build().expect_err("contradictions").problems
+}
+
+fn record(kind: Kind) -> Target {
+    Target::Record(Address { kind, id: Id::new("x").unwrap(), parent: kind.schema().home.and(Id::new("y")) })
+}
+
+fn all(kind: Kind) -> Target {
+    Target::Collection { kind, scope: Scope::All }
+}
+
+/// Methods of a target, as `Allow` shows them.
+fn allowed(api: &Api, target: &Target) -> String {
+    api.allowed_methods(target).iter().map(Method::as_str).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn cap_04_only_what_is_registered_exists() {
+    let store = Arc::new(Memory::default());
+    let api = builder().resource::<Petition, _>(&store, |x| x.list().get()).build().unwrap();
+    assert_eq!(allowed(&api, &all(Kind::Petition)), "GET HEAD OPTIONS", "CAP-04, UND-28");
+    assert_eq!(allowed(&api, &record(Kind::Petition)), "GET HEAD OPTIONS", "CAP-04");
+    assert_eq!(allowed(&api, &record(Kind::Person)), "OPTIONS", "CAP-04");
+    assert_eq!(api.verdict(&Method::POST, &all(Kind::Petition)), Verdict::NotImplemented, "CAP-07");
+    assert_eq!(api.sent_links(Kind::Petition), Vec::<&str>::new(), "CAP-04: links to nothing are not sent");
+    let read =
+        Verdict::Needs { right: Right::On(Kind::Petition, Operation::Read), anonymous: false, takes_body: false };
+    assert_eq!(api.verdict(&Method::HEAD, &record(Kind::Petition)), read, "UND-28: HEAD is a GET");
+}
+
+#[test]
+fn cap_04_every_link_of_a_full_server_leads_somewhere() {
+    let server = Server::with(|api| api);
+    let entry = server.get("");
+    let links = entry.json["_links"].as_object().unwrap();
+    for (name, link) in links.iter().filter(|(name, _)| name.starts_with("svc:")) {
+        let href = link["href"].as_str().unwrap();
+        assert!(link["title"].as_str().is_some_and(|title| !title.is_empty()), "ENT-25 {name}");
+        if !name.ends_with("_helper") {
+            assert_eq!(server.get(href).status, 200, "ENT-10 to ENT-21 {name}");
+        }
+    }
+    for kind in Kind::ALL.iter().filter(|kind| kind.schema().has_collection()) {
+        assert!(links.contains_key(&format!("svc:{}", kind.plural())), "COL-01 {kind:?}");
+    }
+    assert!(links.contains_key("svc:person_signup_helper") && links.contains_key("svc:capabilities"), "ENT-24, UND-40");
+}
+
+#[test]
+fn ent_21_listed_links_only() {
+    let server = Server::with(|api| api.entry_links(EntryLinks::Listed));
+    let entry = server.get("");
+    assert!(entry.link("svc:people").is_some(), "ENT-10");
+    assert_eq!((entry.link("svc:advocacy_campaigns"), entry.link("svc:messages")), (None, None), "ENT-21");
+    assert_eq!(server.get("advocacy_campaigns").status, 200, "ENT-21: unlinked, not gone");
+}
+
+#[test]
+fn build_reports_every_contradiction_at_once() {
+    let store = Arc::new(Memory::default());
+    let found = problems(
+        Api::builder(Vendor::new("a", "b").namespace("no good"))
+            .sizes(Sizes { page: 200, ..Sizes::default() })
+            .resource::<Petition, _>(&store, Exposure::list)
+            .resource::<Petition, _>(&store, Exposure::list)
+            .resource::<Signature, _>(&store, |x| x.under::<Petition>().list())
+            .resource::<svc_core::model::Question, _>(&store, |x| x.create().writable(writable!(question::{ name })))
+            .compose::<PersonSignup>()
+            .compose::<PersonSignup>()
+            .compose::<RecordSignature>()
+            .compose::<Schedule>()
+            .atomic_helpers(true)
+            .without("petitions.read"),
+    );
+    for part in [
+        "no base URL",
+        "`.authenticator(...)`",
+        "namespace `no good`",
+        "pages of 200 with at most 100",
+        "petitions are registered twice",
+        "person_signup is registered twice",
+        "signatures have no collection of their own",
+        "signatures are listed under petitions, but petitions cannot be read",
+        "`question_type` is required but not writable",
+        "record_signature cannot be composed without petitions.get, signatures.create, people.create, people.update",
+        "schedule cannot be composed",
+        "record_signature cannot be atomic",
+        "`petitions.read` is no capability",
+    ] {
+        assert!(found.iter().any(|problem| problem.contains(part)), "`{part}` is missing in {found:#?}");
+    }
+}
+
+#[test]
+fn build_refuses_a_create_that_no_address_leads_to() {
+    let store = Arc::new(Memory::default());
+    let found = problems(builder().resource::<Signature, _>(&store, |x| x.get().create()));
+    assert_eq!(found, ["signatures are created under petitions, but petitions cannot be read"], "CAP-04");
+}
+
+#[test]
+fn build_says_what_is_wrong_with_a_base_url_once() {
+    for wrong in ["crm.example.org", "ftp://x/", "http://x/?q", "http://user@x/", "", "http://x/#y"] {
+        let found = problems(builder().base_url(wrong));
+        assert_eq!(found.len(), 1, "HAL-01 {wrong}: {found:?}");
+        assert!(found[0].contains("is no base URL"), "HAL-01 {wrong}");
+    }
+}
+
+#[test]
+fn cap_10_helpers_only_wherever_the_call_stands() {
+    let store = Arc::new(Memory::default());
+    let before = everything(builder().helpers_only(), &store).build().unwrap();
+    let after = everything(builder(), &store).helpers_only().build().unwrap();
+    for api in [before, after] {
+        for &kind in Kind::ALL {
+            assert_eq!(allowed(&api, &all(kind)), "OPTIONS", "CAP-10 {kind:?}");
+            assert_eq!(allowed(&api, &record(kind)), "OPTIONS", "CAP-10 {kind:?}");
+        }
+        let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
+        let helper = Target::Helper { helper: HelperName::RecordSignature, container: Some(petition) };
+        assert_eq!(allowed(&api, &helper), "POST OPTIONS", "CAP-10");
+    }
+}
+
+#[test]
+fn cap_07_a_capability_can_be_taken_away() {
+    let taken = [
+        ("people.delete", Method::DELETE, record(Kind::Person)),
+        ("people.create", Method::POST, all(Kind::Person)),
+        ("events.update", Method::PUT, record(Kind::Event)),
+        ("tags.list", Method::GET, all(Kind::Tag)),
+        ("helper.person_signup", Method::POST, Target::Helper { helper: HelperName::PersonSignup, container: None }),
+    ];
+    for (capability, method, target) in taken {
+        let server = Server::with(|api| api.without(capability));
+        assert_eq!(server.api.verdict(&method, &target), Verdict::NotImplemented, "CAP-07 {capability}");
+        let document = server.get("docs/capabilities").json;
+        let (area, name) = capability.split_once('.').unwrap();
+        let declared = &document["collections"][area]["operations"];
+        assert!(!declared.as_array().is_some_and(|all| all.iter().any(|it| it == name)), "CAP-04 {capability}");
+        assert!(document["helpers"][name].is_null(), "CAP-04 {capability}");
+    }
+    let server = Server::with(|api| api.without("petitions.sub.signatures"));
+    let petition = server.made("petitions", "{}");
+    assert_eq!(server.get(&petition).link("svc:signatures"), None, "CAP-04");
+    assert_eq!(server.get(&format!("{petition}/signatures")).problems(), ["NOT_IMPLEMENTED "], "ERR-07");
+}
+
+#[test]
+fn err_07_an_unsupported_method_is_500_and_a_missing_record_404() {
+    let server = Server::with(|api| api);
+    let tag = server.made("tags", r#"{"name":"a"}"#);
+    let person = server.made("people", "{}");
+    let tagging =
+        server.made(&format!("{tag}/taggings"), &format!(r#"{{"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#));
+    assert_eq!(server.put(&tagging, "{}").problems(), ["NOT_IMPLEMENTED "], "ERR-07");
+    assert_eq!(server.put(&format!("{tag}/taggings/none"), "{}").status, 404, "UND-39");
+    assert_eq!(server.post("donations", "{}").problems(), ["NOT_IMPLEMENTED "], "COL-19");
+    assert_eq!(server.send(&Method::PATCH, &person, "{}").problems(), ["NOT_IMPLEMENTED "], "ERR-07");
+    let server = Server::with(|api| api.patch_is_put(true));
+    let person = server.made("people", r#"{"given_name":"A","family_name":"B"}"#);
+    let changed = server.send(&Method::PATCH, &person, r#"{"given_name":null}"#);
+    assert_eq!((changed.status, changed.json.get("given_name")), (200, None), "CRU-17");
+    assert_eq!(changed.json["family_name"], "B", "CRU-15");
+}
+
+#[test]
+fn cap_06_only_readable_fields_leave_and_only_writable_ones_are_taken() {
+    let store = Arc::new(Memory::default());
+    let api = builder()
+        .resource::<Person, _>(&store, |x| {
+            x.list()
+                .get()
+                .create()
+                .update()
+                .readable(fields!(person::{ given_name, source }))
+                .writable(writable!(person::{ given_name, family_name }))
+        })
+        .build()
+        .unwrap();
+    let server = Server { api, store };
+    let sent = r#"{"given_name":"A","family_name":"B","source":"C","email_addresses":[{"address":5}]}"#;
+    let made = server.post("people", sent);
+    assert_eq!(made.status, 201, "CAP-06: what is not writable is not even looked at: {}", made.text);
+    for shown in [made.json.clone(), server.get("people").json["_embedded"]["svc:people"][0].clone()] {
+        assert_eq!(
+            (shown["given_name"].as_str(), shown.get("family_name"), shown.get("source")),
+            (Some("A"), None, None)
+        );
+        assert!(shown["identifiers"].is_array() && shown["created_date"].is_string(), "TYP-13, TYP-15");
+    }
+    let changed = server.put(made.link("self").unwrap(), r#"{"source":"D","given_name":"E"}"#);
+    assert_eq!((changed.json["given_name"].as_str(), changed.json.get("source")), (Some("E"), None), "CAP-06");
+    let document = server.get("docs/capabilities").json;
+    let flags = |field: &str| {
+        let field = &document["collections"]["people"]["fields"][field];
+        (field["readable"].as_bool().unwrap(), field["writable"].as_bool().unwrap())
+    };
+    assert_eq!(
+        (flags("given_name"), flags("family_name"), flags("source")),
+        ((true, true), (false, true), (true, false))
+    );
+}
+
+#[test]
+fn res_computed_fields_are_ignored_when_sent() {
+    let server = Server::with(|api| api);
+    let made = server
+        .post("petitions", r#"{"total_signatures":"many","share_options":[{"email_share":{"total_shares":[]}}]}"#);
+    assert_eq!((made.status, made.json.get("total_signatures")), (201, None), "CAP-06");
+}
+
+#[test]
+fn aut_06_anonymous_calls_are_a_switch() {
+    let store = Arc::new(Memory::default());
+    let signup = Target::Helper { helper: HelperName::PersonSignup, container: None };
+    let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
+    let sign = Target::Helper { helper: HelperName::RecordSignature, container: Some(petition) };
+    let api = everything(builder(), &store).build().unwrap();
+    let anonymous =
+        |target: &Target| matches!(api.verdict(&Method::POST, target), Verdict::Needs { anonymous: true, .. });
+    assert!(anonymous(&sign) && !anonymous(&signup), "AUT-06, AUT-07");
+    let off = Api::builder(Vendor::new("a", "b")).base_url("http://localhost/").authenticator(Door);
+    let off = everything(off, &store).build().unwrap();
+    assert!(matches!(off.verdict(&Method::POST, &sign), Verdict::Needs { anonymous: false, .. }), "AUT-06");
+}
+
+#[test]
+fn memberships_have_no_update() {
+    let api = Server::with(|api| api).api;
+    assert_eq!(allowed(&api, &record(Kind::Tagging)), "GET HEAD DELETE OPTIONS", "UND-38");
+    assert_eq!(api.sent_links(Kind::Tagging), ["person", "tag"], "UND-05");
+}

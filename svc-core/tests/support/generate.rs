@@ -51,7 +51,8 @@ impl Dice {
 
     /// Text of all sorts (TYP-01).
     pub(crate) fn text(&mut self) -> String {
-        let whole = ["", "plain", " spaces ", "quote \" backslash \\ slash /", "tab\tline\nreturn\rbell\u{7}", "\u{7f}"];
+        let whole =
+            ["", "plain", " spaces ", "quote \" backslash \\ slash /", "tab\tline\nreturn\rbell\u{7}", "\u{7f}"];
         match self.below(4) {
             0 => self.pick(&whole).to_owned(),
             1 => self.letters("abcdefghij ABCDEFGHIJ0123456789-_.,:;@{}[]", 400),

@@ -11,7 +11,8 @@ use svc_core::{
     api::{Reply, Verdict},
     auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
     helper::{
-        PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
+        PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
+        RecordSubmission,
     },
     link::Address,
     model::{
@@ -67,9 +68,7 @@ pub(crate) fn everything(builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder
         .resource::<Donation, _>(store, |x| {
             x.list().under::<FundraisingPage>().under::<Person>().get().create().update().delete()
         })
-        .resource::<Signature, _>(store, |x| {
-            x.under::<Petition>().under::<Person>().get().create().update().delete()
-        })
+        .resource::<Signature, _>(store, |x| x.under::<Petition>().under::<Person>().get().create().update().delete())
         .resource::<Submission, _>(store, |x| x.under::<Form>().under::<Person>().get().create().update().delete())
         .resource::<Attendance, _>(store, |x| x.under::<Event>().under::<Person>().get().create().update().delete())
         .resource::<Outreach, _>(store, |x| {

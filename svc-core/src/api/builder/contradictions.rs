@@ -1,0 +1,78 @@
+//! What cannot be, in what was registered (CAP-04).
+
+use std::collections::BTreeMap;
+
+use super::{ApiBuilder, Runner};
+use crate::{
+    api::{KindSlots, Sizes},
+    auth::Operation,
+    helper::Composed,
+    model::Kind,
+    schema::Mode,
+    value::Identifier,
+};
+
+impl ApiBuilder {
+    /// Every contradiction in what was registered.
+    pub(super) fn contradictions(&self) -> Vec<String> {
+        let mut problems = self.wrong.clone();
+        if self.base.is_none() {
+            problems.push("no base URL: call `.base_url(\"https://.../api/v1/\")`".to_owned());
+        }
+        if self.authenticator.is_none() {
+            problems.push("nobody tells who calls: call `.authenticator(...)`".to_owned());
+        }
+        if !Identifier::is_system_name(&self.vendor.namespace) {
+            problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.vendor.namespace));
+        }
+        let Sizes { page, max_page, .. } = self.sizes;
+        if page == 0 || page > max_page {
+            problems.push(format!("pages of {page} with at most {max_page} records cannot be"));
+        }
+        for (kind, slots) in &self.kinds {
+            kind_contradictions(*kind, slots, &self.kinds, &mut problems);
+        }
+        for (helper, runner) in &self.helpers {
+            if matches!(runner, Runner::Composed) {
+                let missing = Composed::missing(*helper, &self.kinds);
+                if !missing.is_empty() {
+                    problems.push(format!(
+                        "the helper {} cannot be composed without {}",
+                        helper.as_str(),
+                        missing.join(", ")
+                    ));
+                }
+                if self.atomic {
+                    problems.push(format!("the composed helper {} cannot be atomic: run it natively", helper.as_str()));
+                }
+            }
+        }
+        problems
+    }
+}
+
+fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindSlots>, problems: &mut Vec<String>) {
+    let schema = kind.schema();
+    if slots.all && schema.home.is_some() {
+        problems.push(format!("{} have no collection of their own: register `.under::<...>()`", schema.plural));
+    }
+    for parent in &slots.under {
+        if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {
+            let parent = parent.plural();
+            problems.push(format!("{} are listed under {parent}, but {parent} cannot be read", schema.plural));
+        }
+    }
+    if let Some(parent) = schema.parent_kind().filter(|_| slots.offers(Operation::Create))
+        && !all.get(&parent).is_some_and(|parent| parent.offers(Operation::Read))
+    {
+        let parent = parent.plural();
+        problems.push(format!("{} are created under {parent}, but {parent} cannot be read", schema.plural));
+    }
+    for (place, field) in schema.fields.fields.iter().enumerate() {
+        let taken = slots.writable.is_none_or(|writable| writable.contains(place));
+        if slots.create.is_some() && field.mode == Mode::Required && !taken {
+            problems
+                .push(format!("{} cannot be created: `{}` is required but not writable", schema.plural, field.name));
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The default runner over registered operations (HLP-10, ERR-29 to ERR-33), and merging of people (HLP-04).
+
+use serde_json::{Value, json};
+use svc_core::{Code, Problem, api::ResponseStyle, auth::Caller, model::Kind};
+
+use crate::support::server::{Answered, Server};
+
+type Entry<'a> = (&'a str, u64, &'a [&'a str]);
+
+fn assert_entries(answer: &Answered, row: &str, expected: &[Entry<'_>]) {
+    let expected: Vec<(String, u64, Vec<String>)> = expected
+        .iter()
+        .map(|(kind, status, problems)| {
+            (format!("svc:{kind}"), *status, problems.iter().map(ToString::to_string).collect())
+        })
+        .collect();
+    assert_eq!((answer.status, answer.entries()), (400, expected), "{row}: {}", answer.text);
+    assert_eq!(answer.json["svc:error"]["request_type"], "non-atomic", "ERR-30");
+    assert_eq!(answer.json["svc:error"]["response_code"], 400, "ERR-19");
+}
+
+/// A petition's signature helper.
+fn signing(server: &Server) -> String {
+    format!("{}/record_signature_helper", server.made("petitions", r#"{"title":"P"}"#))
+}
+
+#[test]
+fn hlp_11_a_signature_and_its_person_in_one_call() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    let body = r#"{"comments":"yes","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}"#;
+    let made = server.post(&helper, body);
+    assert_eq!((made.status, &made.json["comments"]), (200, &json!("yes")), "HLP-06, HLP-11");
+    let person = server.get(made.link("svc:person").unwrap());
+    assert_eq!(person.json["given_name"], "Ada", "HLP-03");
+    assert_eq!(person.json["id"], "person-1", "HLP-20");
+    let unknown = server.post_unknown(&helper, body);
+    assert_eq!((unknown.status, unknown.text.as_str()), (200, "{}"), "HLP-07");
+    assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (1, 2), "HLP-04");
+    let gone = server.post("petitions/none/record_signature_helper", body);
+    assert_eq!((gone.status, gone.problems()), (404, vec!["RESOURCE_NOT_FOUND ".to_owned()]), "HLP-23, HLP-09");
+    assert_eq!(server.store.count(Kind::Signature), 2, "HLP-23");
+}
+
+#[test]
+fn err_29_to_32_a_partly_failed_call_is_reported_resource_by_resource() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    server.made("tags", r#"{"name":"known"}"#);
+    let list = server.made("lists", r#"{"name":"list"}"#);
+    let question = server.made(
+        "questions",
+        r#"{"question_type":"SingleChoice","responses":[{"key":"y"},{"key":"n"}],"identifiers":["q:1"]}"#,
+    );
+    let body = json!({
+        "person": {"email_addresses": [{"address": "a@example.org"}]},
+        "add_tags": ["known", "unknown"],
+        "add_tags_uri": ["https://elsewhere.example/tags/1"],
+        "add_lists": ["none"],
+        "add_lists_uri": [list],
+        "add_questions_responses_uri": [
+            {"question": question, "responses": ["y"]},
+            {"question": "q:1", "responses": ["y", "z"]},
+            {"question": "q:2", "value": "text"},
+        ],
+    })
+    .to_string();
+    let expected: [Entry<'_>; 10] = [
+        ("person", 201, &[]),
+        ("signature", 201, &[]),
+        ("tagging", 201, &[]),
+        ("tagging", 400, &["TAG_NAME_DOES_NOT_EXIST add_tags"]),
+        ("tagging", 400, &["TAG_URI_DOES_NOT_EXIST add_tags_uri"]),
+        ("item", 400, &["LIST_NAME_DOES_NOT_EXIST add_lists"]),
+        ("item", 201, &[]),
+        ("answer", 201, &[]),
+        (
+            "answer",
+            400,
+            &[
+                "RESPONSE_KEY_DOES_NOT_EXIST add_questions_responses_uri[1].responses[1]",
+                "TOO_MANY_RESPONSES add_questions_responses_uri[1].responses",
+            ],
+        ),
+        ("answer", 400, &["QUESTION_DOES_NOT_EXIST add_questions_responses_uri[2].question"]),
+    ];
+    let answer = server.post(&helper, &body);
+    assert_entries(&answer, "ERR-29, ERR-31, HAF-02 to HAF-09", &expected);
+    let person = answer.json["svc:person"]["_links"]["self"]["href"].as_str().expect("ERR-32");
+    assert_eq!(answer.json["svc:signature"]["_links"]["svc:person"]["href"], person, "ERR-32");
+    assert_eq!(server.get(&format!("{person}/taggings")).json["total_records"], 1, "HAF-02");
+    assert_eq!(server.get(&format!("{person}/answers")).json["total_records"], 1, "HAF-07");
+
+    // Again: what is there already reads 200, and without a key 201, so that a stranger learns nothing (HLP-07).
+    let again = server.post(&helper, &body);
+    let statuses = |answer: &Answered| answer.entries().iter().map(|entry| entry.1).collect::<Vec<_>>();
+    assert_eq!(statuses(&again), [200, 201, 200, 400, 400, 400, 200, 201, 400, 400], "ERR-31, HAF-02, HAF-05");
+    let unknown = server.post_unknown(&helper, &body);
+    assert_eq!(statuses(&unknown), [201, 201, 201, 400, 400, 400, 201, 201, 400, 400], "HLP-07");
+    assert_eq!((unknown.json.get("svc:person"), unknown.json.get("svc:signature")), (None, None), "ERR-32, HLP-07");
+}
+
+#[test]
+fn err_33_the_other_spelling_under_the_other_style() {
+    let server = Server::with(|api| api.response_style(ResponseStyle::Examples));
+    let answer = server.post("people/person_signup", r#"{"person":{},"add_tags":["no"]}"#);
+    let entry = &answer.json["svc:error"]["resource_status"][1];
+    assert_eq!(
+        (&entry["errors"][0]["code"], &entry["errors"][0]["properties"]),
+        (&json!("TAG_NAME_DOES_NOT_EXIST"), &json!(["add_tags"])),
+        "ERR-33"
+    );
+    assert_eq!((entry.get("error_descriptions"), entry["errors"][0].get("error_code")), (None, None), "ERR-33");
+    let atomic = server.post("people", r#"{"gender":"no"}"#);
+    assert_eq!(
+        atomic.json["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"], "FIELD_INVALID",
+        "ERR-33"
+    );
+}
+
+#[test]
+fn hlp_10_an_action_that_cannot_be_stored_leaves_the_person() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    server.store.refuse(Kind::Signature, Problem::new(Code::FieldInvalid, "comments", "Not this."));
+    let body = r#"{"comments":"c","add_tags":["no"],"person":{"email_addresses":[{"address":"a@example.org"}]}}"#;
+    let answer = server.post(&helper, body);
+    assert_entries(&answer, "HLP-10", &[("person", 201, &[]), ("signature", 400, &["FIELD_INVALID comments"])]);
+    assert_entries(
+        &server.post(&helper, body),
+        "HLP-10",
+        &[("person", 200, &[]), ("signature", 400, &["FIELD_INVALID comments"])],
+    );
+    let alone = server.post(&helper, r#"{"comments":"c"}"#);
+    assert_eq!((alone.status, alone.problems()), (400, vec!["FIELD_INVALID comments".to_owned()]), "HLP-10");
+    assert_eq!(alone.json["svc:error"]["request_type"], "atomic", "ERR-20: one resource alone is atomic");
+}
+
+#[test]
+fn hlp_10_a_person_that_cannot_be_stored_stores_nothing() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    server
+        .store
+        .refuse(Kind::Person, Problem::new(Code::IdentifierInUse, "identifiers[0]", "`identifiers[0]` is taken."));
+    let answer = server.post(&helper, r#"{"person":{"identifiers":["a:1","a:1","b:1"]}}"#);
+    assert_eq!(
+        answer.problems(),
+        ["IDENTIFIER_IN_USE person.identifiers[0]"],
+        "ERR-26: named from the top of the body"
+    );
+    assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "HLP-10");
+    assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (0, 0), "ERR-04");
+}
+
+#[test]
+fn hlp_10_what_is_wrong_in_the_body_refuses_the_whole_call() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    let writes = server.store.writes();
+    let body = json!({
+        "comments": 7,
+        "person": {"gender": "no", "email_addresses": [{"address": "nobody"}], "identifiers": ["x"]},
+        "add_tags": [1],
+        "add_questions_responses_uri": [{"responses": "y"}],
+    });
+    let expected = [
+        "FIELD_INVALID person.gender",
+        "FIELD_INVALID person.email_addresses[0].address",
+        "FIELD_INVALID person.identifiers[0]",
+        "FIELD_INVALID comments",
+        "FIELD_INVALID add_tags[0]",
+        "FIELD_REQUIRED add_questions_responses_uri[0].question",
+        "FIELD_INVALID add_questions_responses_uri[0].responses",
+    ];
+    assert_eq!(server.post(&helper, &body.to_string()).problems(), expected, "HLP-10, ERR-39");
+    assert_eq!(server.store.writes(), writes, "HLP-10");
+    assert_eq!(server.post("people/person_signup", "{}").problems(), ["FIELD_REQUIRED person"], "HLP-19");
+    assert_eq!(server.post("people/person_signup", r#"{"person":[]}"#).problems(), ["FIELD_INVALID person"], "HLP-19");
+}
+
+#[test]
+fn err_38_functions_that_are_switched_off() {
+    let server = Server::with(|api| api.without("haf.add_lists"));
+    server.made("lists", r#"{"name":"l"}"#);
+    let answer = server.post(
+        "people/person_signup",
+        r#"{"person":{},"add_lists":["l"],"triggers":{"autoresponse":{"enabled":true}}}"#,
+    );
+    let unsupported: [Entry<'_>; 3] = [
+        ("person", 201, &[]),
+        ("item", 500, &["NOT_SUPPORTED add_lists"]),
+        ("message", 500, &["NOT_SUPPORTED triggers"]),
+    ];
+    assert_entries(&answer, "ERR-38", &unsupported);
+    assert_eq!(
+        server.post("people/person_signup", r#"{"person":{},"add_lists":[],"triggers":{}}"#).status,
+        200,
+        "ERR-38: nothing was asked for"
+    );
+    let wrong = server.post(
+        "people/person_signup",
+        r#"{"person":{},"triggers":{"sms_response":{"enabled":"yes","identifiers":["x"]}}}"#,
+    );
+    let expected =
+        ["FIELD_INVALID triggers.sms_response.enabled", "FIELD_INVALID triggers.sms_response.identifiers[0]"];
+    assert_eq!(wrong.problems(), expected, "HAF-12, HAF-13");
+}
+
+#[test]
+fn und_29_an_action_function_without_a_person() {
+    let server = Server::with(|api| api);
+    server.made("tags", r#"{"name":"t"}"#);
+    let answer = server.post(&signing(&server), r#"{"add_tags":["t"]}"#);
+    assert_entries(&answer, "UND-29", &[("signature", 201, &[]), ("tagging", 400, &["PERSON_REQUIRED add_tags"])]);
+}
+
+#[test]
+fn hlp_16_to_18_a_canvass() {
+    let server = Server::with(|api| api);
+    let target = server.made("people", "{}");
+    let canvasser = server.made("people", "{}");
+    let question = server.made("questions", r#"{"question_type":"Paragraph"}"#);
+    let helper = server.get(&target).link("svc:record_canvass_helper").unwrap().to_owned();
+    let body = json!({
+        "canvass": {"canvasser": canvasser, "success": true, "question_response": {"question": {"href": question}, "value": "v"}},
+        "person": {"given_name": "ignored"},
+    });
+    let made = server.post(&helper, &body.to_string());
+    assert_eq!(
+        (made.status, made.link("svc:target"), made.link("svc:canvasser")),
+        (200, Some(target.as_str()), Some(canvasser.as_str())),
+        "HLP-16, HLP-17 {}",
+        made.text
+    );
+    assert_eq!(server.store.count(Kind::Person), 2, "HLP-18");
+    assert_eq!(server.get(&format!("{target}/answers")).json["total_records"], 1, "RES-canvass-08");
+    let linked = json!({"_links": {"svc:canvasser": {"href": canvasser}}}).to_string();
+    assert_eq!(server.post(&helper, &linked).link("svc:canvasser"), Some(canvasser.as_str()), "RES-canvass-07");
+    let wrong =
+        server.post(&helper, r#"{"canvass":{"canvasser":"nobody","success":1,"question_response":[{"question":5}]}}"#);
+    let expected = [
+        "FIELD_INVALID canvass.success",
+        "FIELD_INVALID canvass.question_response[0].question",
+        "PERSON_NOT_FOUND canvass.canvasser",
+    ];
+    assert_eq!(wrong.problems(), expected, "RES-canvass-07, RES-canvass-09");
+    assert_eq!(server.post(&helper, r#"{"canvass":7}"#).problems(), ["FIELD_INVALID canvass"], "HLP-16");
+    let unknown = server.post(&helper, r#"{"canvass":{"question_response":{"question":"q:1"}}}"#);
+    assert_entries(
+        &unknown,
+        "ERR-31: a canvass has no person entry",
+        &[("canvass", 201, &[]), ("answer", 400, &["QUESTION_DOES_NOT_EXIST canvass.question_response.question"])],
+    );
+    assert_eq!(server.post("people/none/record_canvass_helper", "{}").status, 404, "HLP-17");
+}
+
+#[test]
+fn hlp_19_a_signup_on_the_collection_answers_as_a_create() {
+    let server = Server::with(|api| api);
+    let body = r#"{"person":{"given_name":"A","email_addresses":[{"address":"A@example.org"}]}}"#;
+    let made = server.post("people", body);
+    assert_eq!((made.status, made.location.as_deref()), (201, made.link("self")), "HLP-19");
+    let again = server.post("people", &body.replace("A@example", " a@Example"));
+    assert_eq!(
+        (again.status, again.location.as_deref(), again.link("self")),
+        (200, None, made.link("self")),
+        "HLP-19, HLP-04"
+    );
+    assert_eq!(server.store.count(Kind::Person), 1, "HLP-04");
+}
+
+/// Signs the same person up twice; what is known of it afterwards.
+fn merged(server: &Server, caller: Caller, known: &Value, posted: &Value) -> Value {
+    let known = server.post("people", &known.to_string());
+    assert_eq!(known.status, 201, "{}", known.text);
+    let petition = server.made("petitions", "{}");
+    let helper = format!("{petition}/record_signature_helper");
+    let answer = server.send_as(caller, &http::Method::POST, &helper, &json!({ "person": posted }).to_string());
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let mut after = server.get(known.link("self").unwrap()).json;
+    let fields = after.as_object_mut().unwrap();
+    for common in ["identifiers", "created_date", "modified_date", "id", "_links"] {
+        fields.remove(common);
+    }
+    after
+}
+
+#[test]
+fn hlp_04_the_merge_through_the_helper() {
+    let server = Server::with(|api| api);
+    let mail = |address: &str| json!([{"address": address}]);
+    let known =
+        json!({"given_name": "Ada", "source": "", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
+    let posted =
+        json!({"given_name": "Eve", "source": "web", "email_addresses": mail("A@X.org"), "languages_spoken": []});
+    let expected =
+        json!({"given_name": "Eve", "source": "web", "email_addresses": mail("A@X.org"), "languages_spoken": ["en"]});
+    let key = || Caller::with_rights(svc_core::auth::Rights::all());
+    assert_eq!(merged(&server, key(), &known, &posted), expected, "HLP-04");
+    let server = Server::with(|api| api);
+    let expected =
+        json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
+    assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), expected, "HLP-04 without a key");
+}
+
+#[test]
+fn hlp_04_a_match_brings_its_identifiers_along() {
+    let server = Server::with(|api| api);
+    let made = server.made("people", r#"{"identifiers":["a:1"],"email_addresses":[{"address":"a@x.org"}]}"#);
+    let body = r#"{"person":{"identifiers":["b:1","a:1"],"email_addresses":[{"address":"a@x.org"}]}}"#;
+    let signed = server.post("people/person_signup", body);
+    assert_eq!(signed.link("self"), Some(made.as_str()), "HLP-04: by identifier first");
+    assert_eq!(signed.json["identifiers"], json!(["crm:person-1", "a:1", "b:1"]), "TYP-13: what was sent is there");
+}
+
+#[test]
+fn hlp_04_a_signup_that_says_nothing_new_changes_nothing() {
+    let server = Server::with(|api| api);
+    let body = r#"{"person":{"given_name":"A","email_addresses":[{"address":"a@x.org"}]}}"#;
+    let made = server.post("people/person_signup", body);
+    let writes = server.store.writes();
+    let again = server.post("people/person_signup", body);
+    assert_eq!((again.text, server.store.writes()), (made.text, writes), "HLP-04, CRU-19");
+}
+
+#[test]
+fn und_24_the_servers_own_identifier_of_an_inline_person() {
+    let server = Server::with(|api| api);
+    let made = server.made("people", r#"{"given_name":"A"}"#);
+    let signed = server.post("people/person_signup", r#"{"person":{"identifiers":["crm:person-1"],"given_name":"B"}}"#);
+    assert_eq!(
+        (signed.link("self"), &signed.json["given_name"]),
+        (Some(made.as_str()), &json!("B")),
+        "UND-24: that very record"
+    );
+    let unknown = server.post("people/person_signup", r#"{"person":{"identifiers":["x:1","crm:person-9"]}}"#);
+    assert_eq!(unknown.problems(), ["IDENTIFIER_IN_USE person.identifiers[1]"], "UND-24");
+    assert_eq!(server.store.count(Kind::Person), 1, "UND-24");
+}
+
+#[test]
+fn hlp_01_helpers_are_posts() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    for method in [http::Method::GET, http::Method::PUT, http::Method::DELETE] {
+        assert_eq!(server.send(&method, &helper, "{}").problems(), ["NOT_IMPLEMENTED "], "HLP-01 {method}");
+    }
+    assert_eq!(server.post(&helper, "").status, 200, "UND-27: an empty body is an empty object");
+}

@@ -1,0 +1,176 @@
+//! Links in bodies (CRU-02), and the dialect's names in both directions (HAL-09 to HAL-11).
+
+use svc_core::{
+    Problem,
+    link::{Dialect, ShareNames},
+    model::Kind,
+};
+
+use crate::support::{memory::Memory, server::Server};
+
+fn with_person(href: &str) -> String {
+    format!(r#"{{"_links":{{"svc:person":{{"href":{}}}}}}}"#, serde_json::Value::from(href))
+}
+
+#[test]
+fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
+    let server = Server::with(|api| api);
+    let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
+    let signatures = format!("{petition}/signatures");
+    for good in [person.clone(), person.replace("https://crm.example.org", ""), format!("{person}/")] {
+        let made = server.post(&signatures, &with_person(&good));
+        assert_eq!((made.status, made.link("svc:person")), (201, Some(person.as_str())), "CRU-02 {good}");
+    }
+    assert_eq!(server.get(&format!("{person}/signatures")).json["total_records"], 3, "CRU-02, COL-14");
+    let writes = server.store.writes();
+    for bad in [
+        "",
+        "/",
+        "//",
+        "people/person-1",
+        "https://other.example.org/api/v1/people/person-1",
+        "http://crm.example.org/api/v1/people/person-1",
+        "https://crm.example.org:444/api/v1/people/person-1",
+        "https://crm.example.org@evil.example/api/v1/people/person-1",
+        "https://crm.example.org/api/v2/people/person-1",
+        "//evil.example/api/v1/people/person-1",
+        "https://crm.example.org/api/v1/../v1/people/person-1",
+        "https://crm.example.org/api/v1/people/person-1?x=1",
+        "https://crm.example.org/api/v1/people/person-1#x",
+        "https://crm.example.org/api/v1/people/person%2D1",
+        "https://crm.example.org/api/v1/people/none",
+        "https://crm.example.org/api/v1/people",
+        "https://crm.example.org/api/v1/people/person_signup",
+        "javascript:alert(1)",
+        petition.as_str(),
+    ] {
+        let answer = server.post(&signatures, &with_person(bad));
+        assert_eq!(answer.problems(), ["PERSON_NOT_FOUND _links.svc:person"], "CRU-02 {bad}");
+    }
+    for body in [
+        "{}",
+        r#"{"_links":{}}"#,
+        r#"{"_links":7}"#,
+        r#"{"_links":{"svc:person":null}}"#,
+        r#"{"_links":{"svc:person":[]}}"#,
+    ] {
+        assert_eq!(server.post(&signatures, body).problems(), ["PERSON_NOT_FOUND _links.svc:person"], "CRU-02 {body}");
+    }
+    assert_eq!(server.store.writes(), writes, "CRU-21");
+}
+
+#[test]
+fn cru_16_links_of_an_update_are_ignored_except_an_events_organizer() {
+    let server = Server::with(|api| api);
+    let (person, other) = (server.made("people", "{}"), server.made("people", "{}"));
+    let links = |name: &str, href: &str| format!(r#"{{"_links":{{"svc:{name}":{{"href":"{href}"}}}}}}"#);
+    let event = server.made("events", &links("creator", &person));
+    assert_eq!(server.get(&event).link("svc:creator"), Some(person.as_str()), "RES-event-54");
+    assert_eq!(server.put(&event, &links("creator", &other)).link("svc:creator"), Some(person.as_str()), "CRU-16");
+    assert_eq!(server.put(&event, &links("organizer", &other)).link("svc:organizer"), Some(other.as_str()), "CRU-16");
+    let cleared = server.put(&event, r#"{"_links":{"svc:organizer":null}}"#);
+    assert_eq!((cleared.status, cleared.link("svc:organizer")), (200, None), "CRU-16");
+    let refused = server.put(&event, &links("organizer", &event));
+    assert_eq!(refused.problems(), ["PERSON_NOT_FOUND _links.svc:organizer"], "CRU-02");
+}
+
+#[test]
+fn res_donation_22_a_donations_links_in_either_place() {
+    let server = Server::with(|api| api);
+    let (page, event) = (server.made("fundraising_pages", "{}"), server.made("events", "{}"));
+    let attendance = server.post(&format!("{event}/record_attendance_helper"), "{}").link("self").unwrap().to_owned();
+    let helper = format!("{page}/record_donation_helper");
+    let link = format!(r#"{{"href":"{attendance}"}}"#);
+    for body in [
+        format!(r#"{{"_links":{{"svc:attendance":{link}}}}}"#),
+        format!(r#"{{"svc:attendance":{link}}}"#),
+        format!(r#"{{"attendance":{link}}}"#),
+        format!(r#"{{"attendance":"{attendance}"}}"#),
+    ] {
+        let made = server.post(&helper, &body);
+        assert_eq!(made.link("svc:attendance"), Some(attendance.as_str()), "RES-donation-22 {body} {}", made.text);
+    }
+    for (body, property) in [
+        (r#"{"_links":{"svc:attendance":{"href":"x"}}}"#, "_links.svc:attendance"),
+        (r#"{"svc:attendance":{"href":"x"}}"#, "svc:attendance"),
+        (r#"{"attendance":{"href":"x"}}"#, "attendance"),
+    ] {
+        assert_eq!(server.post(&helper, body).problems(), [format!("LINK_NOT_FOUND {property}")], "RES-donation-22");
+    }
+}
+
+#[test]
+fn und_29_a_helper_links_its_inline_person_and_no_other() {
+    let server = Server::with(|api| api);
+    let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
+    let helper = format!("{petition}/record_signature_helper");
+    let made = server.post(&helper, &with_person(&person));
+    assert_eq!((made.status, made.link("svc:person")), (200, None), "UND-29");
+    // Otherwise a stranger could learn who is known (HLP-07).
+    assert_eq!(
+        server.post_unknown(&helper, &with_person("https://crm.example.org/api/v1/people/none")).text,
+        "{}",
+        "HLP-07"
+    );
+    let both = format!(r#"{{"person":{{"given_name":"New"}},"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#);
+    let made = server.post(&helper, &both);
+    let linked = made.link("svc:person").unwrap().to_owned();
+    assert_eq!((linked != person, server.get(&linked).json["given_name"].as_str()), (true, Some("New")), "HLP-03");
+}
+
+#[test]
+fn und_31_an_inline_person_beside_a_link_is_refused() {
+    let server = Server::with(|api| api);
+    let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
+    let signatures = format!("{petition}/signatures");
+    let made = server.post(&signatures, r#"{"comments":"c","person":{"given_name":"A"}}"#);
+    assert_eq!((made.status, made.location.as_deref()), (201, made.link("self")), "UND-31");
+    assert_eq!(server.get(made.link("svc:person").unwrap()).json["given_name"], "A", "UND-31");
+    for name in ["svc:person", "person"] {
+        let body = format!(r#"{{"person":{{}},"_links":{{"{name}":{{"href":"{person}"}}}}}}"#);
+        assert_eq!(
+            server.post(&signatures, &body).problems(),
+            ["FIELD_INVALID person,_links.svc:person"],
+            "UND-31 {name}"
+        );
+    }
+}
+
+#[test]
+fn hal_09_to_11_another_prefix_and_other_share_names() {
+    let names = ShareNames::new("birdsite_share", "facesite_share").unwrap();
+    let dialect = Dialect::with_prefix("abc").unwrap().share_object_names(names.clone());
+    assert_eq!(
+        (dialect.key_header().as_str(), dialect.key_header_text()),
+        ("abc-api-token", "ABC-API-Token".to_owned()),
+        "HAL-10"
+    );
+    for store in [Memory::default(), Memory::stored(names)] {
+        let server = Server::over(store, |api| api.dialect(dialect.clone()));
+        let body = r#"{"share_options":[{"birdsite_share":{"title":"T"},"facesite_share":{"message":"M"},
+            "network_a_share":{"title":"ignored"},"email_share":{"subject":"S"}}]}"#;
+        let made = server.post("petitions", body);
+        let option = &made.json["share_options"][0];
+        assert_eq!(
+            (&option["birdsite_share"]["title"], &option["facesite_share"]["message"]),
+            (&"T".into(), &"M".into()),
+            "HAL-11"
+        );
+        assert!(!made.text.contains("network_a_share") && !made.text.contains("svc"), "HAL-09, HAL-11: {}", made.text);
+        assert!(made.link("abc:signatures").is_some(), "HAL-09");
+        let wrong = server.post("petitions", r#"{"share_options":[{"birdsite_share":{"title":7}}]}"#);
+        assert_eq!(wrong.problems(), ["FIELD_INVALID share_options[0].birdsite_share.title"], "ERR-26");
+        assert_eq!(wrong.entries()[0].0, "abc:petition", "ERR-21");
+        let entry = server.get("");
+        assert!(entry.json["abc_version"].is_string() && !entry.text.contains("svc"), "ENT-06, HAL-09: {}", entry.text);
+        let document = server.get("docs/capabilities").text;
+        assert!(!document.contains("svc"), "HAL-09: {document}");
+    }
+}
+
+#[test]
+fn hal_09_a_backend_names_links_without_knowing_the_prefix() {
+    let server = Server::with(|api| api.dialect(Dialect::with_prefix("abc").unwrap()));
+    server.store.refuse(Kind::Tag, Problem::new(svc_core::Code::LinkNotFound, "_links.creator", "It leads nowhere."));
+    assert_eq!(server.post("tags", "{}").problems(), ["LINK_NOT_FOUND _links.abc:creator"], "ERR-26");
+}

@@ -1,0 +1,257 @@
+//! Status, body and form of every answer (CRU, COL, ERR).
+
+use http::Method;
+use serde_json::{Value, json};
+use svc_core::{
+    Code, Error, Problem,
+    api::{ResponseStyle, Sizes},
+    auth::Caller,
+    link::Target,
+    model::Kind,
+};
+
+use crate::support::server::Server;
+
+fn table() -> Server {
+    Server::with(|api| api)
+}
+
+fn examples() -> Server {
+    Server::with(|api| api.response_style(ResponseStyle::Examples))
+}
+
+#[test]
+fn cru_13_and_14_the_two_styles() {
+    let server = table();
+    let made = server.post("people", r#"{"given_name":"A"}"#);
+    assert_eq!((made.status, made.location.as_deref()), (201, made.link("self")), "CRU-13, UND-33");
+    assert_eq!(made.json["identifiers"], json!(["crm:person-1"]), "CRU-03, ENT-08");
+    assert_eq!(made.json["_links"]["curies"][0]["templated"], true, "HAL-18");
+    assert_eq!(server.get(made.link("self").unwrap()).text, made.text, "CRU-22");
+    let gone = server.delete(made.link("self").unwrap());
+    assert_eq!((gone.status, gone.text.as_str()), (204, ""), "CRU-14");
+    let again = server.delete(made.link("self").unwrap());
+    assert_eq!((again.status, again.problems()), (404, vec!["RESOURCE_NOT_FOUND ".to_owned()]), "ERR-16");
+
+    let server = examples();
+    let made = server.post("people", "{}");
+    assert_eq!((made.status, made.location.as_deref()), (200, None), "CRU-13");
+    let gone = server.delete(made.link("self").unwrap());
+    assert_eq!((gone.status, gone.json), (200, json!({"notice": "The person was deleted."})), "CRU-05");
+}
+
+#[test]
+fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
+    let server = table();
+    for path in ["people/none", "petitions/none/signatures", "petitions/none/signatures/none"] {
+        assert_eq!((server.get(path).status, server.get(path).text), (404, String::new()), "ERR-11 {path}");
+        assert_eq!(server.send(&Method::HEAD, path, "").status, 404, "UND-28");
+    }
+    assert_eq!(server.put("people/none", "{}").problems(), ["RESOURCE_NOT_FOUND "], "UND-23");
+    assert_eq!(server.post("petitions/none/signatures", "{}").status, 404, "UND-39: before the rules on the body");
+    assert_eq!(server.put("people/none", r#"{"gender":"no"}"#).status, 404, "UND-39");
+    let bare = server.api.failure(None, Code::KeyInvalid, "no");
+    assert_eq!((bare.status.as_u16(), bare.body.len()), (401, 0), "AUT-05");
+    let server = Server::with(|api| api.error_bodies(true));
+    assert_eq!(server.get("people/none").problems(), ["RESOURCE_NOT_FOUND "], "ERR-11");
+    assert!(!server.api.failure(None, Code::KeyNotAllowed, "no").body.is_empty(), "AUT-05");
+}
+
+#[test]
+fn col_19_a_wrong_parent_is_404() {
+    let server = table();
+    let (one, other) = (server.made("petitions", "{}"), server.made("petitions", "{}"));
+    let person = server.made("people", "{}");
+    let body = format!(r#"{{"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#);
+    let signature = server.made(&format!("{one}/signatures"), &body);
+    let elsewhere = signature.replace(&one, &other);
+    assert_eq!(server.get(&signature).status, 200, "COL-04");
+    for method in [Method::GET, Method::PUT, Method::DELETE] {
+        assert_eq!(server.send(&method, &elsewhere, "{}").status, 404, "COL-19 {method}");
+    }
+    assert_eq!(server.get(&signature).status, 200, "COL-19: still there");
+    assert_eq!(server.get(&format!("{other}/signatures")).json["total_records"], 0, "COL-30");
+}
+
+#[test]
+fn col_20_to_32_pages() {
+    let server = Server::with(|api| api.sizes(Sizes { page: 2, max_page: 3, ..Sizes::default() }));
+    for number in 0..5 {
+        server.made("people", &format!(r#"{{"given_name":"{number}"}}"#));
+    }
+    let mut seen = Vec::new();
+    let mut next = Some("people".to_owned());
+    let mut number = 0;
+    while let Some(href) = next {
+        let page = server.get(&href);
+        number += 1;
+        let counts = ["total_pages", "per_page", "page", "total_records"].map(|name| page.json[name].as_u64().unwrap());
+        assert_eq!(counts, [3, 2, number, 5], "COL-20 to COL-23");
+        let members = page.json["_embedded"]["svc:people"].as_array().unwrap();
+        let links = page.json["_links"]["svc:people"].as_array().unwrap();
+        let own: Vec<&Value> = members.iter().map(|member| &member["_links"]["self"]).collect();
+        assert_eq!(links.iter().collect::<Vec<_>>(), own, "COL-25");
+        assert!(members.iter().all(|member| member["_links"].get("curies").is_none()), "HAL-18: top-level only");
+        seen.extend(members.iter().map(|member| member["given_name"].as_str().unwrap().to_owned()));
+        assert_eq!(server.get(page.link("self").unwrap()).text, page.text, "COL-27");
+        assert_eq!(page.link("prev").is_some(), number > 1, "UND-32");
+        assert_eq!(page.link("prev"), page.link("previous"), "UND-32");
+        next = page.link("next").map(str::to_owned);
+    }
+    assert_eq!((seen.concat().as_str(), number), ("01234", 3), "COL-24");
+    let beyond = server.get("people?page=9");
+    assert_eq!((beyond.status, beyond.json["_embedded"]["svc:people"].as_array().unwrap().len()), (200, 0), "UND-19");
+    assert!(beyond.link("next").is_none(), "COL-24");
+    assert!(beyond.link("previous").unwrap().ends_with("people?page=3"), "UND-19");
+    assert_eq!(server.get("people?per_page=100&x=y").json["per_page"], 3, "LIM-01, UND-14");
+    assert!(!server.get("people?x=y&per_page=1").text.contains("x=y"), "COL-24");
+    assert_eq!(
+        server.get("people?page=0&per_page=a").problems(),
+        ["PAGE_INVALID page", "PAGE_INVALID per_page"],
+        "UND-14"
+    );
+}
+
+#[test]
+fn und_27_bodies_that_cannot_be_read() {
+    let server = table();
+    for (body, expected) in [
+        ("", "BODY_MISSING "),
+        (" \n", "BODY_MISSING "),
+        ("[]", "JSON_INVALID "),
+        ("{", "JSON_INVALID "),
+        (r#"{"given_name":"a","given_name":"b"}"#, "DUPLICATE_KEY given_name"),
+        ("{\"given_name\":\"\\u0000\"}", "JSON_INVALID given_name"),
+        (r#"{"given_name":"\ud800"}"#, "JSON_INVALID given_name"),
+    ] {
+        let answer = server.post("people", body);
+        assert_eq!((answer.status, answer.problems()), (400, vec![expected.to_owned()]), "UND-27 {body:?}");
+    }
+    assert_eq!(server.store.writes(), 0, "CRU-21");
+    assert!(server.post("people", &"[".repeat(100)).text.contains("JSON_INVALID"), "UND-17");
+}
+
+#[test]
+fn err_39_an_answer_lists_a_hundred_problems_at_most() {
+    let server = table();
+    let many = "7,".repeat(50_000);
+    let body = format!(r#"{{"email_addresses":[{many}7],"phone_numbers":[{many}7],"gender":"no"}}"#);
+    let answer = server.post("people", &body);
+    assert_eq!((answer.status, answer.problems().len()), (400, 100), "ERR-39: an answer stays small");
+}
+
+#[test]
+fn err_39_the_example_of_the_row() {
+    let server = table();
+    let body = r#"{"question_type":"Paragraph","responses":[{"key":"a","name":"ok"},{"key":"b","name":"not ok"}]}"#;
+    let expected =
+        ["RESPONSE_NAME_INVALID responses[1].name", "PARAGRAPH_CANNOT_HAVE_RESPONSES question_type,responses"];
+    assert_eq!(server.post("questions", body).problems(), expected, "ERR-39, ERR-35, ERR-36");
+    let question = server.made("questions", r#"{"question_type":"Paragraph"}"#);
+    let body = r#"{"responses":[{"key":"b","name":"not ok"}]}"#;
+    let expected =
+        ["RESPONSE_NAME_INVALID responses[0].name", "PARAGRAPH_CANNOT_HAVE_RESPONSES question_type,responses"];
+    assert_eq!(server.put(&question, body).problems(), expected, "ERR-35: against the stored type, too");
+    assert_eq!(
+        server.put(&question, r#"{"question_type":null}"#).problems(),
+        ["FIELD_REQUIRED question_type"],
+        "CRU-17"
+    );
+    let body = r#"{"question_type":"MultiChoice","responses":[{"key":"a"},{"key":"a"}]}"#;
+    assert_eq!(server.post("questions", body).problems(), ["RESPONSE_KEY_NOT_UNIQUE responses[1].key"], "ERR-40");
+}
+
+#[test]
+fn cru_16_null_on_create_means_absent() {
+    let server = table();
+    let made = server.post("events", r#"{"transparence":null,"title":null,"location":{"venue":null}}"#);
+    assert_eq!(made.json["transparence"], "opaque", "CRU-16: the default");
+    assert_eq!((made.json.get("title"), &made.json["location"]), (None, &json!({})), "CRU-16");
+}
+
+#[test]
+fn und_24_identifiers_are_named_by_their_place_in_the_body() {
+    let server = table();
+    let first = server.made("people", r#"{"identifiers":["a:1","b:1"]}"#);
+    let second = server.made("people", r#"{"identifiers":["c:1"]}"#);
+    let own = "crm:person-2";
+    for (body, place) in [
+        (r#"{"identifiers":["x:1","a:1"]}"#, "identifiers[1]"),
+        (r#"{"identifiers":["x:1","x:1","x:1","a:1"]}"#, "identifiers[3]"),
+    ] {
+        assert_eq!(server.post("people", body).problems(), [format!("IDENTIFIER_IN_USE {place}")], "UND-24 {body}");
+    }
+    let body = format!(r#"{{"identifiers":["{own}","c:1","b:1"]}}"#);
+    let refused = server.put(&second, &body);
+    assert_eq!(refused.problems(), ["IDENTIFIER_IN_USE identifiers[2]"], "UND-24");
+    assert!(refused.text.contains("`identifiers[2]` is the identifier"), "ERR-25: {}", refused.text);
+    let body = r#"{"identifiers":["c:1","crm:person-1"]}"#;
+    assert_eq!(server.put(&second, body).problems(), ["IDENTIFIER_IN_USE identifiers[1]"], "UND-24");
+    let body = r#"{"identifiers":["d:1","no colon","crm:other"]}"#;
+    let expected = ["FIELD_INVALID identifiers[1]", "IDENTIFIER_IN_USE identifiers[2]"];
+    assert_eq!(server.post("people", body).problems(), expected, "ERR-39");
+    let helper = "people/person_signup";
+    let body = r#"{"person":{"identifiers":["x:1"],"email_addresses":[{"address":"a@example.org"}]}}"#;
+    assert_eq!(server.post(helper, body).status, 200, "HLP-19");
+    let kept = server.put(&second, &format!(r#"{{"identifiers":["d:1","{own}","d:1"]}}"#));
+    assert_eq!(kept.json["identifiers"], json!([own, "d:1"]), "UND-25, TYP-14");
+    assert_eq!(server.put(&first, r#"{"identifiers":null}"#).json["identifiers"], json!(["crm:person-1"]), "UND-25");
+}
+
+#[test]
+fn err_05_and_und_36_failures_of_a_backend() {
+    let server = table();
+    let target = Target::Collection { kind: Kind::Tag, scope: svc_core::link::Scope::All };
+    let reply = server.api.error_reply(Some(&target), Error::unexpected("/var/secret and SELECT"));
+    let text = String::from_utf8(reply.body.to_vec()).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let entry = &json["svc:error"]["resource_status"][0];
+    assert_eq!((reply.status.as_u16(), &entry["resource"]), (500, &json!("svc:tag")), "ERR-05, ERR-21");
+    assert_eq!(entry["error_descriptions"][0]["error_code"], "UNEXPECTED_ERROR", "ERR-05");
+    assert_eq!(entry["error_descriptions"][0]["reference_code"].as_str(), reply.reference_code.as_deref(), "ERR-28");
+    assert!(!text.contains("secret") && !text.contains("SELECT"), "ERR-05: nothing leaks");
+    let reply = server.api.error_reply(None, Error::Unavailable { retry_after: 7 });
+    assert_eq!((reply.status.as_u16(), reply.retry_after), (503, Some(7)), "UND-36");
+    let reply = server.api.error_reply(None, Error::Invalid(Vec::new()));
+    assert_eq!(reply.status.as_u16(), 500, "ERR-12: a refusal without a reason is the backend's fault");
+    assert_eq!(server.api.panic_reply(None).status.as_u16(), 500, "ERR-05");
+}
+
+#[test]
+fn err_21_an_error_names_what_was_addressed() {
+    let server = table();
+    let resource = |answer: &crate::support::server::Answered| answer.entries()[0].0.clone();
+    assert_eq!(resource(&server.post("tags", "")), "svc:tag", "ERR-21");
+    let petition = server.made("petitions", "{}");
+    let helper = server.post(&format!("{petition}/record_signature_helper"), r#"{"comments":7}"#);
+    assert_eq!(resource(&helper), "svc:signature", "ERR-21: for a helper the kind that it creates");
+    let reply = server.api.failure(None, Code::ResourceNotFound, "nothing here");
+    assert!(String::from_utf8_lossy(&reply.body).contains(r#""resource":"svc:error""#), "ERR-21");
+}
+
+#[test]
+fn ent_01_the_entry_point_is_public_and_so_is_what_it_says_about_itself() {
+    let server = table();
+    let entry = server.send_as(Caller::anonymous(), &Method::GET, "", "");
+    assert_eq!((entry.status, &entry.json["namespace"]), (200, &json!("crm")), "ENT-01, ENT-07");
+    assert_eq!(entry.json["svc_version"], "1.2.0", "ENT-06, VER-01");
+    assert_eq!(
+        (&entry.json["_links"]["docs"]["name"], &entry.json["_links"]["docs"]["index"]),
+        (&json!("Docs"), &json!("index")),
+        "ENT-23"
+    );
+    assert_eq!(server.get(entry.link("self").unwrap()).text, entry.text, "ENT-09");
+    let document = server.send_as(Caller::anonymous(), &Method::GET, entry.link("svc:capabilities").unwrap(), "");
+    assert_eq!(document.json["declaration_version"], 1, "UND-40");
+    assert!(document.json["person_matching"].as_str().is_some_and(|text| text.contains("oldest")), "HLP-05");
+}
+
+#[test]
+fn a_backends_hint_reaches_the_client() {
+    let server = table();
+    server.store.refuse(Kind::Tag, Problem::new(Code::NameInUse, "name", "In use.").hint("another"));
+    let answer = server.post("tags", r#"{"name":"a"}"#);
+    assert_eq!((answer.status, answer.problems()), (400, vec!["NAME_IN_USE name".to_owned()]), "ERR-14");
+    assert!(answer.text.contains(r#""hint":"another""#), "ERR-27");
+    assert_eq!(server.store.count(Kind::Tag), 0, "CRU-21");
+}
