@@ -209,6 +209,26 @@ impl Problem {
         Self { code, description: description.into(), properties, hint: None }
     }
 
+    /// The same problem where a part of the body stands under a name: named from the top of the body (ERR-26).
+    #[must_use]
+    pub(crate) fn within(mut self, prefix: &str) -> Self {
+        if !prefix.is_empty() {
+            for place in 0..self.properties.len() {
+                self.rename(place, |property| format!("{prefix}.{property}"));
+            }
+        }
+        self
+    }
+
+    /// Gives a property another name, also where the description quotes it.
+    pub(crate) fn rename(&mut self, place: usize, name: impl FnOnce(&str) -> String) {
+        if let Some(property) = self.properties.get_mut(place) {
+            let renamed = name(property);
+            self.description = self.description.replace(&format!("`{property}`"), &format!("`{renamed}`"));
+            *property = renamed;
+        }
+    }
+
     /// Adds how to fix it (ERR-27).
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

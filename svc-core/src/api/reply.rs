@@ -10,6 +10,7 @@ use crate::{
     hal,
     link::{Scope, Target},
     model::Kind,
+    read::MOST_PROBLEMS,
 };
 
 /// An answer: status, body, and the headers that depend on it.
@@ -80,6 +81,9 @@ impl Api {
     pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
         let kind = target.and_then(kind_of);
         match error {
+            Error::Invalid(problems) if problems.is_empty() => {
+                self.error_reply(target, Error::unexpected("the backend refused a request without a reason"))
+            }
             Error::Invalid(problems) => self.invalid(kind, &problems),
             Error::NotFound => self.missing(kind),
             Error::NotImplemented => self.problems(kind, 500, &[not_implemented()]),
@@ -121,7 +125,7 @@ impl Api {
 
     /// 400 with every problem (ERR-12, ERR-14, ERR-39).
     pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Reply {
-        self.problems(kind, 400, problems)
+        self.problems(kind, 400, problems.get(..MOST_PROBLEMS).unwrap_or(problems))
     }
 
     /// 404 with the error object (UND-23, UND-35, ERR-16, HLP-09).

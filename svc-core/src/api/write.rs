@@ -8,10 +8,10 @@ use crate::{
     error::{Code, Error, Problem, Result},
     field_set::FieldBits,
     hal,
-    helper::{Composed, HelperName, RawOutcome, RawPlan, Scheduling},
+    helper::{Composed, EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
     link::{Address, Scope},
     model::Kind,
-    read::{HelperBody, Object},
+    read::{HelperBody, Json, Object},
 };
 
 /// Why a request stops before the backend sees it.
@@ -56,7 +56,7 @@ impl Api {
             return Ok(self.invalid(Some(kind), &problems));
         }
         let Some(create) = &self.slots(kind).create else { return Err(Error::NotImplemented) };
-        let created = create.create(cx, draft).await?;
+        let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, &body, error))?;
         Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
     }
 
@@ -87,9 +87,11 @@ impl Api {
     ) -> Result<Reply> {
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
-        let relation = self.dialect().relation(Kind::Person.singular());
-        let links = body.get("_links").and_then(crate::read::Json::as_object);
-        if helper != HelperName::PersonSignup && links.is_some_and(|links| links.contains(&relation)) {
+        let name = Kind::Person.singular();
+        let relation = self.dialect().relation(name);
+        let links = body.get("_links").and_then(Json::as_object);
+        let linked = links.and_then(|links| links.get(&relation).or_else(|| links.get(name)));
+        if helper != HelperName::PersonSignup && linked.is_some_and(|link| !link.is_null()) {
             let properties = ["person", &format!("_links.{relation}")];
             let text = "A request has either an inline person or a link to one, not both.";
             problems.push(Problem::between(Code::FieldInvalid, &properties, text));
@@ -97,7 +99,7 @@ impl Api {
         if !problems.is_empty() {
             return Ok(self.invalid(Some(kind), &problems));
         }
-        let outcome = self.run(cx, plan).await?;
+        let outcome = self.run(cx, plan, body).await?;
         if outcome.has_failures() {
             return Ok(self.report(cx, &outcome));
         }
@@ -117,7 +119,8 @@ impl Api {
         let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
         let Some(update) = &self.slots(kind).update else { return Err(Error::NotImplemented) };
         if problems.is_empty() {
-            return match update.update(cx, at, patch).await? {
+            let updated = update.update(cx, at, patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
+            return match updated {
                 Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
                 None => Err(Error::NotFound),
             };
@@ -163,7 +166,7 @@ impl Api {
         if !problems.is_empty() {
             return Ok(self.invalid(Some(kind), &problems));
         }
-        let outcome = self.run(cx, plan).await?;
+        let outcome = self.run(cx, plan, &body).await?;
         if helper == HelperName::Schedule {
             return Ok(notice("The message is scheduled."));
         }
@@ -182,7 +185,7 @@ impl Api {
     pub(super) async fn cancel(&self, cx: &Context, message: &Address) -> Result<Reply> {
         let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
         plan.schedule = Some(Scheduling::Cancel);
-        self.run(cx, plan).await?;
+        self.run(cx, plan, &Object::new()).await?;
         Ok(notice("The message is no longer scheduled."))
     }
 
@@ -205,13 +208,28 @@ impl Api {
         self.bodies(cx).plan(&call, body)
     }
 
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        match self.inner.helpers.get(&plan.helper) {
+    async fn run(&self, cx: &Context, plan: RawPlan, body: &Object) -> Result<RawOutcome> {
+        let outcome = match self.inner.helpers.get(&plan.helper) {
             Some(Runner::Native(runner)) => runner.run(cx, plan).await,
             Some(Runner::Composed) => {
                 Composed { slots: &self.inner.slots, matching: self.inner.matching.as_ref() }.run(cx, plan).await
             }
             None => Err(Error::NotImplemented),
+        };
+        let mut outcome = outcome.map_err(|error| self.as_sent(cx, body, error))?;
+        for entry in &mut outcome.entries {
+            if let EntryStatus::Failed(problems) = &mut entry.status {
+                *problems = self.bodies(cx).as_sent(body, std::mem::take(problems));
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// What a store refused, named as the client wrote it (ERR-26).
+    fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
+        match error {
+            Error::Invalid(problems) => Error::Invalid(self.bodies(cx).as_sent(body, problems)),
+            other => other,
         }
     }
 

@@ -127,8 +127,10 @@ fn descriptions(
 
 /// A property as the client wrote it: a backend, which knows no prefix, names a link `_links.person`.
 fn on_the_wire<'a>(hal: &Hal<'_>, property: &'a str) -> Cow<'a, str> {
-    match property.strip_prefix("_links.") {
-        Some(link) if !link.contains(':') => Cow::Owned(format!("_links.{}", hal.words.dialect.relation(link))),
+    match property.rsplit_once("_links.") {
+        Some((part, link)) if !link.contains(':') => {
+            Cow::Owned(format!("{part}_links.{}", hal.words.dialect.relation(link)))
+        }
         _ => Cow::Borrowed(property),
     }
 }

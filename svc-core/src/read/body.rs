@@ -2,6 +2,7 @@
 
 use super::{
     Json, Limits, Links, Object, Validator,
+    identifiers::own_in_use,
     link::{Wanted, href},
     path::Path,
     validate::Purpose,
@@ -17,8 +18,7 @@ use crate::{
     },
     link::Address,
     model::Kind,
-    schema::COMMON,
-    value::{ClosedEnum, Id, Identifier, Timestamp},
+    value::{ClosedEnum, Identifier, Timestamp},
 };
 
 /// Reads bodies for one request.
@@ -81,11 +81,8 @@ impl Bodies<'_> {
         container: Option<&Address>,
     ) -> (RawDraft, Problems) {
         let (mut draft, mut problems) = self.fields(kind, writable, body, &Path::Root, Wanted::Create);
-        if let Some(own) = draft.own.take() {
-            let place =
-                |identifier: &Json| identifier.as_str().is_some_and(|text| self.own_id(text).as_ref() == Some(&own));
-            let list = body.get("identifiers").and_then(Json::as_array).unwrap_or_default();
-            problems.push(own_in_use(&format!("identifiers[{}]", list.iter().position(place).unwrap_or_default())));
+        if draft.own.take().is_some() {
+            problems.push(own_in_use(&self.own_place(body, "identifiers")));
         }
         if let (Some(parent), Some(container)) = (kind.schema().parent, container) {
             draft.links.insert(0, (parent, container.clone()));
@@ -113,7 +110,7 @@ impl Bodies<'_> {
         let links = self.links.read(schema, body, path, wanted, &mut problems);
         draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
         let prefix = path.to_string();
-        problems.extend(draft.complete(self.now).into_iter().map(|problem| within(&prefix, problem)));
+        problems.extend(draft.complete(self.now).into_iter().map(|problem| problem.within(&prefix)));
         (draft, problems)
     }
 
@@ -126,48 +123,10 @@ impl Bodies<'_> {
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
         let mut problems = validator.problems;
         if own.is_some_and(|own| own != at.id) {
-            problems.push(own_in_use("identifiers"));
+            problems.push(own_in_use(&self.own_place(body, "identifiers")));
         }
         let links = self.links.read(schema, body, &Path::Root, Wanted::Update, &mut problems);
         (RawPatch { kind: at.kind, fields, identifiers, links }, problems)
-    }
-
-    /// The foreign identifiers of a body, and the id that one in the server's own namespace names (UND-24).
-    fn identifiers(
-        &self,
-        body: &Object,
-        path: &Path<'_>,
-        validator: &mut Validator<'_>,
-    ) -> (Option<Vec<Identifier>>, Option<Id>) {
-        let only = Object::from_iter(body.get("identifiers").map(|list| ("identifiers", list.clone())));
-        let valid = validator.nested(COMMON, &only, path);
-        let list = match valid.get("identifiers") {
-            Some(Json::Array(list)) => list,
-            Some(Json::Null) => return (Some(Vec::new()), None),
-            _ => return (None, None),
-        };
-        let mut own: Option<Id> = None;
-        let mut foreign = Vec::new();
-        let sent = body.get("identifiers").and_then(Json::as_array).unwrap_or_default();
-        for identifier in list.iter().filter_map(Json::as_str).filter_map(Identifier::parse) {
-            if identifier.system() != self.namespace {
-                foreign.push(identifier);
-                continue;
-            }
-            let named = self.own_id(identifier.as_str());
-            if named.is_none() || own.is_some() {
-                let place = sent.iter().position(|sent| sent.as_str() == Some(identifier.as_str())).unwrap_or_default();
-                validator.problems.push(own_in_use(&format!("{}[{place}]", path.member("identifiers"))));
-            }
-            own = own.or(named);
-        }
-        (Some(foreign), own)
-    }
-
-    /// The id in an identifier of the server's own namespace.
-    fn own_id(&self, identifier: &str) -> Option<Id> {
-        let identifier = Identifier::parse(identifier)?;
-        (identifier.system() == self.namespace).then(|| Id::new(identifier.id())).flatten()
     }
 
     /// What a helper call asks for (HLP-02).
@@ -196,7 +155,9 @@ impl Bodies<'_> {
         }
         plan.functions = self.functions(call.functions, body, &mut problems);
         if call.helper == HelperName::RecordCanvass {
-            plan.functions.responses.splice(0..0, self.canvass_responses(body));
+            let response = plan.action.as_ref().and_then(|action| action.fields.get("question_response"));
+            let responses = response.map(|value| self.responses(value, "canvass.question_response"));
+            plan.functions.responses.splice(0..0, responses.unwrap_or_default());
         }
         (plan, problems)
     }
@@ -295,13 +256,6 @@ impl Bodies<'_> {
         }
     }
 
-    /// The answers of a canvass (RES-canvass-08); its problems were found with its fields.
-    fn canvass_responses(&self, body: &Object) -> Vec<ResponseInput> {
-        let canvass = body.get("canvass").and_then(Json::as_object);
-        let response = canvass.and_then(|canvass| canvass.get("question_response"));
-        response.map(|value| self.responses(value, "canvass.question_response")).unwrap_or_default()
-    }
-
     fn question(&self, question: &Json) -> QuestionRef {
         let Some(text) = href(question) else { return QuestionRef::Unknown };
         if let Some(address) = self.links.address_of(Kind::Question, text) {
@@ -318,17 +272,24 @@ impl Bodies<'_> {
 
     fn schedule(&self, body: &Object, problems: &mut Problems) -> Option<Scheduling> {
         let mut body = body.clone();
-        if !body.contains("scheduled_stop_date")
+        let mut stop_name = "scheduled_stop_date";
+        if !body.contains(stop_name)
             && let Some(end) = body.remove("scheduled_end_date")
         {
-            body.insert("scheduled_stop_date", end);
+            body.insert(stop_name, end);
+            stop_name = "scheduled_end_date";
         }
         let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
         let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, &body, &Path::Root));
-        problems.append(&mut validator.problems);
+        for mut problem in validator.problems {
+            // Named as the client named it (SCH-07).
+            problem
+                .rename(0, |name| if name == "scheduled_stop_date" { stop_name.to_owned() } else { name.to_owned() });
+            problems.push(problem);
+        }
         let (start, stop) = (valid.scheduled_start_date?, valid.scheduled_stop_date);
         if stop.is_some_and(|stop| stop < start) {
-            let properties = ["scheduled_start_date", "scheduled_stop_date"];
+            let properties = ["scheduled_start_date", stop_name];
             let text = "The start lies after the end.";
             problems.push(Problem::between(Code::StartDateAfterEndDate, &properties, text));
         }
@@ -354,19 +315,4 @@ fn without_top_links(body: &Object) -> Object {
 fn not_an_object(property: &str, value: &Json) -> Problem {
     let text = format!("`{property}` must be an object, not {}.", value.kind_name());
     Problem::new(Code::FieldInvalid, property, text)
-}
-
-fn own_in_use(property: &str) -> Problem {
-    let text = format!("`{property}` names another record of this server's own namespace.");
-    Problem::new(Code::IdentifierInUse, property, text).hint("leave the server's own identifiers out")
-}
-
-/// The problem of a nested part, named from the top of the body.
-fn within(prefix: &str, mut problem: Problem) -> Problem {
-    if !prefix.is_empty() {
-        for property in &mut problem.properties {
-            *property = format!("{prefix}.{property}");
-        }
-    }
-    problem
 }

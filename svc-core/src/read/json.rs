@@ -52,7 +52,7 @@ impl Limits {
     /// The largest depth that can be allowed: reading and dropping a tree use the stack.
     pub const DEEPEST: usize = 128;
 
-    /// How many problems one answer lists at most.
+    /// How many problems with the JSON itself one answer lists at most.
     pub const PROBLEMS: usize = 100;
 }
 

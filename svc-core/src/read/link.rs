@@ -56,23 +56,24 @@ impl Links<'_> {
         for link in schema.links {
             let LinkTarget::One { kind, write } = link.target else { continue };
             let may = match wanted {
-                Wanted::Create | Wanted::Helper => write != LinkWrite::Never,
+                Wanted::Create => write != LinkWrite::Never,
+                // An inline person takes the place of a required link, and there is none without it (UND-29).
+                Wanted::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Wanted::Update => write == LinkWrite::Update,
             };
             if !may {
                 continue;
             }
             let relation = self.dialect.relation(link.name);
-            let sent = links.and_then(|links| links.get(&relation).or_else(|| links.get(link.name)));
+            let inside = links.and_then(|links| named(links, &relation, link.name));
             // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
-            // A required link is not among them: an inline person of the same name takes its place.
-            let beside = matches!(wanted, Wanted::Helper) && write != LinkWrite::Required;
-            let top = beside.then(|| body.get(&relation).or_else(|| body.get(link.name)));
-            let property = match (sent, top.flatten()) {
-                (None, Some(_)) => path.member(link.name),
-                _ => Path::Member(path, "_links").member(&relation),
+            let beside =
+                if wanted == Wanted::Helper && inside.is_none() { named(body, &relation, link.name) } else { None };
+            let property = match &beside {
+                Some((name, _)) => path.member(name),
+                None => Path::Member(path, "_links").member(&relation),
             };
-            match sent.or(top.flatten()) {
+            match inside.or(beside).map(|(_, value)| value) {
                 None if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
                     let text =
                         format!("`{property}` must be an object with the `href` of an existing {}.", kind.singular());
@@ -96,6 +97,11 @@ impl Links<'_> {
         }
         found
     }
+}
+
+/// A link, with or without prefix, and the name that it has.
+fn named<'a>(place: &'a Object, relation: &'a str, name: &'a str) -> Option<(&'a str, &'a Json)> {
+    [relation, name].into_iter().find_map(|name| Some((name, place.get(name)?)))
 }
 
 /// Which links of a body are taken.

@@ -2,6 +2,7 @@
 
 mod access;
 mod body;
+mod identifiers;
 pub mod json;
 mod link;
 mod merge;
@@ -15,4 +16,4 @@ pub use json::{Json, Limits, Number, Object, write_string};
 pub use link::Links;
 pub use merge::{merge_patch, merge_value};
 pub use rules::Rules;
-pub(crate) use validate::Validator;
+pub(crate) use validate::{MOST_PROBLEMS, Validator};

@@ -8,6 +8,9 @@ use crate::{
     schema::{Mode, ObjectSchema, Rule, Type},
 };
 
+/// How many problems with the fields of a body one answer lists at most: else a small body asks for a huge answer.
+pub(crate) const MOST_PROBLEMS: usize = 1000;
+
 /// Whether a record is created or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -105,6 +108,9 @@ impl<'a> Validator<'a> {
         let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
+            if self.problems.len() >= MOST_PROBLEMS {
+                break;
+            }
             // What is not valid keeps its place, so that the rules on the whole name the others rightly.
             valid.push(self.value(item, raw, &Path::Element(at, place)).unwrap_or(Json::Null));
         }
