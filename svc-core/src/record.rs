@@ -70,6 +70,15 @@ impl Identifiers {
         Self(json)
     }
 
+    /// The identifiers one by one.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<Identifier> {
+        match Json::read(format!("[{}]", self.0).as_bytes(), &Limits::own()) {
+            Ok(Json::Array(list)) => list.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The elements of a JSON array of strings, separated by commas.
     #[must_use]
     pub fn as_json(&self) -> &str {
@@ -117,8 +126,17 @@ impl RawRecord {
         Self { kind, meta, fields: Fields::Stored(fields), computed: Vec::new(), links: Vec::new() }
     }
 
-    /// Adds a computed field.
+    /// Sets a computed field; a value among typed fields gives way.
     pub fn add_computed(&mut self, name: &'static str, value: Computed) {
+        self.computed.retain(|(known, _)| *known != name);
+        if let Fields::Typed(bytes) = &self.fields {
+            let mut members = members_object(bytes);
+            if members.remove(name).is_some() {
+                let mut bytes = Vec::new();
+                members.write_members(&mut bytes);
+                self.fields = Fields::Typed(bytes.into_boxed_slice());
+            }
+        }
         self.computed.push((name, value));
     }
 

@@ -17,6 +17,7 @@ use crate::{
     ops::FindKey,
     read::{Json, Object},
     record::RawRecord,
+    value::Identifier,
 };
 
 /// Runs plans over the registered operations; not atomic.
@@ -73,7 +74,8 @@ impl Composed<'_> {
             person.clone_from(&plan.container);
         }
         if let Some(draft) = plan.person {
-            let record = self.person(cx, draft, plan.anonymous, &mut outcome).await?;
+            let record =
+                self.person(cx, draft, plan.anonymous, &mut outcome).await.map_err(|error| within("person", error))?;
             person = Some(record.address());
             outcome.person = Some(record);
         }
@@ -81,12 +83,13 @@ impl Composed<'_> {
             if let (Some(person), true) = (&person, plan.helper.takes_person()) {
                 draft.links.push((Kind::Person.singular(), person.clone()));
             }
-            match self.create(cx, draft).await {
+            let part = if plan.helper == HelperName::RecordCanvass { "canvass" } else { "" };
+            match self.create(cx, draft).await.map_err(|error| within(part, error)) {
                 Ok((record, status)) => {
                     outcome.entry(record.kind(), status);
                     outcome.action = Some(record);
                 }
-                // The person is there; the action alone failed, and what hangs on it is not tried (HLP-10).
+                // The person is there: the action alone failed, and what hangs on it is not tried (HLP-10).
                 Err(Error::Invalid(problems)) if outcome.person.is_some() => {
                     outcome.entry(plan.helper.records(), EntryStatus::Failed(problems));
                     return Ok(outcome);
@@ -115,33 +118,82 @@ impl Composed<'_> {
     async fn person(
         &self,
         cx: &Context,
-        draft: RawDraft,
+        mut draft: RawDraft,
         anonymous: bool,
         outcome: &mut RawOutcome,
     ) -> Result<RawRecord> {
-        let slots = self.slots(Kind::Person)?;
-        let mut known = None;
-        if let Some(find) = &slots.find {
-            for key in self.matching.keys(&draft.identifiers, &draft.fields) {
-                known = find.find(cx, &FindKey::Match(key)).await?;
-                if known.is_some() {
-                    break;
-                }
-            }
-        }
-        let Some(known) = known else {
+        let merge = if anonymous { Merge::Fill } else { Merge::Replace };
+        let Some(known) = self.known(cx, &mut draft, merge).await? else {
             let (record, status) = self.create(cx, draft).await?;
             outcome.entry(Kind::Person, status);
             return Ok(record);
         };
-        let mut fields = known.fields_object(&ShareNames::default());
-        let merge = if anonymous { Merge::Fill } else { Merge::Replace };
-        merge_person(&mut fields, &draft.fields, merge);
-        let patch = RawPatch { kind: Kind::Person, fields, identifiers: None, links: Vec::new() };
-        let Some(update) = &slots.update else { return Err(Error::NotImplemented) };
-        let record = update.update(cx, &known.address(), patch).await?.ok_or(Error::NotFound)?;
         outcome.entry(Kind::Person, EntryStatus::Existing);
-        Ok(record)
+        let before = known.fields_object(&ShareNames::default());
+        let mut fields = before.clone();
+        merge_person(&mut fields, &draft.fields, merge);
+        // Only what changes: others may write besides.
+        fields.retain(|name, value| before.get(name) != Some(value));
+        let identifiers = self.more_identifiers(cx, &known, draft.identifiers, merge).await?;
+        if merge == Merge::Fill && fields.is_empty() && identifiers.is_none() {
+            return Ok(known);
+        }
+        let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
+        let Some(update) = &self.slots(Kind::Person)?.update else { return Err(Error::NotImplemented) };
+        update.update(cx, &known.address(), patch).await?.ok_or(Error::NotFound)
+    }
+
+    /// The person that is meant: the one whose own identifier was sent (UND-24), else the first that is found by a key.
+    async fn known(&self, cx: &Context, draft: &mut RawDraft, merge: Merge) -> Result<Option<RawRecord>> {
+        let slots = self.slots(Kind::Person)?;
+        if let Some(own) = draft.own.take() {
+            let known = match &slots.get {
+                Some(get) => get.get(cx, &Address::top(Kind::Person, own)).await?,
+                None => None,
+            };
+            match known {
+                None if merge == Merge::Replace => return Err(Error::invalid(in_use("identifiers"))),
+                // A stranger does not learn who is known (HLP-07).
+                None => {}
+                known => return Ok(known),
+            }
+        }
+        let Some(find) = &slots.find else { return Ok(None) };
+        for key in self.matching.keys(&draft.identifiers, &draft.fields) {
+            let known = find.find(cx, &FindKey::Match(key)).await?;
+            if known.is_some() {
+                return Ok(known);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The identifiers of a known person with those that were posted; `None` when there are no new ones.
+    async fn more_identifiers(
+        &self,
+        cx: &Context,
+        known: &RawRecord,
+        posted: Vec<Identifier>,
+        merge: Merge,
+    ) -> Result<Option<Vec<Identifier>>> {
+        let mut all = known.meta().identifiers.to_vec();
+        let before = all.len();
+        for (place, identifier) in posted.into_iter().enumerate() {
+            if all.contains(&identifier) {
+                continue;
+            }
+            let owner = match &self.slots(Kind::Person)?.find {
+                Some(find) => find.find(cx, &FindKey::Match(MatchKey::Identifier(identifier.clone()))).await?,
+                None => None,
+            };
+            match owner {
+                None => all.push(identifier),
+                // A stranger does not learn that it is somebody else's.
+                Some(_) if merge == Merge::Fill => {}
+                Some(_) => return Err(Error::invalid(in_use(&format!("identifiers[{place}]")))),
+            }
+        }
+        Ok((all.len() > before).then_some(all))
     }
 
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<(RawRecord, EntryStatus)> {
@@ -210,6 +262,19 @@ impl Composed<'_> {
             Err(Error::Invalid(problems)) => Ok(EntryStatus::Failed(problems)),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// The problem of an identifier that another record has (UND-24).
+fn in_use(property: &str) -> Problem {
+    Problem::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
+}
+
+/// A refusal of a part of the body, named from the top of the body (ERR-26).
+fn within(part: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid(problems) => Error::Invalid(problems.into_iter().map(|problem| problem.within(part)).collect()),
+        other => other,
     }
 }
 

@@ -252,6 +252,12 @@ fn hlp_16_to_18_a_canvass() {
         "ERR-31: a canvass has no person entry",
         &[("canvass", 201, &[]), ("answer", 400, &["QUESTION_DOES_NOT_EXIST canvass.question_response.question"])],
     );
+    let nobody = json!({"canvass": {"canvasser": "/api/v1/people/none"}}).to_string();
+    assert_eq!(
+        server.post(&helper, &nobody).problems(),
+        ["PERSON_NOT_FOUND canvass._links.svc:canvasser"],
+        "RES-canvass-07"
+    );
     assert_eq!(server.post("people/none/record_canvass_helper", "{}").status, 404, "HLP-17");
 }
 
@@ -315,13 +321,19 @@ fn hlp_04_a_match_brings_its_identifiers_along() {
 }
 
 #[test]
-fn hlp_04_a_signup_that_says_nothing_new_changes_nothing() {
+fn hlp_04_a_stranger_that_says_nothing_new_changes_nothing() {
     let server = Server::with(|api| api);
-    let body = r#"{"person":{"given_name":"A","email_addresses":[{"address":"a@x.org"}]}}"#;
-    let made = server.post("people/person_signup", body);
-    let writes = server.store.writes();
-    let again = server.post("people/person_signup", body);
-    assert_eq!((again.text, server.store.writes()), (made.text, writes), "HLP-04, CRU-19");
+    let helper = signing(&server);
+    let body = r#"{"person":{"given_name":"A","email_addresses":[{"address":"a@x.org"}],"identifiers":["a:1"]}}"#;
+    let person = server.post(&helper, body).link("svc:person").unwrap().to_owned();
+    server.made("people", r#"{"identifiers":["b:1"]}"#);
+    let before = server.get(&person).text;
+    let stranger = body.replace(r#""A""#, r#""B""#).replace(r#""a:1""#, r#""crm:person-9","a:1","b:1""#);
+    assert_eq!(server.post_unknown(&helper, &stranger).text, "{}", "HLP-07: whose identifiers these are is not told");
+    assert_eq!(server.get(&person).text, before, "HLP-04");
+    let known = server.post(&helper, body).link("svc:person").unwrap().to_owned();
+    let modified = |text: &str| serde_json::from_str::<Value>(text).unwrap()["modified_date"].clone();
+    assert_ne!(modified(&server.get(&known).text), modified(&before), "HLP-04: with a key the date shows the match");
 }
 
 #[test]
@@ -337,6 +349,13 @@ fn und_24_the_servers_own_identifier_of_an_inline_person() {
     let unknown = server.post("people/person_signup", r#"{"person":{"identifiers":["x:1","crm:person-9"]}}"#);
     assert_eq!(unknown.problems(), ["IDENTIFIER_IN_USE person.identifiers[1]"], "UND-24");
     assert_eq!(server.store.count(Kind::Person), 1, "UND-24");
+    server.made("people", r#"{"identifiers":["y:1"]}"#);
+    let body = r#"{"person":{"identifiers":["x:1","crm:person-1","x:1","y:1"]}}"#;
+    assert_eq!(
+        server.post("people/person_signup", body).problems(),
+        ["IDENTIFIER_IN_USE person.identifiers[3]"],
+        "UND-24"
+    );
 }
 
 #[test]
