@@ -51,7 +51,9 @@ impl Session<'_> {
         let own_place = own.iter().map(|row| (0, *row, true));
         let foreign = rows.into_iter().enumerate().map(|(place, row)| (place, row, false));
         for (place, row, is_own) in own_place.chain(foreign).collect::<Vec<_>>() {
-            let property = format!("{prefix}identifiers[{place}]");
+            // The library names each by its place in the body.
+            let property =
+                if is_own { format!("{prefix}identifiers") } else { format!("{prefix}identifiers[{place}]") };
             match (row, &recorded) {
                 (None, _) if is_own => self.problem(in_use(&property)),
                 (None, _) => {}
