@@ -21,8 +21,8 @@ pub struct Address {
     pub listener: TcpListener,
     /// What links begin with; ends with a slash.
     pub base_url: String,
-    /// What to tell the user about the port, when it is not the usual one.
-    pub note: Option<String>,
+    /// What to tell the user about where it listens, when that is not the usual port or not where links lead.
+    pub notes: Vec<String>,
 }
 
 impl Address {
@@ -37,8 +37,12 @@ impl Address {
             None => first_free(settings.listen, USUAL_PORT).await?,
         };
         let address = listener.local_addr().map_err(|error| cannot_listen(settings.listen, 0, &error))?;
+        let mut notes: Vec<_> = note.into_iter().collect();
         let base_url = settings.base_url.clone().unwrap_or_else(|| format!("http://{address}/"));
-        Ok(Self { listener, base_url, note })
+        if settings.base_url.is_some() {
+            notes.push(format!("listens on {address}"));
+        }
+        Ok(Self { listener, base_url, notes })
     }
 }
 

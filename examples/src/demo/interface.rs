@@ -38,7 +38,7 @@ pub fn dialect(store: &Store, settings: &Settings) -> Result<Dialect, Trouble> {
 /// The options contradict each other, or name a capability that is none.
 pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<SvcService, Trouble> {
     let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
-    let vendor = Vendor::new("The makers of this demo", "svc-demo")
+    let vendor = Vendor::new("Example", "svc-demo")
         .namespace(namespace)
         .motd("Welcome to the demo. Begin here, and follow the links.");
     let mut api = store

@@ -151,3 +151,70 @@ impl From<Row> for SeedRow {
         Self { id: row.address.id, created: row.created, draft: row.draft, recorded_by: row.recorded_by }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Load, Mark, STEP};
+    use svc_core::auth::{Caller, Rights};
+    use svc_core::context::Context;
+    use svc_core::error::Result;
+    use svc_core::link::Scope;
+    use svc_core::model::Person;
+    use svc_core::ops::List;
+    use svc_core::page::PageRequest;
+    use svc_core::value::Timestamp;
+    use svc_sqlite::{Options, Store};
+
+    const PEOPLE: u32 = 2500;
+
+    /// How many people the tenant has.
+    async fn people(store: &Store) -> Result<u64> {
+        let tenant = store.ensure_tenant("demo").await?;
+        let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
+        let first = PageRequest { number: 1, size: 1, after: None };
+        Ok(<Store as List<Person>>::list(store, &cx, &Scope::All, &first).await?.total)
+    }
+
+    /// Loads one step, then stops.
+    async fn one_step(store: &Store, load: Load) -> Result<usize> {
+        let mut steps = 0;
+        let complete = load
+            .run(store, |_| {
+                steps += 1;
+                false
+            })
+            .await?;
+        assert!(!complete);
+        Ok(steps)
+    }
+
+    #[tokio::test]
+    async fn a_load_goes_on_where_it_ended() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let store = Store::open(Options::new(folder.path().join("a.db")))?;
+        let load = Load::begin(&store, "demo", PEOPLE).await?;
+        let owner = Load::owner(&store, "demo")?.expect("an owner").to_string();
+        assert_eq!(one_step(&store, load).await?, 1);
+        let half = people(&store).await?;
+        assert!(0 < half && half < PEOPLE.into(), "{half}");
+        // The second step is in the file, and its mark is not, as after a power failure between the two.
+        let load = Load::resume(&store, "demo")?.expect("a part is left");
+        assert_eq!(one_step(&store, load).await?, 1);
+        Mark { people: PEOPLE, done: Some(STEP), owner }.write(&store, "demo").await?;
+        let load = Load::resume(&store, "demo")?.expect("a part is left");
+        assert!(load.run(&store, |_| true).await?);
+        assert_eq!(people(&store).await?, u64::from(PEOPLE));
+        assert!(Load::resume(&store, "demo")?.is_none());
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_tenant_that_was_not_made_here_is_left_alone() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let store = Store::open(Options::new(folder.path().join("a.db")))?;
+        store.ensure_tenant("demo").await?;
+        assert!(Load::resume(&store, "demo")?.is_none());
+        assert!(Load::owner(&store, "demo")?.is_none());
+        Ok(())
+    }
+}

@@ -48,7 +48,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     let address = Address::open(&settings).await?;
     let path = data_file(options.data.as_deref())?;
     let Data { store, keys, keys_file, mut notes, loads } = Data::open(&path, &settings).await?;
-    notes.extend(address.note);
+    notes.extend(address.notes);
     let service = service(&store, &settings, &address.base_url)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub(crate) mod client;
+pub(crate) mod program;
+
 use std::error::Error;
 use std::net::SocketAddr;
 

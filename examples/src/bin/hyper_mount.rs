@@ -1,0 +1,40 @@
+//! The interface under bare hyper: `cargo run --bin hyper_mount [ADDRESS [FILE]]`.
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use svc_core::api::{Api, Vendor};
+use svc_sqlite::{KeyOptions, Options, Store};
+use svc_tower::SvcService;
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> svc_core::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8082")).await?;
+    let base_url = format!("http://{}/", listener.local_addr()?);
+
+    let store = Store::open(Options::new(arguments.next().as_deref().unwrap_or("mounted.db")))?;
+    let tenant = store.ensure_tenant("mine").await?;
+    let key = store.create_key(&tenant, KeyOptions::new("mounting example")).await?;
+
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")))
+        .base_url(&base_url)
+        .authenticator(store.clone())
+        .build()?;
+    let service = SvcService::new(api);
+
+    println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);
+    loop {
+        let (stream, _) = listener.accept().await?;
+        let service = TowerToHyperService::new(service.clone());
+        tokio::spawn(async move {
+            let mut server = http1::Builder::new();
+            let connection = server.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+            if let Err(error) = connection.await {
+                eprintln!("a connection ended: {error}");
+            }
+        });
+    }
+}

@@ -1,0 +1,396 @@
+//! The demo as a program: its start, its commands, its end.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use support::client::{Client, link};
+use support::program::{KEY, Program, demo, outcome};
+use support::{Raw, TestResult};
+use tempfile::tempdir;
+
+/// Starts on an empty folder with few people, so that loading takes no time.
+fn start(data: &Path, arguments: &[&str]) -> TestResult<Program> {
+    Program::demo(data, &[&["--people", "20"], arguments].concat())
+}
+
+/// What a start that is refused says.
+fn refused(data: &Path, arguments: &[&str]) -> TestResult<String> {
+    let (status, _, errors) = outcome(demo(data).args(["--port", "0"]).args(arguments))?;
+    assert_eq!(status.code(), Some(1), "{errors}");
+    assert!(errors.contains("  where: ") && errors.contains("  what to do: "), "{errors}");
+    Ok(errors)
+}
+
+/// The first word of the first line that begins with this word, after it.
+fn said<'a>(text: &'a str, word: &str) -> TestResult<&'a str> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(word)).ok_or_else(|| text.to_owned())?;
+    Ok(line.split_whitespace().next().ok_or("nothing")?)
+}
+
+#[tokio::test]
+async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let program = Program::start(demo(&data).args(["--port", "0"]))?;
+    let tokens: Vec<_> = program.said.split_whitespace().filter(|word| word.starts_with("svck_")).collect();
+    assert!(tokens.len() >= 2 && program.said.contains("(demo, reads only)"), "{}", program.said);
+    let mut client = Client::connect(program.address()?, Some(tokens[0])).await?;
+    let entry = client.get(&program.base_url).await?;
+    let people = client.get(&link(&entry, "svc:people")?).await?;
+    assert_eq!(people["total_records"], 5000);
+    let petition = &client.walk(&link(&entry, "svc:petitions")?).await?[0];
+    let creator = client.get(&link(petition, "svc:creator")?).await?;
+    // What is written with a key of the demo names the person to whom it is bound.
+    let new = client.post(&link(&entry, "svc:petitions")?, &json!({"title": "A new one"})).await?;
+    assert_eq!(link(&new, "svc:creator")?, link(&creator, "self")?);
+    let mut reader = Client::connect(program.address()?, Some(tokens[1])).await?;
+    reader.get(&link(&new, "self")?).await?;
+    assert_eq!(reader.send("DELETE", &link(&new, "self")?, None).await?.status, 403);
+    drop(client);
+    drop(reader);
+    let first: Vec<String> = tokens.iter().map(ToString::to_string).collect();
+    program.terminate()?;
+    let (status, rest) = program.end()?;
+    assert_eq!(status.code(), Some(0));
+    assert!(rest.contains("loaded       5000 people"), "{rest}");
+    // The keys are shown again, and the data is still there.
+    let program = Program::start(demo(&data).args(["--port", "0"]))?;
+    for token in &first {
+        assert!(program.said.contains(&**token), "{}", program.said);
+    }
+    let mut client = Client::connect(program.address()?, Some(&first[0])).await?;
+    // The client takes the path of an address only: the port is another one now.
+    assert_eq!(client.get(&link(&new, "self")?).await?["title"], "A new one");
+    Ok(())
+}
+
+/// Everything that a tenant has, as far as it may not differ between two runs.
+async fn contents(program: &Program) -> TestResult<Vec<(String, Vec<Value>)>> {
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let entry = client.get(&program.base_url).await?;
+    let links = entry["_links"].as_object().ok_or("no links")?;
+    let mut all = Vec::new();
+    for (name, target) in links {
+        let is_collection = name.starts_with("svc:") && !name.ends_with("_helper") && name != "svc:capabilities";
+        if let Some(address) = target["href"].as_str().filter(|_| is_collection) {
+            all.push((name.clone(), client.walk(address).await?));
+        }
+    }
+    Ok(all)
+}
+
+#[tokio::test]
+async fn the_same_arguments_give_the_same_data() -> TestResult {
+    let folder = tempdir()?;
+    let arguments = ["--people", "150", "--key", "other=other-key"];
+    let first = Program::demo(&folder.path().join("a.db"), &arguments)?;
+    let second = Program::demo(&folder.path().join("b.db"), &arguments)?;
+    let told = async |program: &Program| -> TestResult<String> {
+        Ok(serde_json::to_string(&contents(program).await?)?.replace(&program.base_url, "/"))
+    };
+    assert_eq!(told(&first).await?, told(&second).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn links_begin_with_the_base_url_and_its_path_leads_to_them() -> TestResult {
+    let folder = tempdir()?;
+    let arguments = ["--base-url", "http://demo.example.org/api/v1"];
+    let program = start(&folder.path().join("a.db"), &arguments)?;
+    assert_eq!(program.base_url, "http://demo.example.org/api/v1/");
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let entry = client.get("/api/v1/").await?;
+    assert_eq!(link(&entry, "svc:people")?, "http://demo.example.org/api/v1/people");
+    assert_eq!(client.get("/api/v1/people").await?["total_records"], 20);
+    assert_eq!(client.send("GET", "/people", None).await?.status, 404);
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_tenant_has_every_container_also_without_people() -> TestResult {
+    let folder = tempdir()?;
+    let arguments = ["--people", "0", "--key", "other=other-key", "--read-key", "other=other-reading-key"];
+    let program = Program::demo(&folder.path().join("demo.db"), &arguments)?;
+    let mine = contents(&program).await?;
+    assert_eq!(mine.len(), 13, "collections on the entry point");
+    for (name, members) in &mine {
+        assert_eq!(members.is_empty(), name == "svc:donations", "{name}");
+    }
+    let mut other = Client::connect(program.address()?, Some("other-key")).await?;
+    for (_, members) in &mine {
+        for member in members {
+            let address = link(member, "self")?;
+            assert_eq!(other.send("GET", &address, None).await?.status, 404, "{address}");
+        }
+    }
+    let petitions = other.walk(&format!("{}petitions", program.base_url)).await?;
+    assert_eq!(petitions.len(), mine.iter().find(|(name, _)| name == "svc:petitions").map_or(0, |(_, all)| all.len()));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_server_on_one_file_is_refused() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let _running = start(&data, &[])?;
+    assert!(refused(&data, &[])?.contains("nother server has this file open"));
+    assert!(refused(&data, &["--fresh"])?.contains("nother server has this file open"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_file_of_another_program_is_neither_used_nor_deleted() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("notes.db");
+    std::fs::write(&data, "my notes")?;
+    for arguments in [&[][..], &["--fresh"]] {
+        assert!(refused(&data, arguments)?.contains("another program"));
+        assert_eq!(std::fs::read(&data)?, b"my notes");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn fresh_makes_a_new_file() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let mut program = start(&data, &[])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let tags = format!("{}tags", program.base_url);
+    let before = client.get(&tags).await?["total_records"].clone();
+    client.post(&tags, &json!({"name": "new"})).await?;
+    program.kill()?;
+    let program = start(&data, &["--fresh"])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    assert_eq!(client.get(&format!("{}tags", program.base_url)).await?["total_records"], before);
+    Ok(())
+}
+
+#[tokio::test]
+async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let mut program = start(&data, &["--share-names", "a_share,b_share"])?;
+    assert!(!program.said.contains("ignored"), "{}", program.said);
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    assert_eq!(client.get(&format!("{}people", program.base_url)).await?["total_records"], 20);
+    program.kill()?;
+    let arguments = ["--people", "30", "--share-names", "c_share,d_share", "--key", "late=late-key"];
+    let program = Program::demo(&data, &arguments)?;
+    assert!(program.said.contains("--share-names is for new files only"), "{}", program.said);
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    assert_eq!(client.get(&format!("{}people", program.base_url)).await?["total_records"], 20);
+    let pages = client.walk(&format!("{}petitions", program.base_url)).await?;
+    assert!(pages[0]["share_options"][0]["a_share"].is_object(), "{}", pages[0]);
+    // A tenant that is named later is added with its data.
+    let mut late = Client::connect(program.address()?, Some("late-key")).await?;
+    assert_eq!(late.get(&format!("{}people", program.base_url)).await?["total_records"], 30);
+    drop(program);
+    let program = Program::demo(&data, &["--people", "30"])?;
+    assert!(program.said.contains("--people is for new files only"), "{}", program.said);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_load_that_was_cut_off_is_completed() -> TestResult {
+    let folder = tempdir()?;
+    let arguments = ["--people", "2000"];
+    let data = folder.path().join("demo.db");
+    let mut whole = Program::demo(&folder.path().join("whole.db"), &arguments)?;
+    for _ in 0..3 {
+        // The banner comes before the data.
+        Program::demo(&data, &arguments)?.kill()?;
+    }
+    let mut resumed = Program::demo(&data, &[])?;
+    let (whole_data, resumed_data) = (contents(&whole).await?, contents(&resumed).await?);
+    for ((name, whole), (_, resumed)) in whole_data.iter().zip(&resumed_data) {
+        let ids = |members: &[Value]| members.iter().map(|member| member["identifiers"].clone()).collect::<Vec<_>>();
+        assert_eq!(ids(whole), ids(resumed), "{name}");
+    }
+    whole.kill()?;
+    resumed.kill()
+}
+
+#[tokio::test]
+async fn und_15_a_key_revoked_by_another_process_is_refused_at_once() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let program = start(&data, &[])?;
+    let people = format!("{}people", program.base_url);
+    for _ in 0..5 {
+        let (status, out, errors) = outcome(demo(&data).args(["keys", "create", "--label", "web form"]))?;
+        assert!(status.success(), "{errors}");
+        let (id, token) = (said(&out, "key ")?.to_owned(), out.lines().nth(1).ok_or("no token")?.to_owned());
+        let mut client = Client::connect(program.address()?, Some(&token)).await?;
+        client.get(&people).await?;
+        let (status, ..) = outcome(demo(&data).args(["keys", "revoke", &id]))?;
+        assert!(status.success());
+        assert_eq!(client.send("GET", &people, None).await?.status, 401);
+        let (_, list, _) = outcome(demo(&data).args(["keys", "list"]))?;
+        let line = list.lines().find(|line| line.starts_with(&id)).ok_or("not listed")?;
+        assert!(line.contains("revoked") && line.contains("web form") && !list.contains(&token), "{list}");
+        assert!(refused_command(&data, &["keys", "revoke", &id])?.contains("No key in force"));
+    }
+    Ok(())
+}
+
+fn refused_command(data: &Path, arguments: &[&str]) -> TestResult<String> {
+    let (status, _, errors) = outcome(demo(data).args(arguments))?;
+    assert_eq!(status.code(), Some(1), "{errors}");
+    Ok(errors)
+}
+
+#[tokio::test]
+async fn keys_can_be_bound_restricted_and_dated() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    assert!(refused_command(&data, &["keys", "list"])?.contains("o data file is there"));
+    let program = start(&data, &[])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let person = client.walk(&format!("{}people", program.base_url)).await?.pop().ok_or("nobody")?;
+    let id = link(&person, "self")?.rsplit('/').next().map(str::to_owned).ok_or("no id")?;
+    let token = |arguments: &[&str]| -> TestResult<String> {
+        let (status, out, errors) = outcome(demo(&data).args(["keys", "create"]).args(arguments))?;
+        assert!(status.success(), "{errors}");
+        Ok(out.lines().nth(1).ok_or("no token")?.to_owned())
+    };
+    let mut bound = Client::connect(program.address()?, Some(&token(&["--person", &id])?)).await?;
+    let petition = bound.post(&format!("{}petitions", program.base_url), &json!({"title": "Mine"})).await?;
+    assert_eq!(link(&petition, "svc:creator")?, link(&person, "self")?);
+    let mut tags = Client::connect(program.address()?, Some(&token(&["--right", "tags.create"])?)).await?;
+    tags.post(&format!("{}tags", program.base_url), &json!({"name": "new"})).await?;
+    assert_eq!(tags.send("GET", "/people", None).await?.status, 403);
+    let mut expired =
+        Client::connect(program.address()?, Some(&token(&["--expires", "2020-01-01T00:00:00Z"])?)).await?;
+    assert_eq!(expired.send("GET", "/people", None).await?.status, 401);
+    for (option, value) in [("--right", "people.fly"), ("--expires", "soon"), ("--tenant", "nobody"), ("--person", "x")]
+    {
+        assert!(refused_command(&data, &["keys", "create", option, value])?.contains(option), "{option}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_opens() -> TestResult {
+    let folder = tempdir()?;
+    let (data, copy) = (folder.path().join("demo.db"), folder.path().join("copy.db"));
+    let program = start(&data, &[])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    client.post(&format!("{}tags", program.base_url), &json!({"name": "new"})).await?;
+    let copied = copy.to_str().ok_or("no text")?;
+    let (status, _, errors) = outcome(demo(&data).args(["backup", copied]))?;
+    assert!(status.success(), "{errors}");
+    assert!(refused_command(&data, &["backup", copied])?.contains("is there already"));
+    let restored = Program::demo(&copy, &[])?;
+    let mut client = Client::connect(restored.address()?, Some(KEY)).await?;
+    let names: Vec<_> = client.walk(&format!("{}tags", restored.base_url)).await?;
+    assert!(names.iter().any(|tag| tag["name"] == "new"));
+    #[cfg(unix)]
+    for name in ["demo.db", "demo.db-wal", "demo.db-shm", "demo.db.keys", "copy.db", "copy.db-wal"] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path().join(name))?.permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    Ok(())
+}
+
+/// The path of a record's own address.
+fn path(record: &Value) -> TestResult<String> {
+    Ok(link(record, "self")?.splitn(4, '/').nth(3).map(|path| format!("/{path}")).ok_or("no path")?)
+}
+
+#[tokio::test]
+async fn switches_reach_the_service() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let arguments = [
+        "--prefix",
+        "abc",
+        "--namespace",
+        "here",
+        "--style",
+        "examples",
+        "--entry-links",
+        "listed",
+        "--error-bodies",
+        "--without",
+        "people.delete",
+        "--patch-is-put",
+        "--anonymous-helpers",
+        "off",
+    ];
+    let program = start(&data, &arguments)?;
+    assert!(program.said.contains("ABC-API-Token: "), "{}", program.said);
+    let mut raw = Raw::connect(program.address()?).await?;
+    let mut send = async |method: &str, path: &str, body: &str| {
+        let length = body.len();
+        raw.send(format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nABC-API-Token: {KEY}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        ))
+        .await?;
+        let answer = raw.answer().await?;
+        TestResult::Ok((answer.status, serde_json::from_slice::<Value>(&answer.body).unwrap_or_default()))
+    };
+    let (_, entry) = send("GET", "/", "").await?;
+    assert!(entry["abc_version"].is_string() && entry["namespace"] == "here", "{entry}");
+    assert!(entry["_links"]["abc:messages"].is_null() && entry["_links"]["abc:people"].is_object(), "{entry}");
+    let (status, tag) = send("POST", "/tags", r#"{"name":"new"}"#).await?;
+    assert_eq!(status, 200, "style examples");
+    let (status, _) = send("PATCH", &path(&tag)?, r#"{"name":"b"}"#).await?;
+    assert_eq!(status, 200);
+    let (_, people) = send("GET", "/people?per_page=1", "").await?;
+    let person = path(&people["_embedded"]["abc:people"][0])?;
+    let (status, error) = send("DELETE", &person, "").await?;
+    assert_eq!(status, 500, "{error}");
+    let (status, error) = send("GET", "/people/nobody", "").await?;
+    assert!(status == 404 && error["abc:error"].is_object(), "{error}");
+    assert!(refused(&folder.path().join("b.db"), &["--without", "people.fly"])?.contains("people.fly"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn und_42_sigterm_answers_sixteen_requests_in_flight_and_exits_0() -> TestResult {
+    let folder = tempdir()?;
+    let program = start(&folder.path().join("demo.db"), &[])?;
+    let address = program.address()?;
+    let mut clients = Vec::new();
+    for number in 0..16 {
+        let mut raw = Raw::connect(address).await?;
+        let body = json!({"name": format!("tag {number:02}")}).to_string();
+        raw.send(format!(
+            "POST /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+            body.len()
+        ))
+        .await?;
+        // This interim answer comes when the service begins to read the body: the request is in flight.
+        assert_eq!(raw.answer().await?.status, 100);
+        clients.push((raw, body));
+    }
+    program.terminate()?;
+    while Raw::connect(address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    for (raw, body) in &mut clients {
+        raw.send(&*body).await?;
+        let answer = raw.answer().await?;
+        assert_eq!((answer.status, answer.header("connection")), (201, Some("close")), "{}", answer.text());
+    }
+    let (status, log) = program.end()?;
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(log.lines().filter(|line| line.starts_with("POST    /tags")).count(), 16, "{log}");
+    assert!(!log.contains(KEY), "{log}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn und_42_sigint_ends_an_idle_server_with_0() -> TestResult {
+    let folder = tempdir()?;
+    let program = start(&folder.path().join("demo.db"), &[])?;
+    program.signal(rustix::process::Signal::INT)?;
+    assert_eq!(program.end()?.0.code(), Some(0));
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! The mounting examples run and answer.
+
+mod support;
+
+use support::client::{Client, link};
+use support::program::Program;
+use support::{Raw, TestResult};
+
+/// The key in the `curl` line that an example prints.
+fn key(program: &Program) -> TestResult<&str> {
+    let (_, rest) = program.said.split_once("SVC-API-Token: ").ok_or("no key")?;
+    Ok(rest.split('\'').next().ok_or("no quote")?)
+}
+
+/// Posts a person, and finds it under the address that the answer names.
+async fn serves(program: &Program) -> TestResult {
+    let mut client = Client::connect(program.address()?, Some(key(program)?)).await?;
+    let entry = client.get(&program.base_url).await?;
+    let people = link(&entry, "svc:people")?;
+    assert!(people.starts_with(&program.base_url), "{people}");
+    let made = client.post(&people, &serde_json::json!({"person": {"given_name": "Ada"}})).await?;
+    let found = client.get(&link(&made, "self")?).await?;
+    assert_eq!(found["given_name"], "Ada");
+    assert!(client.get(&format!("{}nothing", program.base_url)).await.is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn in_axum_under_a_prefix() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
+    let mut program = Program::start(command.arg("127.0.0.1:0").arg(folder.path().join("a.db")))?;
+    serves(&program).await?;
+    let mut raw = Raw::connect(program.address()?).await?;
+    raw.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await?;
+    assert_eq!(raw.answer().await?.text(), "The pages of the program that was there before.");
+    program.kill()
+}
+
+#[tokio::test]
+async fn under_bare_hyper() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hyper_mount"));
+    let mut program = Program::start(command.arg("127.0.0.1:0").arg(folder.path().join("h.db")))?;
+    serves(&program).await?;
+    program.kill()
+}

@@ -1,0 +1,73 @@
+//! A client that speaks JSON over a raw connection.
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+
+use super::{Answer, Raw, TestResult};
+
+/// A client with a key, or without one.
+pub(crate) struct Client {
+    raw: Raw,
+    key: Option<String>,
+}
+
+impl Client {
+    pub(crate) async fn connect(address: SocketAddr, key: Option<&str>) -> TestResult<Self> {
+        Ok(Self { raw: Raw::connect(address).await?, key: key.map(str::to_owned) })
+    }
+
+    /// Sends a request to an absolute address, or to a path.
+    pub(crate) async fn send(&mut self, method: &str, address: &str, body: Option<&Value>) -> TestResult<Answer> {
+        let path = match address.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+            None => address,
+        };
+        let key = self.key.as_ref().map(|key| format!("SVC-API-Token: {key}\r\n")).unwrap_or_default();
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let media = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{key}{media}Content-Length: {length}\r\n\r\n{body}"
+        );
+        self.raw.send(&head).await?;
+        self.raw.answer().await
+    }
+
+    /// Reads what is at an address.
+    pub(crate) async fn get(&mut self, address: &str) -> TestResult<Value> {
+        let answer = self.send("GET", address, None).await?;
+        if answer.status != 200 {
+            return Err(format!("GET {address}: {} {}", answer.status, answer.text()).into());
+        }
+        Ok(serde_json::from_slice(&answer.body)?)
+    }
+
+    /// Posts, and expects it to be done.
+    pub(crate) async fn post(&mut self, address: &str, body: &Value) -> TestResult<Value> {
+        let answer = self.send("POST", address, Some(body)).await?;
+        if !(200..300).contains(&answer.status) {
+            return Err(format!("POST {address}: {} {}", answer.status, answer.text()).into());
+        }
+        Ok(serde_json::from_slice(&answer.body)?)
+    }
+
+    /// Every member of a collection, page by page.
+    pub(crate) async fn walk(&mut self, address: &str) -> TestResult<Vec<Value>> {
+        let mut next = Some(format!("{address}?per_page=100"));
+        let mut members = Vec::new();
+        while let Some(address) = next {
+            let page = self.get(&address).await?;
+            let embedded = page["_embedded"].as_object().and_then(|all| all.values().next()).ok_or("no members")?;
+            members.extend(embedded.as_array().ok_or("no array")?.iter().cloned());
+            next = link(&page, "next").ok();
+        }
+        Ok(members)
+    }
+}
+
+/// The address behind a link of a document.
+pub(crate) fn link(document: &Value, name: &str) -> TestResult<String> {
+    let href = document["_links"][name]["href"].as_str();
+    Ok(href.ok_or_else(|| format!("no link {name} in {document}"))?.to_owned())
+}

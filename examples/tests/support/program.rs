@@ -1,0 +1,113 @@
+//! A program of this package as a child process.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+
+use super::TestResult;
+
+/// The key that tests give the demo.
+pub(crate) const KEY: &str = "test-key-4711";
+
+/// A command that runs the demo, whatever the environment of the test says.
+pub(crate) fn demo(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("SVC_DEMO_") {
+            command.env_remove(name);
+        }
+    }
+    command.arg("--data").arg(data).stdin(Stdio::null());
+    command
+}
+
+/// A server that runs until it is stopped; a test that fails takes it along.
+pub(crate) struct Program {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    /// The address of its entry point.
+    pub(crate) base_url: String,
+    /// What it said before that.
+    pub(crate) said: String,
+}
+
+impl Program {
+    /// The demo on any free port, with [`KEY`] for the tenant `demo`.
+    pub(crate) fn demo(data: &Path, arguments: &[&str]) -> TestResult<Self> {
+        let key = format!("demo={KEY}");
+        let mut command = demo(data);
+        command.args(["--port", "0", "--key", &key]).args(arguments);
+        Self::start(&mut command)
+    }
+
+    /// Starts a program and reads what it says up to its `curl` line.
+    pub(crate) fn start(command: &mut Command) -> TestResult<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut out = BufReader::new(child.stdout.take().ok_or("no output")?);
+        let mut said = String::new();
+        loop {
+            let mut line = String::new();
+            if out.read_line(&mut line)? == 0 {
+                let mut errors = String::new();
+                child.stderr.take().ok_or("no errors")?.read_to_string(&mut errors)?;
+                return Err(format!("{}: {said}{errors}", child.wait()?).into());
+            }
+            said.push_str(&line);
+            if let Some(base_url) = line.trim().strip_prefix("curl").and_then(|rest| rest.split(' ').next_back()) {
+                let base_url = base_url.to_owned();
+                return Ok(Self { child, out, base_url, said });
+            }
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> TestResult<SocketAddr> {
+        if let Some((_, rest)) = self.said.split_once("listens on ") {
+            return Ok(rest.lines().next().ok_or("no address")?.parse()?);
+        }
+        let authority = self.base_url.split('/').nth(2).ok_or("no address")?;
+        Ok(authority.parse()?)
+    }
+
+    /// Tells it to stop.
+    pub(crate) fn terminate(&self) -> TestResult {
+        self.signal(rustix::process::Signal::TERM)
+    }
+
+    /// Ends it at once, as a power failure would.
+    pub(crate) fn kill(&mut self) -> TestResult {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) -> TestResult {
+        let id = i32::try_from(self.child.id())?;
+        let id = rustix::process::Pid::from_raw(id).ok_or("no process")?;
+        Ok(rustix::process::kill_process(id, signal)?)
+    }
+
+    /// Waits for its end: its exit code, and all that it said after its `curl` line.
+    pub(crate) fn end(mut self) -> TestResult<(ExitStatus, String)> {
+        let mut rest = String::new();
+        self.out.read_to_string(&mut rest)?;
+        Ok((self.child.wait()?, rest))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It has ended already when the test went well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a program says that ends by itself: its exit code, output and errors.
+pub(crate) fn outcome(command: &mut Command) -> Result<(ExitStatus, String, String), Box<dyn Error>> {
+    let output = command.output()?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok((output.status, text(output.stdout), text(output.stderr)))
+}
