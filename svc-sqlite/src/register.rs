@@ -35,7 +35,10 @@ impl Store {
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         let store = &Arc::new(self.clone());
         let api = helpers(store, containers(store, api));
-        actions(store, api).declares(Behaviour::CapacityEnforced).declares(Behaviour::TicketLimitEnforced)
+        actions(store, api)
+            .declares(Behaviour::CapacityEnforced)
+            .declares(Behaviour::TicketLimitEnforced)
+            .declares(Behaviour::MatchesPeople)
     }
 }
 

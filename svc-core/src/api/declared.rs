@@ -1,6 +1,6 @@
 //! What an API offers, for the documents about it (CAP-04).
 
-use super::{Api, ResponseStyle};
+use super::{Api, Behaviour, ResponseStyle, Runner};
 use crate::{
     auth::Operation,
     helper::{FunctionName, HelperName},
@@ -57,13 +57,32 @@ impl Api {
         &self.inner.functions
     }
 
-    /// The declared behaviours, in the capability vocabulary.
+    /// The declared behaviours, in the capability vocabulary, each once.
     #[must_use]
     pub fn behaviours(&self) -> Vec<&'static str> {
-        // What validation does is the same for every backend; the layout may be another.
-        let paths = self.inner.layout.is_conventional().then_some("conventional_paths");
-        let own = ["validates_enums", "validates_types"].into_iter().chain(paths);
-        own.chain(self.inner.behaviours.iter().map(|behaviour| behaviour.as_str())).collect()
+        let inner = &self.inner;
+        let composed =
+            |helper: &HelperName| helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed));
+        let matches = self.slots(Kind::Person).find.is_some() && self.helpers().any(|helper| composed(&helper));
+        let in_parts = !inner.atomic && self.helpers().any(HelperName::takes_functions);
+        let named = [
+            // What validation does is the same for every backend; the layout may be another.
+            (true, "validates_enums"),
+            (true, "validates_types"),
+            (inner.layout.is_conventional(), "conventional_paths"),
+            (matches, Behaviour::MatchesPeople.as_str()),
+            (in_parts, "helper.non_atomic"),
+            (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
+        ];
+        let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));
+        let declared = inner.behaviours.iter().map(|behaviour| behaviour.as_str());
+        let mut behaviours: Vec<&'static str> = Vec::new();
+        for name in own.chain(declared) {
+            if !behaviours.contains(&name) {
+                behaviours.push(name);
+            }
+        }
+        behaviours
     }
 
     /// The response style by name.

@@ -109,6 +109,10 @@ pub enum Behaviour {
     CapacityEnforced,
     /// A ticket level without tickets left sells none (LIM-05).
     TicketLimitEnforced,
+    /// A natively run helper recognises a posted person by the method of
+    /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can look people up declare
+    /// it by themselves.
+    MatchesPeople,
 }
 
 impl Behaviour {
@@ -118,6 +122,7 @@ impl Behaviour {
         match self {
             Self::CapacityEnforced => "capacity_enforced",
             Self::TicketLimitEnforced => "ticket_limit_enforced",
+            Self::MatchesPeople => "helper.match_person",
         }
     }
 }

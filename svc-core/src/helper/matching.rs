@@ -1,5 +1,7 @@
 //! Whether a posted person is one that is known already, and how the two are merged (HLP-04).
 
+use std::collections::BTreeMap;
+
 use crate::{
     read::{Json, Object},
     value::Identifier,
@@ -121,7 +123,8 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     let mut takes_primary = false;
     for entry in sent.iter().filter_map(Json::as_object) {
         let wanted = key(entry);
-        let same = |item: &Json| wanted.is_some() && item.as_object().and_then(key) == wanted;
+        // Entries without an address or number are the same when they say the same.
+        let same = |item: &Object| key(item) == wanted && (wanted.is_some() || unmarked(item) == unmarked(entry));
         let mut entry = entry.clone();
         // A posted primary takes the mark from the stored one; a stranger's may not while there is one.
         if is_primary(&entry) && merge == Merge::Fill && had_primary {
@@ -132,7 +135,7 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
             takes_primary = true;
             stored.iter_mut().filter_map(Json::as_object_mut).for_each(clear_primary);
         }
-        match stored.iter_mut().find(|item| same(item)).and_then(Json::as_object_mut) {
+        match stored.iter_mut().filter_map(Json::as_object_mut).find(|item| same(item)) {
             Some(item) => {
                 // A stranger never changes a subscription status, not even one that was never set.
                 let taken = |name: &str| merge == Merge::Replace || name != "status";
@@ -156,6 +159,11 @@ pub fn is_primary(entry: &Object) -> bool {
         Some(Json::String(text)) => text == "true",
         _ => false,
     }
+}
+
+/// The members of an entry without its mark, in the order of their names.
+fn unmarked(entry: &Object) -> BTreeMap<&str, &Json> {
+    entry.iter().filter(|(name, _)| *name != "primary").collect()
 }
 
 fn clear_primary(entry: &mut Object) {

@@ -4,7 +4,9 @@
 mod support;
 
 mod composed;
+mod golden;
 mod links;
+mod matching;
 mod properties;
 mod registration;
 mod responses;

@@ -1,0 +1,190 @@
+//! Who a posted person is, and what becomes of a known one (HLP-04).
+
+use proptest::prelude::*;
+use svc_core::{
+    helper::{MatchKey, Merge, PersonMatching, StockMatching, emails, merge_person, normal_email},
+    model::Kind,
+    read::{Json, Limits, Object},
+    value::Identifier,
+};
+
+use crate::support::{
+    config,
+    generate::{self, Dice},
+};
+
+fn object(text: &str) -> Object {
+    Json::read(text.as_bytes(), &Limits::default()).expect("JSON").into_object().expect("an object")
+}
+
+fn merged(known: &str, posted: &str, merge: Merge) -> String {
+    let mut known = object(known);
+    merge_person(&mut known, &object(posted), merge);
+    Json::Object(known).to_string()
+}
+
+/// What a bearer of a key and what a stranger makes of a known person.
+fn assert_merge(known: &str, posted: &str, with_key: &str, without: &str) {
+    let compact = |text: &str| Json::Object(object(text)).to_string();
+    assert_eq!(merged(known, posted, Merge::Replace), compact(with_key), "HLP-04: {known} with {posted}");
+    assert_eq!(merged(known, posted, Merge::Fill), compact(without), "HLP-04: {known} with {posted} without a key");
+}
+
+#[test]
+fn hlp_04_scalars_replace_or_fill() {
+    assert_merge(
+        r#"{"given_name":"A","source":""}"#,
+        r#"{"given_name":"B","source":"web","employer":"E"}"#,
+        r#"{"given_name":"B","source":"web","employer":"E"}"#,
+        r#"{"given_name":"A","source":"web","employer":"E"}"#,
+    );
+    // `false` and `0` are values, not gaps; `null` says nothing.
+    assert_merge(
+        r#"{"parties":[{"active":false}],"birthdate":{"year":0}}"#,
+        r#"{"given_name":null,"birthdate":{"year":1990}}"#,
+        r#"{"parties":[{"active":false}],"birthdate":{"year":1990}}"#,
+        r#"{"parties":[{"active":false}],"birthdate":{"year":0}}"#,
+    );
+}
+
+#[test]
+fn hlp_04_objects_merge_member_by_member() {
+    assert_merge(
+        r#"{"birthdate":{"year":1990,"month":2},"custom_fields":{"a":"1"}}"#,
+        r#"{"birthdate":{"month":3,"day":4},"custom_fields":{"a":"2","b":"3"}}"#,
+        r#"{"birthdate":{"year":1990,"month":3,"day":4},"custom_fields":{"a":"2","b":"3"}}"#,
+        r#"{"birthdate":{"year":1990,"month":2,"day":4},"custom_fields":{"a":"1","b":"3"}}"#,
+    );
+}
+
+#[test]
+fn hlp_04_an_empty_object_or_array_changes_nothing() {
+    let known = r#"{"birthdate":{"year":1990},"ethnicities":["a"],"email_addresses":[{"address":"a@x.org"}]}"#;
+    let posted =
+        r#"{"birthdate":{},"ethnicities":[],"email_addresses":[],"profiles":[],"employer_address":{"location":{}}}"#;
+    let after = r#"{"birthdate":{"year":1990},"ethnicities":["a"],"email_addresses":[{"address":"a@x.org"}],"employer_address":{"location":{}}}"#;
+    assert_merge(known, posted, after, after);
+}
+
+#[test]
+fn hlp_04_other_arrays_are_replaced_as_a_whole_or_filled() {
+    assert_merge(
+        r#"{"ethnicities":["a","b"],"languages_spoken":[]}"#,
+        r#"{"ethnicities":["c"],"languages_spoken":["en"]}"#,
+        r#"{"ethnicities":["c"],"languages_spoken":["en"]}"#,
+        r#"{"ethnicities":["a","b"],"languages_spoken":["en"]}"#,
+    );
+}
+
+#[test]
+fn hlp_04_email_addresses_merge_by_address_without_regard_to_case() {
+    assert_merge(
+        r#"{"email_addresses":[{"address":"Ada@X.org","address_type":"work"},{"address":"b@x.org"}]}"#,
+        r#"{"email_addresses":[{"address":" aDA@x.ORG","address_type":"personal"},{"address":"c@x.org"}]}"#,
+        r#"{"email_addresses":[{"address":" aDA@x.ORG","address_type":"personal"},{"address":"b@x.org"},{"address":"c@x.org"}]}"#,
+        r#"{"email_addresses":[{"address":"Ada@X.org","address_type":"work"},{"address":"b@x.org"},{"address":"c@x.org"}]}"#,
+    );
+}
+
+#[test]
+fn hlp_04_phone_numbers_merge_by_number_and_postal_addresses_by_their_lines() {
+    assert_merge(
+        r#"{"phone_numbers":[{"number":"15550100"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"]}]}"#,
+        r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
+        r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
+        r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"],"locality":"L"}]}"#,
+    );
+}
+
+#[test]
+fn hlp_04_a_posted_primary_takes_the_mark_but_not_for_a_stranger() {
+    assert_merge(
+        r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#,
+        r#"{"email_addresses":[{"address":"b@x.org","primary":true}]}"#,
+        r#"{"email_addresses":[{"address":"a@x.org","primary":false},{"address":"b@x.org","primary":true}]}"#,
+        r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#,
+    );
+    // Where nobody has the mark, a stranger may give it; text stays text (RES-phone_number-01).
+    assert_merge(
+        r#"{"phone_numbers":[{"number":"1","primary":"false"},{"number":"2"}]}"#,
+        r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"3"}]}"#,
+        r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"2"},{"number":"3"}]}"#,
+        r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"2"},{"number":"3"}]}"#,
+    );
+    assert_merge(
+        r#"{"phone_numbers":[{"number":"1","primary":"true"}]}"#,
+        r#"{"phone_numbers":[{"number":"2","primary":true}]}"#,
+        r#"{"phone_numbers":[{"number":"1","primary":"false"},{"number":"2","primary":true}]}"#,
+        r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"2"}]}"#,
+    );
+}
+
+#[test]
+fn hlp_04_a_stranger_never_changes_a_subscription() {
+    assert_merge(
+        r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"},{"address":"b@x.org"}]}"#,
+        r#"{"email_addresses":[{"address":"A@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
+        r#"{"email_addresses":[{"address":"A@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
+        r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"},{"address":"b@x.org"}]}"#,
+    );
+}
+
+#[test]
+fn hlp_04_an_entry_without_address_is_added_once() {
+    let known = r#"{"email_addresses":[{"primary":true}]}"#;
+    let again = r#"{"email_addresses":[{"address_type":"work"}]}"#;
+    let after = r#"{"email_addresses":[{"primary":true},{"address_type":"work"}]}"#;
+    assert_merge(known, again, after, after);
+    assert_merge(after, again, after, after);
+}
+
+#[test]
+fn hlp_04_what_a_person_is_looked_up_by() {
+    let person = object(
+        r#"{"email_addresses":[{"address":"B@X.org "},{"address":"a@x.org","primary":true},{},{"address":"c@x.org","primary":"true"}]}"#,
+    );
+    assert_eq!(emails(&person).collect::<Vec<_>>(), ["a@x.org", "c@x.org", "b@x.org"], "HLP-04: the primary one first");
+    let identifiers = ["s:1", "s:2"].map(|text| Identifier::parse(text).unwrap());
+    let keys = StockMatching.keys(&identifiers, &person);
+    let expected = [MatchKey::Identifier(identifiers[0].clone()), MatchKey::Identifier(identifiers[1].clone())];
+    assert_eq!(keys[..2], expected, "HLP-04: identifiers first");
+    assert_eq!(keys[2], MatchKey::Email("a@x.org".to_owned()), "HLP-04");
+    assert_eq!(StockMatching.keys(&[], &object(r#"{"given_name":"A"}"#)), [], "HLP-04: a name is no key");
+    assert_eq!(normal_email(" Ä@X.ORG "), "ä@x.org", "HLP-04");
+}
+
+fn primaries(person: &Object, list: &str) -> usize {
+    let entries = person.get(list).and_then(Json::as_array).unwrap_or_default();
+    entries.iter().filter_map(Json::as_object).filter(|entry| svc_core::helper::is_primary(entry)).count()
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn hlp_04_laws_of_merging(known in any::<u64>(), posted in any::<u64>()) {
+        let known = generate::body(&mut Dice::new(known), Kind::Person);
+        let posted = generate::body(&mut Dice::new(posted), Kind::Person);
+        for merge in [Merge::Replace, Merge::Fill] {
+            let mut once = known.clone();
+            merge_person(&mut once, &posted, merge);
+            for list in ["email_addresses", "phone_numbers", "postal_addresses"] {
+                prop_assert!(primaries(&once, list) <= 1, "RES-email_address-02 {list}: {once:?}");
+            }
+            let mut same = known.clone();
+            merge_person(&mut same, &Object::new(), merge);
+            prop_assert_eq!(&same, &known, "HLP-04: nothing changes nothing");
+            let mut twice = once.clone();
+            merge_person(&mut twice, &posted, merge);
+            if merge == Merge::Fill {
+                prop_assert_eq!(&twice, &once, "HLP-04: a repeat is nothing new");
+            }
+            for (name, value) in &known {
+                prop_assert!(once.contains(name), "HLP-04: nothing goes away: {name}");
+                if merge == Merge::Fill && !value.is_blank() && value.as_array().is_none() && value.as_object().is_none() {
+                    prop_assert_eq!(once.get(name), Some(value), "HLP-04: a stranger overwrites nothing");
+                }
+            }
+        }
+    }
+}
