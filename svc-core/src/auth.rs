@@ -96,6 +96,23 @@ impl FromStr for Right {
 }
 
 /// What a caller may do.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::auth::{Operation, Right, Rights};
+/// use svc_core::model::Kind;
+///
+/// let read: Right = "people.read".parse()?;
+/// let sign: Right = "helper.record_signature".parse()?;
+/// assert_eq!(read, Right::On(Kind::Person, Operation::Read));
+///
+/// let rights = Rights::only([read, sign]);
+/// assert!(rights.allow(read) && rights.allow(sign));
+/// assert!(!rights.allow("people.delete".parse()?));
+/// assert!(!rights.reading().allow(sign));
+/// # Ok::<(), svc_core::auth::UnknownRight>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rights {
     /// Only these; all when `None`.

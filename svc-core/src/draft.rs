@@ -159,6 +159,24 @@ impl RawPatch {
 }
 
 /// A change of a record: [`RawPatch`] with a typed view. Absent, `null` and a value stay apart.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Patch, draft::RawPatch, fields, model::{Kind, Person, person}, read::{Json, Limits}, value::Timestamp};
+///
+/// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &Limits::default());
+/// let Ok(Json::Object(fields)) = body else { return };
+/// let patch = Patch::<Person>::from_raw(RawPatch { kind: Kind::Person, fields, identifiers: None, links: Vec::new() });
+///
+/// assert_eq!(patch.sent(), fields!(person::{ given_name, family_name }));
+/// assert!(patch.clears(person::key::family_name) && !patch.clears(person::key::source));
+///
+/// let before = Person { family_name: Some("Byron".into()), source: Some("web".into()), ..Person::default() };
+/// let after = patch.apply(&before, Timestamp::now()).unwrap();
+/// let expected = Person { given_name: Some("Ada".into()), source: Some("web".into()), ..Person::default() };
+/// assert_eq!(after, expected);
+/// ```
 pub struct Patch<R> {
     raw: RawPatch,
     kind: PhantomData<fn() -> R>,

@@ -1,4 +1,96 @@
 //! Resources, operations, links, capabilities, errors and HAL rendering of the Activist Data Exchange API. No I/O.
+//!
+//! A vendor keeps the tables, the locks and the ids it has, implements a trait for each operation that it supports, and
+//! registers it. What is registered exists, is linked and is declared; nothing else is (CAP-04). Here a sign-up form
+//! writes into a list of contacts that has nothing to do with this library:
+//!
+//! ```
+//! use std::sync::{Arc, Mutex};
+//!
+//! use async_trait::async_trait;
+//! use svc_core::{
+//!     Api, Context, Error, Helper, Result, Tenant, Vendor,
+//!     auth::{Authenticator, Caller, Credentials, Rights},
+//!     helper::{EntryStatus, Outcome, PersonSignup, Plan},
+//!     record::{Meta, Record},
+//!     value::Id,
+//! };
+//!
+//! /// The vendor's own table: name and e-mail address.
+//! #[derive(Default)]
+//! struct Crm(Mutex<Vec<(String, String)>>);
+//!
+//! #[async_trait]
+//! impl Helper<PersonSignup> for Crm {
+//!     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+//!         let person = plan.person().ok_or_else(|| Error::unexpected("a sign-up has a person"))?.fields();
+//!         let email = person.email_addresses.iter().flatten().find_map(|email| email.address.clone());
+//!         let mut contacts = self.0.lock().map_err(|_| Error::Unavailable { retry_after: 1 })?;
+//!         contacts.push((person.given_name.clone().unwrap_or_default(), email.unwrap_or_default()));
+//!         let id = Id::new(&format!("contact-{}", contacts.len())).ok_or_else(|| Error::unexpected("no such id"))?;
+//!         Ok(Outcome::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
+//!     }
+//! }
+//!
+//! struct Keys;
+//!
+//! #[async_trait]
+//! impl Authenticator for Keys {
+//!     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+//!         let is_known = credentials.key == Some("secret");
+//!         Ok(is_known.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
+//!     }
+//! }
+//!
+//! let crm = Arc::new(Crm::default());
+//! let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+//!     .base_url("https://crm.acme.example/api/v1/")
+//!     .authenticator(Keys)
+//!     .helper::<PersonSignup>(&crm)
+//!     .build()?;
+//!
+//! // `svc_tower::SvcService::new(api)` serves it over HTTP. Without HTTP:
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! # use svc_core::value::Timestamp;
+//! let caller = Caller::with_rights(Rights::all());
+//! let cx = Context::new(Tenant::new("acme"), caller, Timestamp::now());
+//! let target = api.route("people/person_signup").ok_or("no such address")?;
+//! let body = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
+//! let reply = api.respond(&cx, &http::Method::POST, &target, None, body.into()).await;
+//! assert_eq!(reply.status, 200);
+//! assert!(reply.body.starts_with(br#"{"identifiers":["acme:contact-1"]"#));
+//! assert_eq!(crm.0.lock().map_err(|_| "poisoned")?.as_slice(), [("Ada".to_owned(), "ada@example.org".to_owned())]);
+//!
+//! // A body that breaks rules never gets as far as the vendor's code, and every rule is named (ERR-39).
+//! let body = r#"{"person": {"given_name": 7, "email_addresses": [{"address": "nobody"}]}}"#;
+//! let reply = api.respond(&cx, &http::Method::POST, &target, None, body.into()).await;
+//! let text = String::from_utf8_lossy(&reply.body).into_owned();
+//! assert!(text.contains(r#"["person.given_name"]"#) && text.contains(r#"["person.email_addresses[0].address"]"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! | Module | What it has |
+//! |---|---|
+//! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] answers requests: verdicts, replies |
+//! | [`ops`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
+//! | [`model`] | the 21 kinds of records as Rust types, each in a table of its own ([`model::Kind`] names them) |
+//! | [`record`], [`page`] | what a backend hands over: [`Record`] typed or as stored bytes, [`Page`] |
+//! | [`draft`] | what a backend is handed, validated: [`Draft`] to create, [`Patch`] to change |
+//! | [`helper`] | the eight helpers: plans, outcomes, the default runner, recognising people ([`helper::PersonMatching`]) |
+//! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`Context`]) |
+//! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
+//! | [`error`](mod@error) | [`Code`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
+//! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
+//! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
+//! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
+//! | [`field_set`] | [`fields!`] and [`writable!`]: restrictions that the compiler checks |
+//! | [`export`] | documents about an API, such as the capability document |
+//!
+//! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 
 pub mod api;
 pub mod auth;

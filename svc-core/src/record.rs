@@ -208,6 +208,28 @@ pub fn members_object(members: &[u8]) -> Object {
 ///
 /// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON [`Record::stored`], and
 /// nothing is parsed on the way.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Record, link::Address, model::{Kind, Petition, Signature, petition}, record::{Computed, Meta}, value::{Id, Timestamp}};
+///
+/// let id = |text| Id::new(text).ok_or("id");
+/// let now = Timestamp::from_micros(0);
+///
+/// // Typed, with a computed field and where its links lead.
+/// let petition = Petition { title: Some("More trees".into()), ..Petition::default() };
+/// let petition = Record::new(Meta::new(id("p1")?, now), petition)
+///     .computed(petition::key::total_signatures, Computed::Count(1));
+///
+/// // As a store keeps it: the inside of a JSON object.
+/// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
+///     .link("petition", Address::top(Kind::Petition, id("p1")?))
+///     .link("person", Address::top(Kind::Person, id("a")?));
+/// assert_eq!(signature.into_raw().address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
+/// # let _ = petition;
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<R> {
     raw: RawRecord,

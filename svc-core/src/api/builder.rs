@@ -39,6 +39,32 @@ pub(crate) enum Runner {
 }
 
 /// Registers the operations and settings of an API; the order of the calls does not matter.
+///
+/// # Examples
+///
+/// An API that misses something says all of it:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use svc_core::{Context, Delete, Result, link::Address, model::Signature};
+/// use svc_core::{Api, Vendor, api::Exposure};
+///
+/// struct Crm;
+/// # #[async_trait::async_trait]
+/// # impl Delete<Signature> for Crm {
+/// #     async fn delete(&self, _: &Context, _: &Address) -> Result<bool> { Ok(false) }
+/// # }
+/// // impl Delete<Signature> for Crm { ... }
+///
+/// let api = Api::builder(Vendor::new("Acme", "Acme CRM"))
+///     .base_url("crm.example.org")
+///     .resource::<Signature, _>(&Arc::new(Crm), Exposure::delete)
+///     .build();
+/// let problems = api.unwrap_err().problems;
+/// assert_eq!(problems.len(), 2);
+/// assert!(problems[0].contains("`crm.example.org` is no base URL"));
+/// assert!(problems[1].contains("call `.authenticator(...)`"));
+/// ```
 pub struct ApiBuilder {
     vendor: Vendor,
     base: Option<Base>,

@@ -6,6 +6,21 @@ use crate::read::{Json, Object};
 ///
 /// The specification writes `svc`, `SVC-API-Token`, `svc_version`, `network_a_share` and `network_b_share`, which is the
 /// default here, and says that they stand in for the interface maker's own; a real deployment sets others.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::link::{Dialect, ShareNames};
+///
+/// let dialect = Dialect::with_prefix("abc").ok_or("prefix")?;
+/// assert_eq!(dialect.relation("people"), "abc:people");
+/// assert_eq!(dialect.key_header_text(), "ABC-API-Token");
+/// assert_eq!(dialect.version_field(), "abc_version");
+///
+/// let names = ShareNames::new("birdsite_share", "facesite_share").ok_or("names")?;
+/// assert_eq!(dialect.share_object_names(names).share_names().to_wire("network_a_share"), "birdsite_share");
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dialect {
     prefix: String,

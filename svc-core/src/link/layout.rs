@@ -12,6 +12,45 @@ use super::Target;
 /// - `path` appends a path without a leading slash; the entry point's is empty.
 /// - `route` takes a path without a leading slash and without a query. A trailing slash makes no difference (CRU-01).
 /// - `route` answers `None` for a path that is no part of the interface (UND-35).
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{link::{Address, ConventionalLayout, Layout, Target}, model::Kind, value::Id};
+///
+/// let (petition, signature) = (Id::new("p1").ok_or("id")?, Id::new("s1").ok_or("id")?);
+/// let target = Target::Record(Address::under(Kind::Signature, petition, signature));
+/// let mut path = String::new();
+/// ConventionalLayout.path(&target, &mut path);
+/// assert_eq!(path, "petitions/p1/signatures/s1");
+/// assert_eq!(ConventionalLayout.route("petitions/p1/signatures/s1/"), Some(target));
+/// assert_eq!(ConventionalLayout.route("petitions/p1/nothing"), None);
+/// # Ok::<(), &str>(())
+/// ```
+///
+/// A layout of one's own writes and reads other paths; the easiest one puts something in front:
+///
+/// ```
+/// # use svc_core::link::{ConventionalLayout, Layout, Target};
+/// #[derive(Debug)]
+/// struct Shard(&'static str);
+///
+/// impl Layout for Shard {
+///     fn path(&self, target: &Target, out: &mut String) {
+///         out.push_str(self.0);
+///         out.push('/');
+///         ConventionalLayout.path(target, out);
+///     }
+///
+///     fn route(&self, path: &str) -> Option<Target> {
+///         ConventionalLayout.route(path.strip_prefix(self.0)?.strip_prefix('/')?)
+///     }
+/// }
+///
+/// let mut path = String::new();
+/// Shard("eu").path(&Target::EntryPoint, &mut path);
+/// assert_eq!((path.as_str(), Shard("eu").route(&path)), ("eu/", Some(Target::EntryPoint)));
+/// ```
 pub trait Layout: fmt::Debug + Send + Sync {
     /// Appends the path of a target.
     fn path(&self, target: &Target, out: &mut String);
