@@ -8,13 +8,15 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use svc_conformance::ledger::Ledger;
 use svc_core::api::{ApiBuilder, ResponseStyle};
+use svc_core::draft::RawDraft;
 use svc_core::helper::{
     PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
 };
 use svc_core::link::Dialect;
-use svc_core::value::Id;
+use svc_core::model::Kind;
+use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Vendor};
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, Options, SeedRow, Store};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -40,6 +42,10 @@ pub(crate) struct Setup {
     pub(crate) patch_is_put: bool,
     /// Browser code of any site may call record helpers.
     pub(crate) cors: bool,
+    /// The data file can grow to this many pages.
+    pub(crate) pages: Option<u32>,
+    /// The service offers helpers only.
+    pub(crate) helpers_only: bool,
     /// Capabilities that the service lacks.
     pub(crate) without: Vec<String>,
 }
@@ -56,6 +62,8 @@ impl Default for Setup {
             error_bodies: false,
             patch_is_put: false,
             cors: false,
+            pages: None,
+            helpers_only: false,
             without: Vec::new(),
         }
     }
@@ -105,7 +113,13 @@ impl Fixture {
         };
         let api = client(server.key("one", &[], false, None));
         // By its path: a service may lack the collection.
-        let person = api.post(&format!("{}people", setup.base), &json!({"given_name": "Key holder"})).created();
+        let holder = json!({"person": {"given_name": "Key holder"}});
+        let person = api.post(&format!("{}people/person_signup", setup.base), &holder);
+        let person = if person.status == 200 {
+            person.json
+        } else {
+            api.post(&format!("{}people", setup.base), &holder).created()
+        };
         let id = own(&person);
         let id = segments(&id).first().copied().unwrap_or_default().to_owned();
         let bound = client(server.key("one", &[], false, Some(&id)));
@@ -129,6 +143,24 @@ impl Fixture {
     /// A key that was revoked.
     pub(crate) fn revoked_key(&self) -> String {
         self.server.revoked_key("one")
+    }
+
+    /// Runs a statement on the data file behind the service's back.
+    pub(crate) fn tamper(&self, sql: &str) {
+        let file = rusqlite::Connection::open(self.server.store.path()).expect("the data file");
+        file.execute_batch(sql).expect("a statement");
+    }
+
+    /// Loads a stored query, which no request can create.
+    pub(crate) fn seed_query(&self, name: &str) {
+        let mut draft = RawDraft::empty(Kind::Query);
+        draft.fields.insert("name", name);
+        let id = Id::new(&uuid::Uuid::now_v7().to_string()).expect("an id");
+        let row = SeedRow { id, created: Timestamp::now(), draft, recorded_by: None };
+        self.server.runtime.block_on(async {
+            let tenant = self.server.store.ensure_tenant("one").await.expect("a tenant");
+            self.server.store.seed(&tenant, vec![row]).await.expect("a query");
+        });
     }
 
     /// A record that many tests share, made when it is first asked for.
@@ -161,7 +193,11 @@ struct Server {
 impl Server {
     fn start(setup: &Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(Options::new(folder.path().join("rows.db"))).expect("a store");
+        let mut options = Options::new(folder.path().join("rows.db"));
+        if let Some(pages) = setup.pages {
+            options = options.max_page_count(pages);
+        }
+        let store = Store::open(options).expect("a store");
         let dialect = match setup.names.prefix {
             "svc" => Dialect::default(),
             prefix => Dialect::with_prefix(prefix).expect("a prefix"),
@@ -171,6 +207,9 @@ impl Server {
         let mut api = store.register_all(Api::builder(vendor)).base_url(&setup.base).dialect(dialect);
         api = api.authenticator(store.clone()).response_style(style).atomic_helpers(setup.atomic);
         api = api.error_bodies(setup.error_bodies).patch_is_put(setup.patch_is_put);
+        if setup.helpers_only {
+            api = api.helpers_only();
+        }
         if setup.anonymous_helpers {
             api = api.anonymous_helpers(store.clone());
         }
