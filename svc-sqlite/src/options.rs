@@ -116,7 +116,8 @@ impl Options {
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`]. Its text is published by
+    /// [`Store::register_all`](crate::Store::register_all).
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);

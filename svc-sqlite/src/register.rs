@@ -6,20 +6,22 @@ use std::sync::Arc;
 use svc_core::{
     api::{ApiBuilder, Behaviour},
     helper::{
-        PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
-        RecordSubmission, Schedule,
+        MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
+        RecordSignature, RecordSubmission, Schedule,
     },
     model::{
         AdvocacyCampaign, Answer, Attendance, Canvass, Donation, Event, Form, FundraisingPage, Item, List, Message,
         Outreach, Person, Petition, Query, Question, SharePage, Signature, Submission, Tag, Tagging,
     },
+    read::Object,
+    value::Identifier,
 };
 
 use crate::store::Store;
 
 impl Store {
     /// Registers all 21 kinds and all eight helpers, which run natively in one transaction each; full events and ticket
-    /// levels are declared as enforced (LIM-04, LIM-05).
+    /// levels are declared as enforced (LIM-04, LIM-05), and the store's own matching method is published (HLP-05).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -36,9 +38,24 @@ impl Store {
         let store = &Arc::new(self.clone());
         let api = helpers(store, containers(store, api));
         actions(store, api)
+            .matching(MatchingOf(self.clone()))
             .declares(Behaviour::CapacityEnforced)
             .declares(Behaviour::TicketLimitEnforced)
             .declares(Behaviour::MatchesPeople)
+    }
+}
+
+/// The matching method of a store, so that what is published is what is done (HLP-05).
+#[derive(Debug)]
+struct MatchingOf(Store);
+
+impl PersonMatching for MatchingOf {
+    fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
+        self.0.matching().keys(identifiers, person)
+    }
+
+    fn text(&self) -> &str {
+        self.0.matching().text()
     }
 }
 
