@@ -86,7 +86,11 @@ impl Api {
             }
             Error::Invalid(problems) => self.invalid(kind, &problems),
             Error::NotFound => self.missing(kind),
-            Error::NotImplemented => self.problems(kind, 500, &[not_implemented()]),
+            Error::NotImplemented => {
+                let reply = self.referenced(kind, &not_implemented());
+                tracing::info!(reference_code = reply.reference_code, "an operation that is not supported");
+                reply
+            }
             Error::Unavailable { retry_after } => {
                 let problem = Problem::general(Code::Unavailable, "The server cannot answer now. Try again later.");
                 let mut reply = self.referenced(kind, &problem);

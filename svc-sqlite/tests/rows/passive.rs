@@ -133,6 +133,11 @@ fn error(ledger: &Ledger, reply: &Reply) {
             row!(ledger, "ERR-28", description.get("reference_code").is_none_or(Value::is_string), "{reply}");
         }
     }
+    if matches!(reply.status, 500 | 503) {
+        let list = entries.first().map_or(&[][..], descriptions);
+        let reference = list.first().and_then(|description| description["reference_code"].as_str());
+        row!(ledger, "ERR-06", reference.is_some_and(|code| code.len() == 36), "{reply}");
+    }
     row!(ledger, "ERR-03", reply.json.get("response_code").is_none(), "{reply}");
 }
 
