@@ -32,7 +32,7 @@ impl Session<'_> {
             if let Some(stored) = by_row(self.file, self.tenant, Kind::Attendance, attendance)? {
                 let mut attended = stored.fields(self.names())?;
                 erase_holder(&mut attended, &fields, &places);
-                self.set_body(stored.table(), stored.seq, &body(attended, self.names()))?;
+                self.set_body(stored.table(), stored.seq, &body(&attended, self.names()))?;
             }
         }
         for sql in [

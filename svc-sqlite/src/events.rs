@@ -107,7 +107,7 @@ impl Session<'_> {
         let changed = self.settle_levels(event, &mut fields, &had, &has, &mut sum)?;
         self.set_sum(members, owner, event, sum)?;
         if changed {
-            self.set_body(owner, stored.seq, &body(fields, self.names()))?;
+            self.set_body(owner, stored.seq, &body(&fields, self.names()))?;
         }
         Ok(())
     }

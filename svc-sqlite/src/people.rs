@@ -14,7 +14,7 @@ use crate::{
     identifiers::{self, in_use, row_with},
     matching::person_with,
     ops::create::{Holders, New},
-    rows::{Stored, at, by_row},
+    rows::{Found, Stored, at, by_row},
     schema::table,
     session::Session,
 };
@@ -23,7 +23,10 @@ impl Session<'_> {
     /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
     pub(crate) fn recognise(&mut self, posted: RawDraft, merge: Merge, prefix: &str) -> Result<(Stored, bool)> {
         match self.known(&posted, merge, prefix)? {
-            Some(known) => Ok((self.merge(known, &posted, merge, prefix)?, false)),
+            Some(known) => {
+                self.knows(Kind::Person, Found { seq: known.seq, id: known.id, parent: None });
+                Ok((self.merge(known, &posted, merge, prefix)?, false))
+            }
             None => self.create(RawDraft { own: None, ..posted }, &New { prefix, ..New::default() }),
         }
     }

@@ -200,9 +200,14 @@ impl Stored {
 }
 
 /// The bytes of a record's fields, ready for the wire.
-pub(crate) fn body(mut fields: Object, names: &ShareNames) -> Vec<u8> {
-    names.rename_to_wire(&mut fields);
+pub(crate) fn body(fields: &Object, names: &ShareNames) -> Vec<u8> {
     let mut body = Vec::with_capacity(512);
-    fields.write_members(&mut body);
+    if names.is_default() {
+        fields.write_members(&mut body);
+    } else {
+        let mut renamed = fields.clone();
+        names.rename_to_wire(&mut renamed);
+        renamed.write_members(&mut body);
+    }
     body
 }

@@ -6,18 +6,22 @@ use rusqlite::Connection;
 use svc_core::{
     Context,
     error::{Error, Problem, Result},
-    link::ShareNames,
+    link::{Address, ShareNames},
+    model::Kind,
     value::Timestamp,
 };
 
 use crate::{
     pages::{Change, Collection},
     record_id::RecordId,
-    rows::find,
+    rows::{Found, find},
     schema::Table,
     store::Store,
     writer::Job,
 };
+
+/// Records that a write remembers; a helper call has fewer.
+const KNOWN: usize = 16;
 
 /// A write under way.
 pub(crate) struct Session<'a> {
@@ -29,6 +33,8 @@ pub(crate) struct Session<'a> {
     pub(crate) now: Timestamp,
     /// The person that the caller's key is bound to, when there is such a person (RES-petition-17).
     pub(crate) caller: Option<RecordId>,
+    /// The last records that this write has looked up or made.
+    known: Vec<(Kind, Found)>,
     /// Members that collections win and lose.
     changes: Vec<Change>,
     /// What is wrong with the request, as far as only the store knows (ERR-39).
@@ -37,12 +43,34 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(file: &'a Connection, store: &'a Store, tenant: i64, now: Timestamp) -> Self {
-        Self { file, store, tenant, now, caller: None, changes: Vec::new(), problems: Vec::new() }
+        Self { file, store, tenant, now, caller: None, known: Vec::new(), changes: Vec::new(), problems: Vec::new() }
     }
 
     /// The share objects' names in this file.
     pub(crate) fn names(&self) -> &ShareNames {
         self.store.share_names()
+    }
+
+    /// Whether there is a record at an address. What this write has found or made is not looked up again.
+    pub(crate) fn find(&mut self, address: &Address) -> Result<Option<Found>> {
+        let id = RecordId::parse(&address.id);
+        let known = self.known.iter().find(|(kind, found)| *kind == address.kind && Some(found.id) == id);
+        if let Some((_, found)) = known.filter(|_| address.parent.is_none()) {
+            return Ok(Some(*found));
+        }
+        let found = find(self.file, self.tenant, address)?;
+        if let Some(found) = found {
+            self.knows(address.kind, found);
+        }
+        Ok(found)
+    }
+
+    /// Notes a record that this write has found or made.
+    pub(crate) fn knows(&mut self, kind: Kind, found: Found) {
+        if self.known.len() >= KNOWN {
+            self.known.remove(0);
+        }
+        self.known.push((kind, found));
     }
 
     /// Notes what is wrong; the write goes on until everything that is wrong is known.
@@ -91,8 +119,7 @@ impl Store {
         let job = move |job: &mut Job<'_>| {
             let mut session = Session::new(job, &store, tenant, now);
             if let Some(id) = caller {
-                let person = svc_core::link::Address::top(svc_core::model::Kind::Person, id);
-                session.caller = find(job, tenant, &person)?.map(|found| found.id);
+                session.caller = session.find(&Address::top(Kind::Person, id))?.map(|found| found.id);
             }
             let done = work(&mut session)?;
             session.check()?;

@@ -17,7 +17,7 @@ use svc_core::{
 use crate::{
     identifiers, money,
     record_id::RecordId,
-    rows::{Stored, body, by_row, find, one},
+    rows::{Found, Stored, body, by_row, one},
     schema::{Table, table},
     session::Session,
     store::Store,
@@ -101,7 +101,7 @@ impl Session<'_> {
         // What is wrong is known now; nothing of it is to reach a unique index.
         self.check()?;
         stored.identifiers = identifiers::text(&draft.identifiers);
-        stored.body = body(fields.clone(), self.names());
+        stored.body = body(&fields, self.names());
         let row = NewRow { stored, identifiers: &draft.identifiers, fields: &fields, typed };
         let stored = self.insert(row)?;
         if draft.kind == Kind::Attendance {
@@ -141,7 +141,7 @@ impl Session<'_> {
         let table = table(draft.kind);
         let mut homes: Vec<(&str, Option<RecordId>)> = Vec::new();
         for (name, address) in &draft.links {
-            match find(self.file, self.tenant, address)? {
+            match self.find(address)? {
                 Some(found) => {
                     stored.set_link(name, Some(found.id));
                     homes.push((name, found.parent));
@@ -194,6 +194,7 @@ impl Session<'_> {
             self.open_to_strangers(table, stored.id)?;
         }
         self.count(&stored)?;
+        self.knows(stored.kind, Found { seq: stored.seq, id: stored.id, parent: stored.parent() });
         self.refreshed(stored)
     }
 

@@ -18,7 +18,7 @@ use super::create::leads_nowhere;
 use crate::{
     identifiers,
     record_id::RecordId,
-    rows::{Stored, at, body, find},
+    rows::{Stored, at, body},
     session::Session,
     store::Store,
 };
@@ -45,7 +45,7 @@ impl Session<'_> {
         let mut links = Vec::new();
         for (name, to) in &patch.links {
             let found = match to {
-                Some(address) => find(self.file, self.tenant, address)?.map(|found| found.id),
+                Some(address) => self.find(address)?.map(|found| found.id),
                 None => None,
             };
             if let (Some(address), None) = (to, found) {
@@ -100,7 +100,7 @@ impl Session<'_> {
             stored.identifiers = identifiers::text(identifiers);
         }
         fill_nested_computed(table.kind.schema().fields, &mut after);
-        stored.body = body(after, self.names());
+        stored.body = body(&after, self.names());
         // Strictly increasing, whatever the clock does (TYP-16).
         let next = Timestamp::from_micros(stored.modified.micros().saturating_add(1));
         stored.modified = self.now.max(next);

@@ -13,12 +13,7 @@ use svc_core::{
     model::Kind,
 };
 
-use crate::{
-    record_id::RecordId,
-    rows::{Stored, find},
-    session::Session,
-    store::Store,
-};
+use crate::{record_id::RecordId, rows::Stored, session::Session, store::Store};
 
 #[async_trait::async_trait]
 impl<H: HelperSpec> Helper<H> for Store {
@@ -47,7 +42,7 @@ impl Session<'_> {
     /// Does what a plan says: everything, or everything but what fails alone.
     pub(crate) fn run(&mut self, mut plan: RawPlan) -> Result<RawOutcome> {
         let container = match &plan.container {
-            Some(address) => Some(find(self.file, self.tenant, address)?.ok_or(Error::NotFound)?),
+            Some(address) => Some(self.find(address)?.ok_or(Error::NotFound)?),
             None => None,
         };
         if plan.helper == HelperName::Schedule {
