@@ -16,7 +16,7 @@ use svc_core::link::Dialect;
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Vendor};
-use svc_sqlite::{KeyOptions, Options, SeedRow, Store};
+use svc_sqlite::{KeyOptions, NewKey, Options, SeedRow, Store};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -142,7 +142,48 @@ impl Fixture {
 
     /// A key that was revoked.
     pub(crate) fn revoked_key(&self) -> String {
-        self.server.revoked_key("one")
+        let (id, token) = self.fresh_key();
+        self.revoke(&id);
+        token
+    }
+
+    /// A key that has expired.
+    pub(crate) fn expired_key(&self) -> String {
+        self.server.issue("one", KeyOptions::new("expired").expires(Timestamp::from_micros(0))).token
+    }
+
+    /// A new key with every right: its id and itself.
+    pub(crate) fn fresh_key(&self) -> (String, String) {
+        let key = self.server.issue("one", KeyOptions::new("fresh"));
+        crate::log::keep_secret(&key.token);
+        (key.id, key.token)
+    }
+
+    /// Revokes a key.
+    pub(crate) fn revoke(&self, id: &str) {
+        let revoked = self.server.runtime.block_on(self.server.store.revoke_key(id));
+        assert!(revoked.expect("a revocation"));
+    }
+
+    /// A caller with these rights only.
+    pub(crate) fn caller(&self, rights: &[&str]) -> Client {
+        let key = self.server.key("one", rights, false, None);
+        crate::log::keep_secret(&key);
+        self.api.with_key(&key)
+    }
+
+    /// Empties the log and rewrites the data file, so that nothing deleted is left in it.
+    pub(crate) fn compact(&self) {
+        self.server.runtime.block_on(self.server.store.compact()).expect("a smaller file");
+    }
+
+    /// The bytes of the data file and of what stands beside it.
+    pub(crate) fn data_files(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for file in std::fs::read_dir(self.server.folder.path()).expect("a folder") {
+            bytes.extend(std::fs::read(file.expect("a file").path()).expect("a file"));
+        }
+        bytes
     }
 
     /// Runs a statement on the data file behind the service's back.
@@ -187,7 +228,7 @@ struct Server {
     wire: Wire,
     store: Store,
     runtime: Arc<Runtime>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Server {
@@ -234,7 +275,7 @@ impl Server {
                 Response::from_parts(parts, body.collect().await.expect("a body").to_bytes())
             })
         });
-        Self { wire, store, runtime, _folder: folder }
+        Self { wire, store, runtime, folder }
     }
 
     fn key(&self, tenant: &str, rights: &[&str], read_only: bool, person: Option<&str>) -> String {
@@ -248,18 +289,13 @@ impl Server {
         if let Some(person) = person {
             options = options.person(Id::new(person).expect("an id"));
         }
-        self.runtime.block_on(async {
-            let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
-            self.store.create_key(&tenant, options).await.expect("a key").token
-        })
+        self.issue(tenant, options).token
     }
 
-    fn revoked_key(&self, tenant: &str) -> String {
+    fn issue(&self, tenant: &str, options: KeyOptions) -> NewKey {
         self.runtime.block_on(async {
             let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
-            let key = self.store.create_key(&tenant, KeyOptions::new("revoked")).await.expect("a key");
-            assert!(self.store.revoke_key(&key.id).await.expect("a revocation"));
-            key.token
+            self.store.create_key(&tenant, options).await.expect("a key")
         })
     }
 }

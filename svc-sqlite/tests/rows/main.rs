@@ -17,6 +17,7 @@ mod log;
 mod passive;
 mod reliances;
 mod resources;
+mod security;
 mod tables;
 mod values;
 mod world;
@@ -40,6 +41,7 @@ static FAMILIES: &[&Family] = &[
     &tables::FAMILY,
     &reliances::FAMILY,
     &corners::FAMILY,
+    &security::FAMILY,
 ];
 
 /// MUST rows that this program does not prove, each with its reason; none today.
@@ -103,6 +105,11 @@ fn what_programs_rely_on() {
 #[test]
 fn corners_of_the_interface() {
     corners::FAMILY.assert();
+}
+
+#[test]
+fn tenants_rights_hostile_input_erasure() {
+    security::FAMILY.assert();
 }
 
 #[test]
