@@ -199,7 +199,7 @@ impl Caller {
 }
 
 /// What an authenticator sees of a request: never its body (UND-39).
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Credentials<'a> {
     /// The value of the key header, when there is one.
     pub key: Option<&'a str>,
@@ -209,6 +209,13 @@ pub struct Credentials<'a> {
     pub extensions: &'a http::Extensions,
     /// The time of receipt.
     pub now: Timestamp,
+}
+
+impl fmt::Debug for Credentials<'_> {
+    /// Without the key, and without headers, where it stands, too (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("has_key", &self.key.is_some()).finish_non_exhaustive()
+    }
 }
 
 impl Credentials<'_> {

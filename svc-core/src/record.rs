@@ -1,6 +1,6 @@
 //! What a backend hands over: a record as a typed value or as wire-ready bytes.
 
-use std::marker::PhantomData;
+use std::{fmt, marker::PhantomData};
 
 use crate::{
     describe::MemberWriter,
@@ -100,12 +100,23 @@ pub enum Computed {
 }
 
 /// The fields of a record, ready for the wire.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Fields {
     /// `"name":value` pairs separated by commas, without braces, under wire names.
     Stored(Box<[u8]>),
     /// The same, but share objects under the names of the tables, computed fields among them.
     Typed(Box<[u8]>),
+}
+
+impl fmt::Debug for Fields {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (form, bytes) = match self {
+            Self::Stored(bytes) => ("Stored", bytes),
+            Self::Typed(bytes) => ("Typed", bytes),
+        };
+        f.debug_tuple(form).field(&format_args!("{} bytes", bytes.len())).finish()
+    }
 }
 
 /// A record on its way to the wire, without the type of its kind.

@@ -167,11 +167,11 @@ impl Api {
             return Ok(self.invalid(Some(kind), &problems));
         }
         let outcome = self.run(cx, plan, &body).await?;
-        if helper == HelperName::Schedule {
-            return Ok(notice("The message is scheduled."));
-        }
         if outcome.has_failures() {
             return Ok(self.report(cx, &outcome));
+        }
+        if helper == HelperName::Schedule {
+            return Ok(notice("The message is scheduled."));
         }
         if cx.is_anonymous() {
             return Ok(Reply::hal(StatusCode::OK, b"{}".to_vec()));
@@ -234,7 +234,12 @@ impl Api {
     }
 
     /// 400 with one entry for each resource (ERR-30, ERR-31).
+    ///
+    /// What failed alone failed as a whole (ERR-20).
     fn report(&self, cx: &Context, outcome: &RawOutcome) -> Reply {
+        if let [entry] = outcome.entries.as_slice() {
+            return self.invalid(Some(entry.kind), &outcome.problems());
+        }
         let mut body = Vec::with_capacity(2048);
         let examples = self.inner.style == ResponseStyle::Examples;
         hal::non_atomic(&self.hal(&cx.base), outcome, cx.is_anonymous(), examples, &mut body);

@@ -1,15 +1,17 @@
 //! The default runner: a plan over the registered operations, one after the other (HLP-10, ERR-29 to ERR-33).
 
+mod known;
+
 use std::collections::BTreeMap;
 
 use super::{
-    FunctionName, HelperName, Merge, Named, PersonMatching, QuestionRef, RawOutcome, RawPlan, ResponseInput,
-    merge_person, outcome::EntryStatus,
+    FunctionName, HelperName, Named, PersonMatching, QuestionRef, RawOutcome, RawPlan, ResponseInput,
+    outcome::EntryStatus,
 };
 use crate::{
     api::KindSlots,
     context::Context,
-    draft::{RawDraft, RawPatch},
+    draft::RawDraft,
     error::{Code, Error, Problem, Result},
     helper::MatchKey,
     link::{Address, ShareNames},
@@ -17,7 +19,6 @@ use crate::{
     ops::FindKey,
     read::{Json, Object},
     record::RawRecord,
-    value::Identifier,
 };
 
 /// Runs plans over the registered operations; not atomic.
@@ -84,7 +85,7 @@ impl Composed<'_> {
                 draft.links.push((Kind::Person.singular(), person.clone()));
             }
             let part = if plan.helper == HelperName::RecordCanvass { "canvass" } else { "" };
-            match self.create(cx, draft).await.map_err(|error| within(part, error)) {
+            match self.action(cx, draft, plan.anonymous).await.map_err(|error| within(part, error)) {
                 Ok((record, status)) => {
                     outcome.entry(record.kind(), status);
                     outcome.action = Some(record);
@@ -112,88 +113,6 @@ impl Composed<'_> {
             outcome.entry(kind, EntryStatus::Failed(vec![problem]));
         }
         Ok(outcome)
-    }
-
-    /// The known person, merged, or a new one (HLP-04).
-    async fn person(
-        &self,
-        cx: &Context,
-        mut draft: RawDraft,
-        anonymous: bool,
-        outcome: &mut RawOutcome,
-    ) -> Result<RawRecord> {
-        let merge = if anonymous { Merge::Fill } else { Merge::Replace };
-        let Some(known) = self.known(cx, &mut draft, merge).await? else {
-            let (record, status) = self.create(cx, draft).await?;
-            outcome.entry(Kind::Person, status);
-            return Ok(record);
-        };
-        outcome.entry(Kind::Person, EntryStatus::Existing);
-        let before = known.fields_object(&ShareNames::default());
-        let mut fields = before.clone();
-        merge_person(&mut fields, &draft.fields, merge);
-        // Only what changes: others may write besides.
-        fields.retain(|name, value| before.get(name) != Some(value));
-        let identifiers = self.more_identifiers(cx, &known, draft.identifiers, merge).await?;
-        if merge == Merge::Fill && fields.is_empty() && identifiers.is_none() {
-            return Ok(known);
-        }
-        let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
-        let Some(update) = &self.slots(Kind::Person)?.update else { return Err(Error::NotImplemented) };
-        update.update(cx, &known.address(), patch).await?.ok_or(Error::NotFound)
-    }
-
-    /// The person that is meant: the one whose own identifier was sent (UND-24), else the first that is found by a key.
-    async fn known(&self, cx: &Context, draft: &mut RawDraft, merge: Merge) -> Result<Option<RawRecord>> {
-        let slots = self.slots(Kind::Person)?;
-        if let Some(own) = draft.own.take() {
-            let known = match &slots.get {
-                Some(get) => get.get(cx, &Address::top(Kind::Person, own)).await?,
-                None => None,
-            };
-            match known {
-                None if merge == Merge::Replace => return Err(Error::invalid(in_use("identifiers"))),
-                // A stranger does not learn who is known (HLP-07).
-                None => {}
-                known => return Ok(known),
-            }
-        }
-        let Some(find) = &slots.find else { return Ok(None) };
-        for key in self.matching.keys(&draft.identifiers, &draft.fields) {
-            let known = find.find(cx, &FindKey::Match(key)).await?;
-            if known.is_some() {
-                return Ok(known);
-            }
-        }
-        Ok(None)
-    }
-
-    /// The identifiers of a known person with those that were posted; `None` when there are no new ones.
-    async fn more_identifiers(
-        &self,
-        cx: &Context,
-        known: &RawRecord,
-        posted: Vec<Identifier>,
-        merge: Merge,
-    ) -> Result<Option<Vec<Identifier>>> {
-        let mut all = known.meta().identifiers.to_vec();
-        let before = all.len();
-        for (place, identifier) in posted.into_iter().enumerate() {
-            if all.contains(&identifier) {
-                continue;
-            }
-            let owner = match &self.slots(Kind::Person)?.find {
-                Some(find) => find.find(cx, &FindKey::Match(MatchKey::Identifier(identifier.clone()))).await?,
-                None => None,
-            };
-            match owner {
-                None => all.push(identifier),
-                // A stranger does not learn that it is somebody else's.
-                Some(_) if merge == Merge::Fill => {}
-                Some(_) => return Err(Error::invalid(in_use(&format!("identifiers[{place}]")))),
-            }
-        }
-        Ok((all.len() > before).then_some(all))
     }
 
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<(RawRecord, EntryStatus)> {
@@ -263,11 +182,6 @@ impl Composed<'_> {
             Err(error) => Err(error),
         }
     }
-}
-
-/// The problem of an identifier that another record has (UND-24).
-fn in_use(property: &str) -> Problem {
-    Problem::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
 }
 
 /// A refusal of a part of the body, named from the top of the body (ERR-26).

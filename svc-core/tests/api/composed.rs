@@ -359,6 +359,39 @@ fn und_24_the_servers_own_identifier_of_an_inline_person() {
 }
 
 #[test]
+fn und_24_an_action_that_is_posted_again_is_updated() {
+    let find = |api: svc_core::ApiBuilder, store: &std::sync::Arc<crate::support::memory::Memory>| {
+        api.resource::<svc_core::model::Person, _>(store, |x| x.get().create().update().find())
+            .resource::<svc_core::model::Petition, _>(store, |x| x.list().get().create())
+            .resource::<svc_core::model::Signature, _>(store, |x| {
+                x.under::<svc_core::model::Petition>().get().create().update().find()
+            })
+            .compose::<svc_core::helper::RecordSignature>()
+    };
+    let store = std::sync::Arc::new(crate::support::memory::Memory::default());
+    let api = find(crate::support::server::builder(), &store).build().unwrap();
+    let server = Server { api, store };
+    let (one, other) = (signing(&server), signing(&server));
+    let body = r#"{"identifiers":["w:1"],"action_date":"long ago","comments":"first","person":{}}"#;
+    let made = server.post(&one, body);
+    let again = server.post(&one, r#"{"identifiers":["v:1","w:1"],"comments":"second"}"#);
+    assert_eq!((again.status, again.link("self")), (200, made.link("self")), "UND-24 {}", again.text);
+    assert_eq!((&again.json["comments"], &again.json["action_date"]), (&json!("second"), &json!("long ago")), "UND-24");
+    let own = made.json["identifiers"][0].as_str().unwrap();
+    let by_own = server.post(&one, &format!(r#"{{"identifiers":["{own}"],"comments":"third"}}"#));
+    assert_eq!((by_own.link("self"), &by_own.json["comments"]), (made.link("self"), &json!("third")), "UND-24");
+    assert_eq!(server.post_unknown(&one, r#"{"identifiers":["w:1"],"comments":"stranger"}"#).text, "{}", "UND-24");
+    assert_eq!(server.get(made.link("self").unwrap()).json["comments"], "third", "UND-24: unchanged without a key");
+    for (body, place) in [
+        (r#"{"identifiers":["x:1","x:1","w:1"]}"#.to_owned(), "identifiers[2]"),
+        (format!(r#"{{"identifiers":["x:1","{own}"]}}"#), "identifiers[1]"),
+    ] {
+        assert_eq!(server.post(&other, &body).problems(), [format!("IDENTIFIER_IN_USE {place}")], "UND-24 {body}");
+    }
+    assert_eq!(server.store.count(Kind::Signature), 1, "UND-24");
+}
+
+#[test]
 fn hlp_01_helpers_are_posts() {
     let server = Server::with(|api| api);
     let helper = signing(&server);

@@ -7,6 +7,7 @@ mod composed;
 mod golden;
 mod links;
 mod matching;
+mod native;
 mod properties;
 mod registration;
 mod responses;

@@ -1,0 +1,159 @@
+//! Helpers that a backend runs itself: what it is handed, and how its outcome is answered.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use serde_json::json;
+use svc_core::{
+    Code, Context, Error, Helper, Problem, Record, Result,
+    api::Behaviour,
+    helper::{EntryStatus, Outcome, Plan, RecordSignature, Schedule, Scheduling},
+    model::{Kind, Message, Petition, Signature, petition},
+    record::{Computed, Meta},
+    value::{Id, Timestamp},
+};
+
+use crate::support::{
+    memory::Memory,
+    server::{Server, builder},
+};
+
+/// Remembers what it was asked for, and answers as it is told.
+#[derive(Debug, Default)]
+struct Native {
+    asked: Mutex<Vec<String>>,
+    fails: bool,
+}
+
+impl Native {
+    fn note(&self, text: String) {
+        self.asked.lock().unwrap().push(text);
+    }
+}
+
+fn meta(cx: &Context) -> Meta {
+    Meta::new(Id::new("x").unwrap(), cx.now)
+}
+
+#[async_trait]
+impl Helper<RecordSignature> for Native {
+    async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
+        let action = plan.action().ok_or_else(|| Error::unexpected("an action"))?.fields();
+        self.note(format!("atomic {} anonymous {} {:?}", plan.atomic, plan.anonymous, action.comments));
+        let problem = Problem::new(Code::IdentifierInUse, "identifiers[1]", "`identifiers[1]` is taken.");
+        let status = if self.fails { EntryStatus::Failed(vec![problem]) } else { EntryStatus::Created };
+        Ok(Outcome::without_person().action(Record::<Signature>::new(meta(cx), action), status))
+    }
+}
+
+#[async_trait]
+impl Helper<Schedule> for Native {
+    async fn run(&self, cx: &Context, plan: Plan<Schedule>) -> Result<Outcome<Schedule>> {
+        self.note(match plan.schedule {
+            Some(Scheduling::Set { start, stop }) => format!("{start} {stop:?}"),
+            Some(Scheduling::Cancel) => {
+                return Err(Error::invalid(Problem::general(Code::MessageNotScheduled, "It is not scheduled.")));
+            }
+            None => "nothing".to_owned(),
+        });
+        Ok(Outcome::without_person().action(Record::new(meta(cx), Message::default()), EntryStatus::Existing))
+    }
+}
+
+fn server(native: &Arc<Native>, atomic: bool) -> Server {
+    let store = Arc::new(Memory::default());
+    let api = builder()
+        .resource::<Petition, _>(&store, |x| x.list().get().create())
+        .resource::<Message, _>(&store, |x| x.list().get().create())
+        .helper::<RecordSignature>(native)
+        .helper::<Schedule>(native)
+        .atomic_helpers(atomic)
+        .build()
+        .unwrap();
+    Server { api, store }
+}
+
+#[test]
+fn hlp_11_a_native_helper_is_handed_a_plan() {
+    let native = Arc::new(Native::default());
+    let server = server(&native, true);
+    let petition = server.made("petitions", "{}");
+    let made = server.post(&format!("{petition}/record_signature_helper"), r#"{"comments":"a","add_tags":["t"]}"#);
+    assert_eq!((made.status, &made.json["comments"]), (200, &json!("a")), "HLP-06");
+    assert_eq!(server.post_unknown(&format!("{petition}/record_signature_helper"), "{}").text, "{}", "HLP-07");
+    assert_eq!(
+        *native.asked.lock().unwrap(),
+        [r#"atomic true anonymous false Some("a")"#, "atomic true anonymous true None"]
+    );
+    let declared = server.get("docs/capabilities").json["behaviours"].clone();
+    assert!(!declared.as_array().unwrap().contains(&json!("helper.non_atomic")), "CAP-04 {declared}");
+    assert!(!declared.as_array().unwrap().contains(&json!(Behaviour::MatchesPeople.as_str())), "CAP-04 {declared}");
+}
+
+#[test]
+fn err_20_what_fails_alone_fails_as_a_whole() {
+    let native = Arc::new(Native { fails: true, ..Native::default() });
+    let server = server(&native, false);
+    let petition = server.made("petitions", "{}");
+    let body = r#"{"identifiers":["a:1","a:1","b:1"]}"#;
+    let answer = server.post(&format!("{petition}/record_signature_helper"), body);
+    assert_eq!(answer.problems(), ["IDENTIFIER_IN_USE identifiers[2]"], "UND-24, ERR-26");
+    assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "ERR-20");
+    assert!(answer.text.contains("`identifiers[2]` is taken."), "ERR-25");
+}
+
+#[test]
+fn sch_01_to_09_scheduling() {
+    let native = Arc::new(Native::default());
+    let server = server(&native, false);
+    let message = server.made("messages", r#"{"scheduled_start_date":"2026-01-01T00:00:00Z"}"#);
+    let helper = server.get(&message).link("svc:schedule_helper").unwrap().to_owned();
+    let set = server.post(
+        &helper,
+        r#"{"scheduled_start_date":"2026-01-01T01:00:00+01:00","scheduled_end_date":null,"add_tags":7}"#,
+    );
+    assert_eq!((set.status, set.json), (200, json!({"notice": "The message is scheduled."})), "SCH-02, SCH-09");
+    assert_eq!(*native.asked.lock().unwrap(), ["2026-01-01T00:00:00Z None"], "SCH-01");
+    let start = r#""scheduled_start_date":"2026-01-02T00:00:00Z""#;
+    for (body, expected) in [
+        ("{}".to_owned(), "FIELD_REQUIRED scheduled_start_date"),
+        (r#"{"scheduled_start_date":"soon"}"#.to_owned(), "FIELD_INVALID scheduled_start_date"),
+        (format!(r#"{{{start},"scheduled_end_date":"later"}}"#), "FIELD_INVALID scheduled_end_date"),
+        (format!(r#"{{{start},"scheduled_stop_date":7}}"#), "FIELD_INVALID scheduled_stop_date"),
+        (
+            format!(r#"{{{start},"scheduled_end_date":"2026-01-01T00:00:00Z"}}"#),
+            "START_DATE_AFTER_END_DATE scheduled_start_date,scheduled_end_date",
+        ),
+    ] {
+        assert_eq!(server.post(&helper, &body).problems(), [expected], "SCH-06, SCH-07 {body}");
+    }
+    assert_eq!(server.delete(&helper).problems(), ["MESSAGE_NOT_SCHEDULED "], "SCH-08");
+    assert_eq!(server.post("messages/none/schedule", &format!("{{{start}}}")).status, 404, "SCH-06");
+    assert_eq!(server.store.count(Kind::Message), 1);
+}
+
+#[test]
+fn a_computed_value_is_sent_once() {
+    let petition = Petition { total_signatures: Some(7), title: Some("T".into()), ..Petition::default() };
+    let now = Timestamp::from_micros(0);
+    let record = Record::new(Meta::new(Id::new("p").unwrap(), now), petition)
+        .computed(petition::key::total_signatures, Computed::Count(8))
+        .computed(petition::key::total_signatures, Computed::Count(9));
+    let fields = record.into_raw().fields_object(&svc_core::link::ShareNames::default());
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["title"], "CAP-06: the computed value takes the place of the other");
+}
+
+#[test]
+fn und_42_what_could_be_logged_shows_no_key_and_no_person() {
+    let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
+    let credentials = svc_core::auth::Credentials {
+        key: Some("sesame"),
+        headers: &headers,
+        extensions: &extensions,
+        now: Timestamp::from_micros(0),
+    };
+    assert!(!format!("{credentials:?}").contains("sesame"), "UND-42");
+    let petition = Petition { title: Some("planted".into()), ..Petition::default() };
+    let record = Record::new(Meta::new(Id::new("p").unwrap(), Timestamp::from_micros(0)), petition);
+    assert!(format!("{record:?}").contains("Typed(17 bytes)"), "UND-42: {record:?}");
+}
