@@ -1,4 +1,52 @@
 //! The embedded reference backend of the Activist Data Exchange API: durable and fast, on SQLite.
+//!
+//! ```
+//! use http::{Request, StatusCode};
+//! use http_body_util::{BodyExt, Full};
+//! use svc_core::api::{Api, Vendor};
+//! use svc_sqlite::{KeyOptions, Options, Store};
+//! use svc_tower::SvcService;
+//! use tower::ServiceExt;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("people.db");
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let store = Store::open(Options::new(path))?;
+//! let tenant = store.ensure_tenant("acme").await?;
+//! let key = store.create_key(&tenant, KeyOptions::new("my first key")).await?;
+//!
+//! // All 21 kinds and all eight helpers; the store is also what knows the keys.
+//! let api = store
+//!     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")))
+//!     .base_url("https://crm.acme.example/api/v1/")
+//!     .authenticator(store.clone())
+//!     .anonymous_helpers(store.clone())
+//!     .build()?;
+//! let service = SvcService::new(api).under("/api/v1");
+//!
+//! let person = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
+//! let signup = Request::post("/api/v1/people/person_signup")
+//!     .header("SVC-API-Token", &key.token)
+//!     .body(Full::new(person.as_bytes()))?;
+//! let response = service.oneshot(signup).await?;
+//! assert_eq!(response.status(), StatusCode::OK);
+//! let body = response.into_body().collect().await?.to_bytes();
+//! assert!(body.windows(18).any(|part| part == br#""given_name":"Ada""#));
+//! # Ok::<(), svc_core::Error>(())
+//! # }).unwrap();
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! How it works, from the outside in:
+//!
+//! - `register` names what is offered, `ops` holds one file for each operation, `seed` loads many records at once.
+//!   Everything is generic over the kinds: `schema` and `statements` compose the tables and the SQL text once from the
+//!   tables of `svc-core`, from constant names only. Every statement names the tenant; the one exception is `anonymous`.
+//! - A write is a `session` inside a job of the `writer`, which commits many jobs with one sync and answers afterwards.
+//!   What follows from a record is changed in the same transaction: `totals`, `money`, `events` (places and tickets),
+//!   `identifiers`, `matching` and `people` (who is known), `erase` (what else was known of a deleted person).
+//! - A read takes a connection from `readers` on the calling thread. A row's fields are stored ready for the wire
+//!   (`rows`), so nothing is parsed on the way out. Pages go by key, jumps through `pages` and `members`.
 
 mod anonymous;
 mod backup;
