@@ -269,12 +269,12 @@ mod tests {
         }
     }
 
-    /// Pages, point reads and look-ups go by an index, never through a table or a sort.
+    /// Pages, point reads, look-ups and changes go by an index, never through a table or a sort.
     #[test]
-    fn no_read_scans_or_sorts() {
+    fn nothing_scans_or_sorts() {
         let file = file();
         for kind in Kind::ALL {
-            for text in table(*kind).sql.reads() {
+            for text in table(*kind).sql.all() {
                 let mut plan = file.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
                 let nothing = rusqlite::params_from_iter(vec![rusqlite::types::Null; plan.parameter_count()]);
                 let steps = plan.query_map(nothing, |row| row.get(3)).unwrap();

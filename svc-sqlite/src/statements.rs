@@ -72,19 +72,14 @@ impl Statements {
         }
     }
 
-    /// Reads that a request waits for.
-    #[cfg(test)]
-    pub(crate) fn reads(&self) -> impl Iterator<Item = &str> {
-        let one = [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.membership];
-        let all = one.into_iter().chain(&self.page_under).chain(&self.scan_under);
-        all.map(String::as_str).filter(|text| !text.is_empty())
-    }
-
+    /// Every statement.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
-        let one = [&self.typed, &self.insert, &self.update, &self.set_body, &self.delete];
-        let each = one.into_iter().chain(&self.set_column).chain(&self.clear_column).map(String::as_str);
-        self.reads().chain(each)
+        let reads = [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.typed, &self.membership];
+        let writes = [&self.insert, &self.update, &self.set_body, &self.delete];
+        let each = [&self.page_under, &self.scan_under, &self.set_column, &self.clear_column];
+        let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());
+        all.map(String::as_str).filter(|text| !text.is_empty())
     }
 }
 
