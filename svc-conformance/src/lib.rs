@@ -30,3 +30,5 @@
 
 pub mod catalogue;
 pub mod ledger;
+#[cfg(feature = "self-test")]
+pub mod self_test;

@@ -1,0 +1,104 @@
+//! What the service answers: a status with a body, or what was wrong.
+
+use serde_json::{Map, Value, json};
+
+use super::Options;
+
+/// Status and body, before headers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Option<Value>,
+    /// Text that is no HAL document, with its media type.
+    pub(super) page: Option<(&'static str, String)>,
+}
+
+impl Answer {
+    pub(super) fn json(status: u16, body: Value) -> Self {
+        Self { status, body: Some(body), page: None }
+    }
+
+    pub(super) const fn empty(status: u16) -> Self {
+        Self { status, body: None, page: None }
+    }
+}
+
+/// One thing that is wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) code: &'static str,
+    pub(super) text: String,
+    pub(super) properties: Vec<String>,
+    pub(super) hint: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(code: &'static str, text: impl Into<String>, properties: &[&str]) -> Self {
+        let properties = properties.iter().map(|one| (*one).to_owned()).collect();
+        Self { code, text: text.into(), properties, hint: None }
+    }
+
+    /// Something about one field.
+    pub(super) fn field(path: &str, text: impl Into<String>) -> Self {
+        Self::new("VALUE_NOT_ACCEPTED", text, &[path])
+    }
+}
+
+/// The outcome of one resource of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) resource: String,
+    pub(super) status: u16,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Writes the error object.
+pub(super) fn error(options: &Options, status: u16, is_atomic: bool, entries: &[Entry]) -> Map<String, Value> {
+    let entries: Vec<Value> = entries.iter().map(|entry| written(options, entry, is_atomic)).collect();
+    let about = json!({
+        "request_type": if is_atomic { "atomic" } else { "non-atomic" },
+        "response_code": status,
+        "resource_status": entries,
+    });
+    Map::from_iter([(options.rel("error"), about)])
+}
+
+/// The answer to a request of which nothing happened.
+pub(super) fn refused(options: &Options, status: u16, resource: &str, problems: Vec<Problem>) -> Answer {
+    let entry = Entry { resource: options.rel(resource), status, problems };
+    Answer::json(status, Value::Object(error(options, status, true, &[entry])))
+}
+
+pub(super) fn not_found(options: &Options, resource: &str) -> Answer {
+    refused(options, 404, resource, vec![Problem::new("NO_SUCH_RECORD", "There is no such record.", &[])])
+}
+
+pub(super) fn not_supported(options: &Options, resource: &str) -> Answer {
+    refused(options, 500, resource, vec![Problem::new("NOT_IMPLEMENTED", "This is not implemented.", &[])])
+}
+
+fn written(options: &Options, entry: &Entry, is_atomic: bool) -> Value {
+    let mut object = Map::new();
+    object.insert("resource".to_owned(), entry.resource.clone().into());
+    object.insert("response_code".to_owned(), entry.status.into());
+    if entry.problems.is_empty() {
+        return Value::Object(object);
+    }
+    let short = options.short_entries && !is_atomic;
+    let (list, code) = if short { ("errors", "code") } else { ("error_descriptions", "error_code") };
+    let problems = entry.problems.iter().map(|problem| {
+        let mut one = Map::new();
+        one.insert(code.to_owned(), problem.code.into());
+        one.insert("description".to_owned(), problem.text.clone().into());
+        one.insert("properties".to_owned(), problem.properties.clone().into());
+        if let Some(hint) = &problem.hint {
+            one.insert("hint".to_owned(), hint.clone().into());
+        }
+        if entry.status == 500 {
+            one.insert("reference_code".to_owned(), "m-1".into());
+        }
+        Value::Object(one)
+    });
+    object.insert(list.to_owned(), problems.collect::<Vec<_>>().into());
+    Value::Object(object)
+}

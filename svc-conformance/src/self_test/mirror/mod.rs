@@ -1,0 +1,107 @@
+//! A second service, in memory, written from the catalogue alone: it shares no code and no tables with the crates it helps
+//! to judge, so that suite and reference server cannot share one mistake unseen.
+//!
+//! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a notice on delete, other
+//! error codes, nested objects replaced as a whole, deletes that take along what depends on the record.
+//! [`Options`] chooses among what is free; [`Bug`] breaks what is not.
+
+mod answer;
+mod bugs;
+mod check;
+mod dates;
+mod declare;
+mod helper;
+mod kinds;
+mod options;
+mod render;
+mod route;
+mod store;
+mod write;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+
+use answer::Answer;
+use store::Tenants;
+
+pub use bugs::Bug;
+pub use options::{Clock, Hrefs, Key, Options};
+
+/// The second service; a clone shares its data.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    options: Arc<Options>,
+    tenants: Arc<Mutex<Tenants>>,
+}
+
+impl Mirror {
+    /// A service without data.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self { options: Arc::new(options), tenants: Arc::default() }
+    }
+
+    /// The base of its addresses.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.options.base
+    }
+
+    /// What it supports, as it publishes it.
+    #[must_use]
+    pub fn capabilities(&self) -> serde_json::Value {
+        declare::document(&self.options)
+    }
+
+    /// Answers a request whose body is at hand.
+    fn answer(&self, request: &Request<Bytes>) -> Response<Full<Bytes>> {
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = route::answer(&self.options, &mut tenants, request);
+        drop(tenants);
+        response(answer)
+    }
+}
+
+impl tower::Service<Request<Full<Bytes>>> for Mirror {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            Ok(service.answer(&Request::from_parts(parts, body)))
+        })
+    }
+}
+
+/// Status, headers and bytes of an answer.
+fn response(answer: Answer) -> Response<Full<Bytes>> {
+    let (media, bytes) = match (answer.page, answer.body) {
+        (Some((media, text)), _) => (Some(media), Bytes::from(text)),
+        (None, Some(body)) => (Some("application/hal+json"), Bytes::from(body.to_string())),
+        (None, None) => (None, Bytes::new()),
+    };
+    let mut response = Response::new(Full::new(bytes));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if let Some(media) = media {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    }
+    let cache = HeaderValue::from_static("max-age=0, private, must-revalidate");
+    headers.insert(header::CACHE_CONTROL, cache);
+    response
+}

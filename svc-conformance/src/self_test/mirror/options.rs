@@ -1,0 +1,188 @@
+//! How a second service is set up; every choice that the interface leaves free is one.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Microseconds since 1970.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> i64 + Send + Sync>);
+
+impl Clock {
+    /// A clock of one's own.
+    #[must_use]
+    pub fn new(now: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// The clock of this machine.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::new(|| {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+        })
+    }
+
+    pub(super) fn now(&self) -> i64 {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+/// A key with what it may do.
+#[derive(Debug, Clone)]
+pub struct Key {
+    /// The key itself.
+    pub token: String,
+    /// Whose data it reaches.
+    pub tenant: String,
+    /// The only rights it has; all of them when empty.
+    pub only: Vec<String>,
+}
+
+impl Key {
+    /// A key with every right.
+    #[must_use]
+    pub fn new(token: &str, tenant: &str) -> Self {
+        Self { token: token.to_owned(), tenant: tenant.to_owned(), only: Vec::new() }
+    }
+
+    /// A key with these rights and no other.
+    #[must_use]
+    pub fn only(token: &str, tenant: &str, rights: &[&str]) -> Self {
+        Self { only: rights.iter().map(|right| (*right).to_owned()).collect(), ..Self::new(token, tenant) }
+    }
+}
+
+/// How the hrefs of links look (CAP-04, COL-19, HAL-06).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hrefs {
+    /// Absolute.
+    #[default]
+    Absolute,
+    /// A path without scheme and host.
+    Relative,
+    /// Absolute, and another one at every reading.
+    Changing,
+}
+
+/// How a second service is set up.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one choice that the interface leaves free")]
+pub struct Options {
+    /// The base of every address, with a slash at its end.
+    pub base: String,
+    /// The prefix of relations.
+    pub prefix: String,
+    /// The header that carries the key.
+    pub key_header: String,
+    /// The namespace of its identifiers.
+    pub namespace: String,
+    /// The keys.
+    pub keys: Vec<Key>,
+    /// What the time is.
+    pub clock: Clock,
+    /// Members on a page.
+    pub per_page: usize,
+    /// Members on a page at most.
+    pub max_pagesize: usize,
+    /// The status of a create: 200 or 201.
+    pub create_status: u16,
+    /// Whether a delete answers 200 with a notice.
+    pub delete_notice: bool,
+    /// Whether non-atomic entries are spelt `errors` and `code` (ERR-33).
+    pub short_entries: bool,
+    /// Whether an empty collection is `{}` (COL-30).
+    pub empty_is_bare: bool,
+    /// How hrefs look.
+    pub hrefs: Hrefs,
+    /// Whether record helpers may be called without a key.
+    pub anonymous_helpers: bool,
+    /// Whether a helper that fails in part leaves nothing behind (ERR-34).
+    pub atomic_helpers: bool,
+    /// Whether dates of records have whole seconds.
+    pub whole_seconds: bool,
+    /// Whether only helpers are there (CAP-10).
+    pub helpers_only: bool,
+    /// Whether nothing can be written.
+    pub read_only: bool,
+    /// Whether a value for a read-only field is refused.
+    pub rejects_read_only: bool,
+    /// Whether links have titles.
+    pub titles: bool,
+    /// Whether a 404 has a body, also on a read.
+    pub not_found_bodies: bool,
+    /// What stands before every custom field's key.
+    pub custom_field_prefix: String,
+    /// Whether a representation has fields and links beyond the interface.
+    pub extras: bool,
+    /// Whether persons are matched by e-mail address (HLP-04).
+    pub matches_people: bool,
+    /// Kinds that are left out, by plural name.
+    pub without: Vec<String>,
+    /// Fields that are left out of every kind, by name; `*` for all that are not needed.
+    pub without_fields: Vec<String>,
+    /// What is wrong with it.
+    pub bugs: Vec<super::Bug>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            base: "http://crm.example.org/rest/".to_owned(),
+            prefix: "svc".to_owned(),
+            key_header: "SVC-API-Token".to_owned(),
+            namespace: "second".to_owned(),
+            keys: vec![
+                Key::new("k-one", "one"),
+                Key::new("k-two", "two"),
+                Key::only("k-narrow", "one", &["people.list", "people.read"]),
+            ],
+            clock: Clock::system(),
+            per_page: 20,
+            max_pagesize: 50,
+            create_status: 201,
+            delete_notice: true,
+            short_entries: false,
+            empty_is_bare: false,
+            hrefs: Hrefs::Absolute,
+            anonymous_helpers: true,
+            atomic_helpers: false,
+            whole_seconds: false,
+            helpers_only: false,
+            read_only: false,
+            rejects_read_only: false,
+            titles: true,
+            not_found_bodies: false,
+            custom_field_prefix: String::new(),
+            extras: false,
+            matches_people: false,
+            without: Vec::new(),
+            without_fields: Vec::new(),
+            bugs: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// A name of the interface with the prefix.
+    pub(super) fn rel(&self, name: &str) -> String {
+        format!("{}:{name}", self.prefix)
+    }
+
+    pub(super) fn has(&self, bug: super::Bug) -> bool {
+        self.bugs.contains(&bug)
+    }
+
+    /// The path of the base.
+    pub(super) fn path(&self) -> &str {
+        let rest = self.base.split_once("://").map_or(self.base.as_str(), |(_, rest)| rest);
+        rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+    }
+}

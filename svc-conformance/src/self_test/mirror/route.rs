@@ -1,0 +1,276 @@
+//! From a request to what it asks for, in the order: key, support, right, body, record.
+
+use bytes::Bytes;
+use http::{Method, Request};
+use serde_json::{Map, Value};
+
+use super::answer::{self, Answer, Problem};
+use super::declare;
+use super::kinds::{self, KINDS, Kind, is_record_helper};
+use super::options::{Key, Options};
+use super::render::{View, is_helper_served, is_served};
+use super::store::{Data, Number, Tenants};
+use super::write::Work;
+
+/// What an address is.
+#[derive(Debug, Clone, Copy)]
+enum Place<'p> {
+    Entry,
+    Docs,
+    Capabilities,
+    All(&'static Kind),
+    One(Number),
+    Below(Number, &'p str),
+    Helper(&'p str, Option<Number>),
+}
+
+/// Answers one request.
+pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request<Bytes>) -> Answer {
+    tenants.requests = tenants.requests.saturating_add(1);
+    let Ok(key) = key(options, request) else { return Answer::empty(401) };
+    let Some(place) = place(options, request.uri().path()) else {
+        return answer::not_found(options, "error");
+    };
+    let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    match place {
+        Place::Docs if method == Method::GET => {
+            let page = "<!doctype html><title>Reference</title><p>The reference of this service.</p>".to_owned();
+            return Answer { status: 200, body: None, page: Some(("text/html; charset=utf-8", page)) };
+        }
+        Place::Capabilities if method == Method::GET => {
+            let page = declare::document(options).to_string();
+            return Answer { status: 200, body: None, page: Some(("application/json", page)) };
+        }
+        Place::Entry if method == Method::GET => {
+            let view = View { options, data: &Data::default(), turn: tenants.requests };
+            return view.entry_point();
+        }
+        _ => {}
+    }
+    let anonymous = match (key, place) {
+        (None, Place::Helper(helper, _)) if is_record_helper(helper) && options.anonymous_helpers => {
+            options.keys.first().map(|key| key.tenant.clone())
+        }
+        (None, _) => return Answer::empty(401),
+        (Some(_), _) => None,
+    };
+    let tenant = anonymous.or_else(|| key.map(|key| key.tenant.clone())).unwrap_or_default();
+    let mut data = tenants.all.remove(&tenant).unwrap_or_default();
+    let before = data.clone();
+    let now = options.clock.now();
+    let mut work = Work { options, data: &mut data, tenants, now };
+    let answer = work.serve(place, method, key, request);
+    let is_whole = answer.status < 400 || is_partial(options, &answer);
+    tenants.all.insert(tenant, if is_whole { data } else { before });
+    answer
+}
+
+/// Whether an answer is that of a helper that succeeded in part.
+fn is_partial(options: &Options, answer: &Answer) -> bool {
+    let error = answer.body.as_ref().and_then(|body| body.get(options.rel("error")));
+    error.and_then(|error| error.get("request_type")).and_then(Value::as_str) == Some("non-atomic")
+}
+
+/// The key of a request: none, a known one, or an error.
+fn key<'o>(options: &'o Options, request: &Request<Bytes>) -> Result<Option<&'o Key>, ()> {
+    let Some(sent) = request.headers().get(options.key_header.as_str()) else { return Ok(None) };
+    let known = options.keys.iter().find(|key| key.token.as_bytes() == sent.as_bytes());
+    known.map(Some).ok_or(())
+}
+
+/// What is at a path.
+fn place<'p>(options: &Options, path: &'p str) -> Option<Place<'p>> {
+    let base = options.path();
+    if path == base.trim_end_matches('/') {
+        return Some(Place::Entry);
+    }
+    let below = path.strip_prefix(base)?;
+    let below = match below.strip_prefix('~') {
+        Some(changing) => changing.split_once('/')?.1,
+        None => below,
+    };
+    let mut parts = below.trim_end_matches('/').split('/');
+    let first = parts.next().unwrap_or_default();
+    let second = parts.next();
+    let third = parts.next();
+    if parts.next().is_some() {
+        return None;
+    }
+    Some(match (first, second, third) {
+        ("", None, None) => Place::Entry,
+        ("docs" | "about", Some("capabilities"), None) => Place::Capabilities,
+        ("about", _, None) => Place::Docs,
+        ("all", Some(many), None) if !options.helpers_only => {
+            Place::All(KINDS.iter().find(|kind| kind.listed && kind.many == many && is_served(options, kind.one))?)
+        }
+        ("r", Some(number), None) if !options.helpers_only => Place::One(number.parse().ok()?),
+        ("r", Some(number), Some(name)) if !options.helpers_only => Place::Below(number.parse().ok()?, name),
+        ("do", Some("person_signup"), None) => Place::Helper("person_signup", None),
+        ("do", Some(helper), Some(number)) if is_helper_served(options, helper) => {
+            Place::Helper(helper, Some(number.parse().ok()?))
+        }
+        _ => return None,
+    })
+}
+
+fn may(key: Option<&Key>, right: &str) -> bool {
+    key.is_none_or(|key| key.only.is_empty() || key.only.iter().any(|one| one == right))
+}
+
+impl Work<'_> {
+    fn serve(&mut self, place: Place<'_>, method: &Method, key: Option<&Key>, request: &Request<Bytes>) -> Answer {
+        match place {
+            Place::Entry | Place::Docs | Place::Capabilities => answer::not_supported(self.options, "error"),
+            Place::All(kind) => self.collection(kind, None, method, key, request),
+            Place::Below(number, name) => {
+                let below = self.data.records.get(&number).and_then(|record| record.kind.below(name));
+                let Some(below) = below.filter(|below| is_served(self.options, below.of)) else {
+                    return self.missing(method);
+                };
+                let Some(kind) = kinds::kind(below.of) else { return self.missing(method) };
+                self.collection(kind, Some((number, name)), method, key, request)
+            }
+            Place::One(number) => self.one(number, method, key, request),
+            Place::Helper(helper, container) => self.helper(helper, container, method, key, request),
+        }
+    }
+
+    fn missing(&self, method: &Method) -> Answer {
+        if method == Method::GET && !self.options.not_found_bodies {
+            return Answer::empty(404);
+        }
+        answer::not_found(self.options, "error")
+    }
+
+    fn collection(
+        &mut self,
+        kind: &'static Kind,
+        below: Option<(Number, &str)>,
+        method: &Method,
+        key: Option<&Key>,
+        request: &Request<Bytes>,
+    ) -> Answer {
+        let container = below.and_then(|(number, _)| self.data.records.get(&number));
+        // Only its container takes a new action; the other collections that it is in do not.
+        let is_home = match (kind.container, container) {
+            (Some(home), Some(container)) => home == container.kind.one,
+            (None, None) => true,
+            _ => false,
+        };
+        let operation = match *method {
+            Method::GET => "list",
+            Method::POST if is_home && kind.can("create") && !self.options.read_only => "create",
+            _ => return answer::not_supported(self.options, kind.one),
+        };
+        if !may(key, &format!("{}.{operation}", kind.many)) {
+            return Answer::empty(403);
+        }
+        if operation == "create" {
+            return match body(self.options, kind.one, request) {
+                Ok(Some(body)) => self.create(kind, &body, below.map(|(number, _)| number)),
+                Ok(None) => {
+                    let problem = Problem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
+                    answer::refused(self.options, 400, kind.one, vec![problem])
+                }
+                Err(refused) => refused,
+            };
+        }
+        let query = request.uri().query().unwrap_or_default();
+        let parameter = |name: &str| {
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(known, _)| *known == name).map(|(_, value)| value.parse::<usize>().ok())
+        };
+        let (page, size) = match (parameter("page"), parameter("per_page")) {
+            (Some(None | Some(0)), _) | (_, Some(None | Some(0))) => {
+                let problem = Problem::new("NO_SUCH_PAGE", "Pages are counted from 1.", &["page"]);
+                return answer::refused(self.options, 400, kind.one, vec![problem]);
+            }
+            (page, size) => (page.flatten().unwrap_or(1), size.flatten()),
+        };
+        let view = self.view();
+        match below {
+            None => view.page(kind, &format!("all/{}", kind.many), &self.data.all(kind), page, size),
+            Some((number, name)) => {
+                let found = self.data.records.get(&number).and_then(|record| record.kind.below(name));
+                let members = found.map(|below| self.data.below(number, below)).unwrap_or_default();
+                view.page(kind, &format!("r/{number}/{name}"), &members, page, size)
+            }
+        }
+    }
+
+    fn one(&mut self, number: Number, method: &Method, key: Option<&Key>, request: &Request<Bytes>) -> Answer {
+        let served = |one: &str| is_served(self.options, one);
+        let Some(kind) = self.data.records.get(&number).map(|record| record.kind).filter(|kind| served(kind.one))
+        else {
+            return self.missing(method);
+        };
+        let operation = match *method {
+            Method::GET => "read",
+            Method::PUT => "update",
+            Method::DELETE => "delete",
+            _ => return answer::not_supported(self.options, kind.one),
+        };
+        if !kind.can(operation) || (self.options.read_only && operation != "read") {
+            return answer::not_supported(self.options, kind.one);
+        }
+        if !may(key, &format!("{}.{operation}", kind.many)) {
+            return Answer::empty(403);
+        }
+        match operation {
+            "read" => Answer::json(200, self.shown(number)),
+            "delete" => self.delete(number),
+            _ => match body(self.options, kind.one, request) {
+                Ok(body) => self.update(number, &body.unwrap_or_default()),
+                Err(refused) => refused,
+            },
+        }
+    }
+
+    fn helper(
+        &mut self,
+        helper: &str,
+        container: Option<Number>,
+        method: &Method,
+        key: Option<&Key>,
+        request: &Request<Bytes>,
+    ) -> Answer {
+        let resource = match helper {
+            "person_signup" => "person",
+            "schedule" => "message",
+            other => kinds::made_by(other).map_or("error", |kind| kind.one),
+        };
+        let is_cancel = helper == "schedule" && method == Method::DELETE;
+        if method != Method::POST && !is_cancel {
+            return answer::not_supported(self.options, resource);
+        }
+        if !may(key, &format!("helper.{helper}")) {
+            return Answer::empty(403);
+        }
+        if let Some(number) = container {
+            let has_it = self.data.records.get(&number).is_some_and(|record| record.kind.helper == Some(helper));
+            if !has_it {
+                return answer::not_found(self.options, resource);
+            }
+        }
+        let sent = match body(self.options, resource, request) {
+            Ok(sent) => sent.unwrap_or_default(),
+            Err(refused) => return refused,
+        };
+        match (helper, container) {
+            ("schedule", Some(message)) => self.schedule(message, (!is_cancel).then_some(&sent)),
+            _ => self.help(helper, container, &sent, key.is_some()),
+        }
+    }
+}
+
+/// The object in a request's body, if it has a body.
+fn body(options: &Options, resource: &str, request: &Request<Bytes>) -> Result<Option<Map<String, Value>>, Answer> {
+    if request.body().is_empty() {
+        return Ok(None);
+    }
+    if let Ok(Value::Object(object)) = serde_json::from_slice(request.body()) {
+        return Ok(Some(object));
+    }
+    let problem = Problem::new("NO_JSON_OBJECT", "The body is no JSON object.", &[]);
+    Err(answer::refused(options, 400, resource, vec![problem]))
+}

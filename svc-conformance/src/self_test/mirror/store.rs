@@ -1,0 +1,115 @@
+//! The records, in memory: one list per tenant.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::kinds::{Below, Kind};
+
+/// The number of a record, unique over all tenants.
+pub(super) type Number = u64;
+
+/// One record.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) number: Number,
+    pub(super) kind: &'static Kind,
+    pub(super) body: Map<String, Value>,
+    /// Identifiers of other systems.
+    pub(super) identifiers: Vec<String>,
+    pub(super) created: i64,
+    pub(super) modified: i64,
+    /// Links to other records: the container, the person, and so on.
+    pub(super) links: BTreeMap<&'static str, Number>,
+    /// How often it was updated.
+    pub(super) updates: u32,
+}
+
+impl Record {
+    /// A text of the body.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.body.get(name).and_then(Value::as_str)
+    }
+
+    /// The objects in a list of the body.
+    pub(super) fn list(&self, name: &str) -> &[Value] {
+        self.body.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// All data of one tenant, in order of creation.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Data {
+    pub(super) records: BTreeMap<Number, Record>,
+    /// How many records were deleted.
+    pub(super) deleted: u32,
+}
+
+impl Data {
+    /// A record of a kind.
+    pub(super) fn of(&self, kind: &str, number: Number) -> Option<&Record> {
+        self.records.get(&number).filter(|record| record.kind.one == kind)
+    }
+
+    /// Every record of a kind.
+    pub(super) fn all(&self, kind: &'static Kind) -> Vec<&Record> {
+        self.records.values().filter(|record| record.kind.one == kind.one).collect()
+    }
+
+    /// The members of a collection below a record.
+    pub(super) fn below(&self, owner: Number, below: &Below) -> Vec<&Record> {
+        let member = |record: &&Record| record.kind.one == below.of && record.links.get(below.by) == Some(&owner);
+        self.records.values().filter(member).collect()
+    }
+
+    /// The tickets of an event that were sold, with their prices.
+    pub(super) fn tickets(&self, event: Number) -> Vec<&Value> {
+        let members = self.records.values().filter(|record| record.kind.one == "attendance");
+        let of_event = members.filter(|record| record.links.get("event") == Some(&event));
+        of_event.flat_map(|record| record.list("tickets")).collect()
+    }
+
+    /// Takes a record away, with everything that is recorded under it or by it.
+    pub(super) fn remove(&mut self, number: Number) {
+        if self.records.remove(&number).is_none() {
+            return;
+        }
+        self.deleted = self.deleted.saturating_add(1);
+        let depends = |record: &Record| {
+            let under = |name: &str| record.links.get(name) == Some(&number);
+            record.kind.container.is_some_and(under) || under("person") || under("target")
+        };
+        let dependents: Vec<Number> =
+            self.records.values().filter(|record| depends(record)).map(|record| record.number).collect();
+        for dependent in dependents {
+            self.remove(dependent);
+        }
+        for record in self.records.values_mut() {
+            record.links.retain(|_, linked| *linked != number);
+        }
+    }
+}
+
+/// The data of every tenant, and what is counted over all of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tenants {
+    pub(super) all: BTreeMap<String, Data>,
+    pub(super) last: Number,
+    pub(super) last_time: i64,
+    /// How many requests were answered.
+    pub(super) requests: u64,
+}
+
+impl Tenants {
+    /// The next number of a record.
+    pub(super) fn next(&mut self) -> Number {
+        self.last = self.last.saturating_add(1);
+        self.last
+    }
+
+    /// A time that no other call got.
+    pub(super) fn tick(&mut self, now: i64) -> i64 {
+        self.last_time = now.max(self.last_time.saturating_add(1));
+        self.last_time
+    }
+}
