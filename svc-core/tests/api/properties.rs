@@ -225,6 +225,38 @@ proptest! {
     }
 
     #[test]
+    fn und_27_no_body_breaks_a_request(seed in any::<u64>()) {
+        let server = Server::with(|api| api);
+        let dice = &mut Dice::new(seed);
+        let person = server.made("people", "{}");
+        let known = [person, server.made("petitions", "{}"), server.made("fundraising_pages", "{}"), server.made("events", "{}")];
+        for _ in 0..6 {
+            let kind = Kind::ALL[dice.below(Kind::ALL.len())];
+            let body = Json::Object(generate::hostile(dice, kind)).to_string();
+            let record = dice.pick(&known.each_ref().map(String::as_str)).to_owned();
+            let helpers = server.get(&record).json["_links"].as_object().cloned().unwrap_or_default();
+            let helpers: Vec<&str> =
+                helpers.iter().filter(|(name, _)| name.ends_with("_helper")).filter_map(|(_, link)| link["href"].as_str()).collect();
+            let answer = match dice.below(5) {
+                0 if !helpers.is_empty() => server.post(dice.pick(&helpers), &body),
+                1 if !helpers.is_empty() => server.post_unknown(dice.pick(&helpers), &body),
+                2 => server.put(&record, &body),
+                3 => server.post("people/person_signup", &body),
+                _ if kind.schema().has_collection() && kind != Kind::Donation && kind != Kind::Query => server.post(kind.plural(), &body),
+                _ => server.post(&format!("{}/signatures", known[1]), &body),
+            };
+            prop_assert!(matches!(answer.status, 200 | 201 | 400), "{} to {body}: {}", answer.status, answer.text);
+            if answer.status == 400 {
+                let faults = answer.problems();
+                prop_assert!(!faults.is_empty() && !faults.iter().any(|fault| fault.starts_with('?')), "ERR-23 {}", answer.text);
+            }
+        }
+        for kind in Kind::ALL.iter().filter(|kind| kind.schema().has_collection()) {
+            prop_assert_eq!(server.get(kind.plural()).status, 200, "COL-31");
+        }
+    }
+
+    #[test]
     fn col_19_the_layout_reads_what_it_writes(kind in any_kind(), id in "[A-Za-z0-9_-]{1,64}", parent in "[A-Za-z0-9_-]{1,64}") {
         let (Some(id), Some(parent)) = (Id::new(&id), Id::new(&parent)) else { return Ok(()) };
         let address = Address { kind, id, parent: kind.schema().home.map(|_| parent) };

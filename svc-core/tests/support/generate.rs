@@ -337,3 +337,49 @@ fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
     let place = dice.below(choices.len());
     choices[place].clone()
 }
+
+/// Any JSON at all.
+pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Json {
+    match dice.below(if depth == 0 { 6 } else { 9 }) {
+        0 => Json::Null,
+        1 => dice.once_in(2).into(),
+        2 => Json::integer(dice.between(-2, 2)),
+        3 => Json::Number(Number::parse(dice.pick(&["1e400", "-0", "1.5", "9223372036854775808"])).expect("a number")),
+        4 => dice.text().into(),
+        5 => dice.pick(&["true", "2026-01-05T09:00:00Z", "a@x.org", "people/person-1", "crm:person-1", "x:1"]).into(),
+        6 => Json::Array((0..dice.below(4)).map(|_| anything(dice, depth - 1)).collect()),
+        _ => {
+            let names = ["href", "primary", "address", "key", "question", "responses", "enabled", "given_name", "x"];
+            let members = (0..dice.below(4)).map(|_| (dice.pick(&names).to_owned(), anything(dice, depth - 1)));
+            Json::Object(members.collect::<Vec<_>>().into_iter().collect())
+        }
+    }
+}
+
+/// A body with anything under the names that mean something.
+pub(crate) fn hostile(dice: &mut Dice, kind: Kind) -> Object {
+    let mut made = if dice.once_in(2) { body(dice, kind) } else { Object::new() };
+    let fields: Vec<&str> = kind.schema().fields.fields.iter().map(|field| field.name).collect();
+    let others = [
+        "_links",
+        "identifiers",
+        "person",
+        "canvass",
+        "add_tags",
+        "add_tags_uri",
+        "add_lists",
+        "add_lists_uri",
+        "id",
+        "add_questions_responses_uri",
+        "triggers",
+        "created_date",
+        "attendance",
+        "svc:attendance",
+        "svc:person",
+    ];
+    for _ in 0..dice.below(5) {
+        let name = if dice.once_in(2) { dice.pick(&fields) } else { dice.pick(&others) };
+        made.insert(name, anything(dice, 3));
+    }
+    made
+}

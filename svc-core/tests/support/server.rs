@@ -19,6 +19,7 @@ use svc_core::{
         AdvocacyCampaign, Answer, Attendance, Canvass, Donation, Event, Form, FundraisingPage, Item, List, Message,
         Outreach, Person, Petition, Query, Question, SharePage, Signature, Submission, Tag, Tagging,
     },
+    read::{Json, Limits},
     value::Timestamp,
 };
 
@@ -102,6 +103,10 @@ pub(crate) struct Answered {
 impl Answered {
     fn of(reply: &Reply) -> Self {
         let text = String::from_utf8(reply.body.to_vec()).expect("bodies are UTF-8");
+        if !text.is_empty() {
+            // Strict: no key twice.
+            Json::read(text.as_bytes(), &Limits::own()).expect("bodies are strict JSON");
+        }
         let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("bodies are JSON") };
         Self { status: reply.status.as_u16(), json, text, location: reply.location.clone() }
     }
