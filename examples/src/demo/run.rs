@@ -130,13 +130,14 @@ fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("  loading      {bar:32} {pos} of {len} people of {msg}, {eta} left");
     let bar = ProgressBar::new(people.into()).with_message(tenant.to_owned());
-    bar.enable_steady_tick(Duration::from_millis(200));
-    match style {
-        Ok(style) => bar.with_style(style),
+    let style = ProgressStyle::with_template("  loading      [{bar:32}] {pos} of {len} people of {msg}, {eta} left");
+    let bar = match style {
+        Ok(style) => bar.with_style(style.progress_chars("=> ")),
         Err(_) => bar,
-    }
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// Writes to the terminal. A closed one is no reason to end.
