@@ -300,8 +300,8 @@ async fn und_42_the_log_has_one_line_per_request_and_no_secret() -> TestResult {
     let text = String::from_utf8(kept.0.lock().map_err(|_| "poisoned")?.clone())?;
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 2, "{text}");
-    assert!(lines[0].starts_with("POST    /people  ") && lines[0].ends_with("  4711"), "{text}");
-    assert!(lines[1].starts_with("GET     /tags  ") && lines[1].ends_with("  -"), "{text}");
+    assert!(lines[0].starts_with("POST    200 ") && lines[0].ends_with("  4711  /people"), "{text}");
+    assert!(lines[1].starts_with("GET     200 ") && lines[1].ends_with("  -     /tags"), "{text}");
     for secret in ["planted", "ada", "email", "?"] {
         assert!(!text.contains(secret), "{text}");
     }
