@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    model::person::gender_of,
     read::{Json, Object},
     value::Identifier,
 };
@@ -75,9 +76,17 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
     for (name, value) in posted {
         match (list_key(name), value) {
             (Some(key), Json::Array(items)) => merge_list(known, name, items, key, merge),
+            _ if merge == Merge::Fill && name == "gender_identity" && overwrites_gender(known, value) => {}
             _ => merge_member(known, name, value, merge),
         }
     }
+}
+
+/// Whether filling in this identity would change the gender that is known, which follows it (RES-person-08).
+fn overwrites_gender(known: &Object, identity: &Json) -> bool {
+    let stored = known.get("gender").and_then(Json::as_str).filter(|gender| !gender.is_empty());
+    let follows = identity.as_str().and_then(gender_of);
+    stored.zip(follows).is_some_and(|(stored, follows)| stored != follows)
 }
 
 fn merge_member(known: &mut Object, name: &str, value: &Json, merge: Merge) {

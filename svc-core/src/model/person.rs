@@ -173,7 +173,7 @@ fn rules(cx: &mut Rules<'_>) {
 }
 
 /// The gender that an identity names as a word of its own; none when it names both or neither.
-fn gender_of(identity: &str) -> Option<&'static str> {
+pub(crate) fn gender_of(identity: &str) -> Option<&'static str> {
     let names = |words: [&str; 2]| {
         let is_named = |word: &str| words.iter().any(|name| word.eq_ignore_ascii_case(name));
         identity.split(|letter: char| !letter.is_alphanumeric()).any(is_named)

@@ -48,6 +48,24 @@ fn hlp_04_scalars_replace_or_fill() {
 }
 
 #[test]
+fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
+    assert_merge(
+        r#"{"gender":"Female"}"#,
+        r#"{"gender_identity":"trans man"}"#,
+        r#"{"gender":"Female","gender_identity":"trans man"}"#,
+        r#"{"gender":"Female"}"#,
+    );
+    for (known, posted, after) in [
+        (r#"{"gender":"Female"}"#, "Female", r#"{"gender":"Female","gender_identity":"Female"}"#),
+        (r#"{"gender":"Other"}"#, "Fluid", r#"{"gender":"Other","gender_identity":"Fluid"}"#),
+        ("{}", "Male", r#"{"gender_identity":"Male"}"#),
+    ] {
+        let posted = format!(r#"{{"gender_identity":"{posted}"}}"#);
+        assert_eq!(merged(known, &posted, Merge::Fill), after, "HLP-04: {known} with {posted} without a key");
+    }
+}
+
+#[test]
 fn hlp_04_objects_merge_member_by_member() {
     assert_merge(
         r#"{"birthdate":{"year":1990,"month":2},"custom_fields":{"a":"1"}}"#,
