@@ -79,7 +79,7 @@ impl Session<'_> {
     ) -> Result<Option<Vec<Identifier>>> {
         let mut all = identifiers::parse(&known.identifiers);
         let before = all.len();
-        for (place, identifier) in posted.iter().enumerate().filter(|(_, identifier)| !identifier.as_str().is_empty()) {
+        for (place, identifier) in posted.iter().enumerate() {
             if all.contains(identifier) {
                 continue;
             }

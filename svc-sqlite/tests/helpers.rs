@@ -127,6 +127,12 @@ async fn strangers() {
     let before = person["modified_date"].clone();
     server.call_as(&cx, "POST", &helper, sign("ada@example.org")).await;
     assert_eq!(server.get(&known).await.json["modified_date"], before, "nothing new came");
+    // An identity would set the gender by a rule: a stranger's does not where a gender is known.
+    server.put(&known, json!({"gender": "Female"})).await;
+    let identity = json!({"person": {"gender_identity": "Male", "email_addresses": [{"address": "ada@example.org"}]}});
+    server.call_as(&cx, "POST", &helper, identity).await;
+    let person = server.get(&known).await.json;
+    assert_eq!((&person["gender"], person.get("gender_identity")), (&json!("Female"), None), "HLP-04");
     // A partly failed call reads the same for the known and the unknown.
     let fail = |address: &str| {
         let mut body = sign(address);
