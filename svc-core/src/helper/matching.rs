@@ -73,12 +73,7 @@ pub enum Merge {
 
 /// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or dates.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
-    // An identity sets the gender (RES-person-08): a stranger's may not overwrite the one that is known.
-    let has_gender = known.get("gender").is_some_and(|gender| !gender.is_blank());
     for (name, value) in posted {
-        if merge == Merge::Fill && has_gender && name == "gender_identity" {
-            continue;
-        }
         match (list_key(name), value) {
             (Some(key), Json::Array(items)) => merge_list(known, name, items, key, merge),
             _ if merge == Merge::Fill && name == "gender_identity" && overwrites_gender(known, value) => {}

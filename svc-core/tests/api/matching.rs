@@ -47,23 +47,6 @@ fn hlp_04_scalars_replace_or_fill() {
     );
 }
 
-/// RES-person-08, RES-person-09: an identity sets the gender, so a stranger may bring one only where no gender is known.
-#[test]
-fn hlp_04_a_stranger_changes_no_gender() {
-    assert_merge(
-        r#"{"gender":"Female"}"#,
-        r#"{"gender_identity":"Male","gender":"Male"}"#,
-        r#"{"gender":"Male","gender_identity":"Male"}"#,
-        r#"{"gender":"Female"}"#,
-    );
-    assert_merge(
-        "{}",
-        r#"{"gender_identity":"Male","gender":"Male"}"#,
-        r#"{"gender_identity":"Male","gender":"Male"}"#,
-        r#"{"gender_identity":"Male","gender":"Male"}"#,
-    );
-}
-
 #[test]
 fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
     assert_merge(
