@@ -52,16 +52,22 @@ impl Bodies<'_> {
         format!("{path}[{}]", place_of(body, |sent| sent.system() == self.namespace))
     }
 
-    /// The problems of a store, each identifier named by its place in the body.
+    /// The problems of a store, each identifier named by its place in the body, each link as it was sent.
     ///
-    /// A store counts the foreign identifiers of a draft, each once; the server's own it names `identifiers`.
+    /// A store counts the foreign identifiers of a draft, each once; the server's own it names `identifiers`. A link it
+    /// names `_links.person`, wherever it stands.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
-        for problem in problems.iter_mut().filter(|problem| problem.code == Code::IdentifierInUse) {
+        for problem in &mut problems {
+            let name: fn(&Self, &Object, &str) -> Option<String> = match problem.code {
+                Code::IdentifierInUse => Self::place_as_sent,
+                Code::PersonNotFound | Code::LinkNotFound => {
+                    |bodies, body, property| bodies.links.as_sent(body, property)
+                }
+                _ => continue,
+            };
             for place in 0..problem.properties.len() {
-                problem.rename(place, |property| {
-                    self.place_as_sent(body, property).unwrap_or_else(|| property.to_owned())
-                });
+                problem.rename(place, |property| name(self, body, property).unwrap_or_else(|| property.to_owned()));
             }
         }
         problems

@@ -97,6 +97,24 @@ impl Links<'_> {
         }
         found
     }
+
+    /// Where the link that a store names `<prefix>_links.<name>` stands in a body: in `_links` or beside the fields of
+    /// its part, else in `_links` of the whole body (RES-donation-22, RES-canvass-07).
+    pub(crate) fn as_sent(&self, body: &Object, property: &str) -> Option<String> {
+        let (prefix, name) = property.rsplit_once("_links.")?;
+        let relation = self.dialect.relation(name);
+        let mut part = Some(body);
+        for member in prefix.split_terminator('.') {
+            part = part.and_then(|part| part.get(member)?.as_object());
+        }
+        let inside = |part: &Object, prefix: &str| {
+            named(part.get("_links")?.as_object()?, &relation, name)?;
+            Some(format!("{prefix}_links.{relation}"))
+        };
+        let beside = |part: &Object| Some(format!("{prefix}{}", named(part, &relation, name)?.0));
+        let here = part.and_then(|part| inside(part, prefix).or_else(|| beside(part)));
+        here.or_else(|| inside(body, ""))
+    }
 }
 
 /// A link, with or without prefix, and the name that it has.

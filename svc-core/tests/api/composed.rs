@@ -252,12 +252,15 @@ fn hlp_16_to_18_a_canvass() {
         "ERR-31: a canvass has no person entry",
         &[("canvass", 201, &[]), ("answer", 400, &["QUESTION_DOES_NOT_EXIST canvass.question_response.question"])],
     );
-    let nobody = json!({"canvass": {"canvasser": "/api/v1/people/none"}}).to_string();
-    assert_eq!(
-        server.post(&helper, &nobody).problems(),
-        ["PERSON_NOT_FOUND canvass._links.svc:canvasser"],
-        "RES-canvass-07"
-    );
+    let nobody = json!("/api/v1/people/none");
+    for (body, property) in [
+        (json!({"canvass": {"canvasser": nobody}}), "canvass.canvasser"),
+        (json!({"canvass": {"_links": {"canvasser": nobody}}}), "canvass._links.svc:canvasser"),
+        (json!({"canvass": {}, "_links": {"svc:canvasser": {"href": nobody}}}), "_links.svc:canvasser"),
+    ] {
+        let refused = server.post(&helper, &body.to_string()).problems();
+        assert_eq!(refused, [format!("PERSON_NOT_FOUND {property}")], "RES-canvass-07, ERR-26: as it was sent");
+    }
     assert_eq!(server.post("people/none/record_canvass_helper", "{}").status, 404, "HLP-17");
 }
 
