@@ -25,10 +25,45 @@
 //!
 //! - [`catalogue`]: the rows, read from the `catalogue.toml` that is built into the crate.
 //! - [`ledger`]: which rows a test run has proven, through the assertion [`row!`].
+//! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
 //!
-//! The crate depends on no other crate of the workspace: what judges a server must not share a mistake with it.
+//! Of the workspace the crate uses only the declaration type of `svc-core`: what judges a server must not share a mistake
+//! with it.
 
+#![expect(dead_code, reason = "the checks of the areas that are still to come use the rest of the engine")]
+
+mod address;
 pub mod catalogue;
+mod check;
+mod checks;
+mod clean_up;
+mod condition;
+mod declared;
+mod fields;
+mod journal;
+mod kinds;
 pub mod ledger;
+mod outcome;
+mod passive;
+mod recorder;
+mod report;
+mod run;
+mod runner;
+mod seed;
+mod select;
 #[cfg(feature = "self-test")]
 pub mod self_test;
+mod session;
+mod suite;
+mod target;
+mod world;
+
+pub use check::Intensity;
+pub use clean_up::CleanUp;
+pub use declared::{Declaration, DeclarationError, Source, read as read_declaration};
+pub use outcome::{Finding, Outcome};
+pub use recorder::{Answered, Exchange};
+pub use report::{CheckReport, Report, RowReport};
+pub use select::Waiver;
+pub use suite::{Keys, Profile, Suite, SuiteError};
+pub use target::{InProcess, Remote, Target, TargetError};

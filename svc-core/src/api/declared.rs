@@ -69,6 +69,7 @@ impl Api {
             // What validation does is the same for every backend; the layout may be another.
             (true, "validates_enums"),
             (true, "validates_types"),
+            (true, "rule.response_name"),
             (inner.layout.is_conventional(), "conventional_paths"),
             (matches, Behaviour::MatchesPeople.as_str()),
             (in_parts, "helper.non_atomic"),

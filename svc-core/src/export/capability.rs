@@ -1,11 +1,14 @@
 //! The capability document: what this server supports, for machines (CAP-04, UND-40).
 
-use serde_json::{Map, Value, json};
-
+use super::declaration::{
+    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
+    DeclaredHelper, DeclaredLimits,
+};
 use crate::{
     api::Api,
     auth::Operation,
     context::Base,
+    helper::HelperName,
     link::{Scope, Target},
     model::Kind,
     schema::{Field, LinkTarget, Mode, Type},
@@ -14,98 +17,91 @@ use crate::{
 
 /// The capability document of an API, under a base (UND-40).
 #[must_use]
-pub fn capabilities(api: &Api, base: &Base) -> Value {
+pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     let dialect = api.dialect();
-    let collections =
-        Kind::ALL.iter().filter_map(|&kind| Some((kind.plural().to_owned(), collection(api, base, kind)?)));
-    let helpers = api.helpers().map(|helper| {
+    let helper = |helper: HelperName| {
         let anonymous = helper.may_be_anonymous() && api.anonymous_tenant().is_some();
-        (helper.as_str().to_owned(), json!({ "relation": dialect.relation(helper.relation()), "anonymous": anonymous }))
-    });
-    json!({
-        "declaration_version": 1,
-        "interface_version": api.vendor().version,
-        "base_url": base.as_str(),
-        "namespace": api.vendor().namespace,
-        "dialect": {
-            "prefix": dialect.prefix(),
-            "key_header": dialect.key_header_text(),
-            "version_field": dialect.version_field(),
-            "network_a_share": dialect.share_names().network_a(),
-            "network_b_share": dialect.share_names().network_b(),
+        (helper.as_str().to_owned(), DeclaredHelper { relation: dialect.relation(helper.relation()), anonymous })
+    };
+    let fields = ["motd", "max_pagesize", "vendor_name", "product_name", dialect.version_field(), "namespace"];
+    Declaration {
+        declaration_version: 1,
+        interface_version: api.vendor().version.clone(),
+        base_url: base.as_str().to_owned(),
+        namespace: api.vendor().namespace.clone(),
+        dialect: DeclaredDialect {
+            prefix: dialect.prefix().to_owned(),
+            key_header: dialect.key_header_text().clone(),
+            version_field: dialect.version_field().to_owned(),
+            network_a_share: dialect.share_names().network_a().to_owned(),
+            network_b_share: dialect.share_names().network_b().to_owned(),
         },
-        "response_style": api.style_name(),
-        "limits": { "max_pagesize": api.sizes().max_page, "per_page": api.sizes().page },
-        "authentication": { "required": true },
-        "collections": collections.collect::<Map<_, _>>(),
-        "helpers": helpers.collect::<Map<_, _>>(),
-        "action_functions": api.functions().iter().map(|function| function.as_str()).collect::<Vec<_>>(),
-        "person_matching": api.matching_text(),
-        "custom_field_prefix": "",
-        "behaviours": api.behaviours(),
-    })
+        response_style: api.style_name().to_owned(),
+        limits: DeclaredLimits { max_pagesize: api.sizes().max_page, per_page: api.sizes().page },
+        authentication: DeclaredAuthentication { required: true },
+        entry_point: Some(DeclaredEntryPoint { fields: fields.map(str::to_owned).into(), links: vec!["docs".into()] }),
+        collections: Kind::ALL
+            .iter()
+            .filter_map(|&kind| Some((kind.plural().to_owned(), collection(api, base, kind)?)))
+            .collect(),
+        helpers: api.helpers().map(helper).collect(),
+        action_functions: api.functions().iter().map(|function| function.as_str().to_owned()).collect(),
+        person_matching: Some(api.matching_text().to_owned()),
+        custom_field_prefix: String::new(),
+        behaviours: api.behaviours().into_iter().map(str::to_owned).collect(),
+        missing_address: None,
+    }
 }
 
 /// What is supported of one kind; `None` for nothing.
-fn collection(api: &Api, base: &Base, kind: Kind) -> Option<Value> {
+fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> {
     let schema = kind.schema();
-    let operations: Vec<&str> = Operation::ALL
+    let operations: Vec<String> = Operation::ALL
         .iter()
         .filter(|operation| api.offers(kind, **operation))
-        .map(|operation| operation.as_str())
+        .map(|operation| operation.as_str().to_owned())
         .collect();
-    let below: Vec<&str> = schema
-        .links
-        .iter()
-        .filter_map(|link| match link.target {
-            LinkTarget::Many { kind: member, alias: false } if api.offers_under(member, kind) => Some(link.name),
-            _ => None,
-        })
-        .collect();
+    let below = schema.links.iter().filter_map(|link| match link.target {
+        LinkTarget::Many { kind: member, alias: false } if api.offers_under(member, kind) => Some(link.name.to_owned()),
+        _ => None,
+    });
     if operations.is_empty() && !api.is_listed_anywhere(kind) {
         return None;
     }
     let fields = schema.fields.fields.iter().enumerate().map(|(place, field)| {
         (field.name.to_owned(), described(field, api.is_readable(kind, place), api.is_writable(kind, place)))
     });
-    let mut about = json!({
-        "singular": schema.singular,
-        "operations": operations,
-        "sub": below,
-        "fields": fields.collect::<Map<_, _>>(),
-        "links": api.sent_links(kind),
-    });
-    if api.offers(kind, Operation::List)
-        && let Some(about) = about.as_object_mut()
-    {
-        let href = api.href(base, &Target::Collection { kind, scope: Scope::All });
-        about.insert("href".to_owned(), href.into());
-    }
-    Some(about)
+    let listed = api.offers(kind, Operation::List);
+    Some(DeclaredCollection {
+        singular: schema.singular.to_owned(),
+        operations,
+        sub: below.collect(),
+        fields: fields.collect(),
+        links: api.sent_links(kind).into_iter().map(str::to_owned).collect(),
+        href: listed.then(|| api.href(base, &Target::Collection { kind, scope: Scope::All })),
+    })
 }
 
-fn described(field: &Field, readable: bool, writable: bool) -> Value {
-    let mut about = json!({
-        "type": type_name(&field.ty),
-        "readable": readable,
-        "writable": writable && !field.is_computed(),
-        "computed": field.is_computed(),
-        "required": field.mode == Mode::Required,
-    });
-    let Some(members) = about.as_object_mut() else { return about };
-    if let Type::Enum(values) | Type::FlexEnum(values) = field.ty {
-        members.insert("values".to_owned(), json!(values));
+fn described(field: &Field, readable: bool, writable: bool) -> DeclaredField {
+    DeclaredField {
+        kind: type_name(&field.ty),
+        readable,
+        writable: writable && !field.is_computed(),
+        computed: field.is_computed(),
+        required: field.mode == Mode::Required,
+        values: match field.ty {
+            Type::Enum(values) | Type::FlexEnum(values) => Some(values.iter().map(|&value| value.to_owned()).collect()),
+            _ => None,
+        },
+        default: match field.mode {
+            Mode::Default(value) => Some(value.to_owned()),
+            Mode::ReceiptTime => Some("time of receipt".to_owned()),
+            _ => None,
+        },
+        fields: field.ty.object().map(|inner| {
+            inner.fields.iter().map(|inner| (inner.name.to_owned(), described(inner, readable, writable))).collect()
+        }),
     }
-    match field.mode {
-        Mode::Default(value) => drop(members.insert("default".to_owned(), value.into())),
-        Mode::ReceiptTime => drop(members.insert("default".to_owned(), "time of receipt".into())),
-        _ => {}
-    }
-    if let Some(inner) = field.ty.object() {
-        let nested = inner.fields.iter().map(|inner| (inner.name.to_owned(), described(inner, readable, writable)));
-        members.insert("fields".to_owned(), nested.collect::<Map<_, _>>().into());
-    }
-    about
 }
 
 /// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).

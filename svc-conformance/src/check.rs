@@ -1,0 +1,291 @@
+//! One check: what it proves, when it runs, and what it works with.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::catalogue::{Catalogue, Row};
+use crate::declared::Declared;
+use crate::outcome::{Finding, Seen, Verdict};
+use crate::run::Run;
+use crate::seed::{Rng, Seed};
+use crate::session::{Caller, Client};
+
+/// Findings of one kind that are kept for one row of one check.
+const KEPT: usize = 5;
+
+/// What the future of a check gives.
+pub(crate) type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
+
+/// How much a run does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intensity {
+    /// A few seconds: every row once.
+    Quick,
+    /// Generated bodies and sequences.
+    #[default]
+    Default,
+    /// More of them, and callers at the same time.
+    Deep,
+}
+
+/// One check of the suite: a row of a table in [`crate::checks`], and an async function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Check {
+    /// Its name: the area, a slash, and what it looks at.
+    pub(crate) id: &'static str,
+    /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with such a condition.
+    pub(crate) rows: &'static [&'static str],
+    /// When it has anything to do: a condition as in the catalogue.
+    pub(crate) needs: &'static str,
+    /// What it is about where one function serves many checks, such as a kind.
+    pub(crate) subject: &'static str,
+    /// The least intensity at which it runs.
+    pub(crate) intensity: Intensity,
+    pub(crate) writes: bool,
+    pub(crate) side_effects: bool,
+    pub(crate) run: for<'c> fn(&'c Cx) -> Running<'c>,
+}
+
+impl Check {
+    /// A check that writes, always has something to do, and runs at every intensity.
+    pub(crate) const fn new(
+        id: &'static str,
+        rows: &'static [&'static str],
+        run: for<'c> fn(&'c Cx) -> Running<'c>,
+    ) -> Self {
+        let intensity = Intensity::Quick;
+        Self { id, rows, needs: "always", subject: "", intensity, writes: true, side_effects: false, run }
+    }
+
+    pub(crate) const fn needs(self, needs: &'static str) -> Self {
+        Self { needs, ..self }
+    }
+
+    pub(crate) const fn about(self, subject: &'static str) -> Self {
+        Self { subject, ..self }
+    }
+
+    pub(crate) const fn at(self, intensity: Intensity) -> Self {
+        Self { intensity, ..self }
+    }
+
+    pub(crate) const fn only_reads(self) -> Self {
+        Self { writes: false, ..self }
+    }
+
+    pub(crate) const fn has_side_effects(self) -> Self {
+        Self { side_effects: true, ..self }
+    }
+
+    /// Whether the check can observe a row.
+    pub(crate) fn covers(&self, row: &Row) -> bool {
+        let by_condition =
+            |pattern: &str| pattern.contains(':') && !row.condition.contains(' ') && row.condition.starts_with(pattern);
+        self.rows.iter().any(|pattern| *pattern == row.id || by_condition(pattern))
+    }
+}
+
+/// Why a check ends early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A row does not hold, and without it there is nothing more to see. The finding is recorded already.
+    Failed,
+    /// Something that the check builds on is not there.
+    Inconclusive(String),
+    /// The run was told not to do this.
+    Disabled(String),
+}
+
+/// What one attempt at one check works with.
+#[derive(Debug)]
+pub(crate) struct Cx {
+    pub(crate) run: Arc<Run>,
+    pub(crate) check: Check,
+    /// 0, or 1 when a failure is tried once more from scratch.
+    pub(crate) attempt: usize,
+    seed: Seed,
+    markers: AtomicUsize,
+    requests: AtomicUsize,
+    first: AtomicUsize,
+    last: AtomicUsize,
+    seen: Mutex<BTreeMap<String, Seen>>,
+}
+
+impl Cx {
+    pub(crate) fn new(run: Arc<Run>, check: Check, attempt: usize) -> Self {
+        let seed = Seed::new(run.settings.seed).of(check.id);
+        Self {
+            run,
+            check,
+            attempt,
+            seed,
+            markers: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
+            first: AtomicUsize::new(0),
+            last: AtomicUsize::new(0),
+            seen: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> String {
+        self.check.id.to_owned()
+    }
+
+    pub(crate) fn declared(&self) -> &Declared {
+        &self.run.declared
+    }
+
+    /// The caller with the primary key; without a key where none is needed.
+    pub(crate) fn api(&self) -> Client<'_> {
+        match &self.run.keys.primary {
+            Some(key) => self.with_key(key),
+            None => self.anonymous(),
+        }
+    }
+
+    /// The caller with a key of another tenant.
+    pub(crate) fn other(&self) -> Option<Client<'_>> {
+        self.run.keys.other_tenant.as_ref().map(|key| self.with_key(key))
+    }
+
+    pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
+        Client { cx: self, caller: Caller::Key(key.to_owned()) }
+    }
+
+    pub(crate) const fn anonymous(&self) -> Client<'_> {
+        Client { cx: self, caller: Caller::Anonymous }
+    }
+
+    /// Random numbers of this check, under a name.
+    pub(crate) fn rng(&self, name: &str) -> Rng {
+        self.seed.of(name).rng()
+    }
+
+    /// The seed of something named within this check; the same in both attempts.
+    pub(crate) fn seed(&self, name: &str) -> Seed {
+        self.seed.of(name)
+    }
+
+    /// An identifier that nothing else in the run has (TYP-13). Every created record carries one.
+    pub(crate) fn marker(&self) -> String {
+        format!("{}:{}", crate::journal::SYSTEM, self.unique())
+    }
+
+    /// Letters, digits and dashes that nothing else in the run has.
+    pub(crate) fn unique(&self) -> String {
+        let number = self.markers.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{}-{number}", self.run.token, self.seed.of(&self.attempt.to_string()).token())
+    }
+
+    /// How many cases a generated check runs at this run's intensity.
+    pub(crate) fn cases(&self, quick: usize, default: usize, deep: usize) -> usize {
+        match self.run.settings.intensity {
+            Intensity::Quick => quick,
+            Intensity::Default => default,
+            Intensity::Deep => deep,
+        }
+    }
+
+    /// Records a look at a row; whether it holds.
+    pub(crate) fn holds(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> bool {
+        self.look(row, if holds { Verdict::Holds } else { Verdict::Breaks }, found, &[]);
+        holds
+    }
+
+    /// Records a look at a row; a row that does not hold ends the check.
+    pub(crate) fn must(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> Result<(), Stop> {
+        if self.holds(row, holds, found) { Ok(()) } else { Err(Stop::Failed) }
+    }
+
+    /// Records a look at a row that a server may deviate from: a warning at most.
+    pub(crate) fn prefers(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> bool {
+        self.look(row, if holds { Verdict::Holds } else { Verdict::Deviates }, found, &[]);
+        holds
+    }
+
+    /// Records a row that does not hold with the fewest steps that show it.
+    pub(crate) fn breaks(&self, row: &str, found: impl FnOnce() -> String, smallest: &[String]) {
+        self.look(row, Verdict::Breaks, found, smallest);
+    }
+
+    /// Records which of several allowed forms the server uses.
+    pub(crate) fn chose(&self, what: &'static str, form: impl Into<String>) {
+        self.run.choose(what, form.into());
+    }
+
+    fn look(&self, row: &str, verdict: Verdict, found: impl FnOnce() -> String, smallest: &[String]) {
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = all.entry(row.to_owned()).or_default();
+        let list = match verdict {
+            Verdict::Holds => {
+                seen.held = seen.held.saturating_add(1);
+                return;
+            }
+            Verdict::Breaks => &mut seen.broke,
+            Verdict::Deviates => &mut seen.deviated,
+        };
+        if list.len() < KEPT {
+            let exchange = self.last.load(Ordering::Relaxed);
+            list.push(Finding { check: self.id(), message: found(), exchange, smallest: smallest.to_vec() });
+        }
+    }
+
+    /// Everything seen so far, by row.
+    pub(crate) fn seen(&self) -> BTreeMap<String, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether any row was seen not to hold.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).values().any(|seen| !seen.broke.is_empty())
+    }
+
+    /// Numbers of the first and the last exchange of this attempt.
+    pub(crate) fn span(&self) -> (usize, usize) {
+        (self.first.load(Ordering::Relaxed), self.last.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn saw(&self, number: usize) {
+        let _ = self.first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        self.last.store(number, Ordering::Relaxed);
+    }
+
+    /// Whether one more request may be sent: neither forbidden nor over the budget.
+    pub(crate) fn may_send(&self, method: &Method) -> Result<(), Stop> {
+        let settings = &self.run.settings;
+        if !settings.writes && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+            return Err(Stop::Disabled("writes are not allowed on this target".to_owned()));
+        }
+        let sent = self.requests.fetch_add(1, Ordering::Relaxed);
+        if sent >= settings.requests_per_check || self.run.recorder.count() >= settings.requests {
+            return Err(Stop::Inconclusive(format!("the budget of requests is spent ({sent} in this check)")));
+        }
+        Ok(())
+    }
+
+    /// A body with a marker identifier before those it has.
+    pub(crate) fn marked(&self, body: &Value) -> Value {
+        let mut body = body.clone();
+        if self.declared().has_identifiers()
+            && let Some(members) = body.as_object_mut()
+        {
+            let list = members.entry("identifiers").or_insert_with(|| json!([]));
+            if let Some(list) = list.as_array_mut() {
+                list.insert(0, self.marker().into());
+            }
+        }
+        body
+    }
+
+    /// The row of an id; none for an id that the catalogue does not have.
+    pub(crate) fn row(id: &str) -> Option<&'static Row> {
+        Catalogue::built_in().ok()?.row(id)
+    }
+}

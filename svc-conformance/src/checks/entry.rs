@@ -1,0 +1,125 @@
+//! The entry point (ENT-01 to ENT-27, VER-01).
+
+use serde_json::Value;
+
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::kind_of;
+
+/// The collections that the entry point lists by the interface, and those that it may list.
+const LISTED: &[(&str, &str)] = &[
+    ("ENT-10", "people"),
+    ("ENT-11", "petitions"),
+    ("ENT-12", "events"),
+    ("ENT-13", "forms"),
+    ("ENT-14", "fundraising_pages"),
+    ("ENT-15", "donations"),
+    ("ENT-16", "tags"),
+    ("ENT-17", "lists"),
+    ("ENT-18", "queries"),
+    ("ENT-19", "questions"),
+    ("ENT-20", "share_pages"),
+    ("ENT-21", "advocacy_campaigns"),
+];
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new(
+        "ent/document",
+        &["ENT-01", "ENT-02", "ENT-03", "ENT-04", "ENT-05", "ENT-06", "ENT-07", "ENT-09", "ENT-25", "HAL-01", "VER-01"],
+        |cx| Box::pin(document(cx)),
+    )
+    .only_reads(),
+    Check::new(
+        "ent/collections",
+        &[
+            "ENT-10", "ENT-11", "ENT-12", "ENT-13", "ENT-14", "ENT-15", "ENT-16", "ENT-17", "ENT-18", "ENT-19",
+            "ENT-20", "ENT-21", "COL-01", "HAL-05",
+        ],
+        |cx| Box::pin(collections(cx)),
+    )
+    .only_reads(),
+    Check::new("ent/docs", &["ENT-22", "ENT-23"], |cx| Box::pin(docs(cx))).needs("link:entry_point.docs").only_reads(),
+    Check::new("ent/signup-link", &["ENT-24"], |cx| Box::pin(signup_link(cx))).only_reads(),
+];
+
+/// The fields of the entry point, with and without the slash at the end of its address.
+async fn document(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let declared = cx.declared();
+    let texts = ["motd", "vendor_name", "product_name", "svc_version", "namespace"];
+    for (row, name) in ["ENT-02", "ENT-04", "ENT-05", "ENT-06", "ENT-07"].iter().zip(texts) {
+        let value = &entry[declared.wire(name)];
+        cx.holds(row, value.is_string(), || format!("{name} is {value}"));
+    }
+    let most = &entry["max_pagesize"];
+    cx.holds("ENT-03", most.as_u64().is_some_and(|most| most >= 1), || format!("max_pagesize is {most}"));
+    let version = &entry[declared.wire("svc_version")];
+    let told = version.as_str().is_some_and(|text| !text.is_empty());
+    cx.holds("VER-01", told, || format!("{} is {version}", declared.wire("svc_version")));
+    for (rel, link) in entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "curies") {
+        let titled = link["title"].as_str().is_some_and(|title| !title.is_empty());
+        cx.prefers("ENT-25", titled, || format!("the link {rel} has no title"));
+    }
+    if !declared.helpers_only() {
+        let own = entry.link("self");
+        cx.must("ENT-09", own.is_some(), || format!("no link self in {}", entry.short()))?;
+        let again = api.get(&own.unwrap_or_default()).await?;
+        let same = again.status == 200 && without_links(&again.json) == without_links(&entry.json);
+        cx.holds("ENT-09", same, || format!("`self` of the entry point leads elsewhere: {again}"));
+    }
+    let bare = cx.run.target.base().trim_end_matches('/');
+    // An address without a path has no form without the slash.
+    if bare.matches('/').count() > 2 {
+        let answer = api.get(bare).await?;
+        let same = answer.status == 200 && without_links(&answer.json) == without_links(&entry.json);
+        cx.holds("HAL-01", same, || format!("without the slash at the end: {answer}"));
+    } else {
+        cx.holds("HAL-01", true, String::new);
+    }
+    Ok(())
+}
+
+fn without_links(json: &Value) -> Value {
+    let mut json = json.clone();
+    if let Some(members) = json.as_object_mut() {
+        members.remove("_links");
+    }
+    json
+}
+
+/// A collection is linked exactly when it is declared, and the link leads to one.
+async fn collections(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    for (row, many) in LISTED {
+        let listed = kind_of(many).is_some_and(|kind| cx.declared().offers(kind.one, "list"));
+        let link = entry.href(many);
+        let may_lack = *row == "ENT-21";
+        cx.holds(row, link.is_some() == listed || (may_lack && link.is_none()), || {
+            format!("{many}.list is {}declared, the link is {link:?}", if listed { "" } else { "not " })
+        });
+        let Some(href) = link.filter(|_| listed) else { continue };
+        let answer = api.get(&href).await?;
+        let page = answer.status == 200 && (answer.json["total_records"].is_number() || answer.text().trim() == "{}");
+        for row in [row, "COL-01", "HAL-05"] {
+            cx.holds(row, page, || format!("the link to {many} leads to no collection: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+async fn docs(cx: &Cx) -> Result<(), Stop> {
+    let entry = cx.api().entry().await?;
+    let docs = &entry["_links"]["docs"];
+    cx.must("ENT-22", docs["href"].as_str().is_some_and(|href| !href.is_empty()), || format!("docs is {docs}"))?;
+    cx.holds("ENT-23", docs["name"].is_string() && docs["index"].is_string(), || format!("docs is {docs}"));
+    Ok(())
+}
+
+async fn signup_link(cx: &Cx) -> Result<(), Stop> {
+    let entry = cx.api().entry().await?;
+    let there = entry.href("person_signup_helper").is_some();
+    let declared = cx.declared().helps("person_signup");
+    cx.holds("ENT-24", there == declared, || format!("declared: {declared}, linked: {there}, in {}", entry.short()));
+    Ok(())
+}

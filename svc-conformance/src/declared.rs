@@ -1,0 +1,263 @@
+//! What the server under test says it supports, with the questions that checks ask.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+pub use svc_core::export::Declaration;
+use svc_core::export::{DeclaredCollection, DeclaredField};
+
+use crate::fields;
+use crate::kinds::{KINDS, Kind, kind, kind_of};
+
+/// Where a declaration came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Source {
+    /// Handed over by the program that runs the suite.
+    Given,
+    /// Published by the server (UND-40).
+    Published,
+    /// Read from a file.
+    File,
+    /// Found out by asking the server.
+    Probed,
+}
+
+/// Why a declaration cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeclarationError {
+    /// The text is neither JSON nor TOML of a declaration.
+    #[error("the declaration cannot be read: {0}")]
+    Unreadable(String),
+    /// The form is one that this version does not know.
+    #[error("the declaration has version {0}; this suite reads version 1")]
+    Version(u32),
+}
+
+/// Reads a declaration from JSON or TOML.
+///
+/// # Errors
+/// The text is neither, or its `declaration_version` is not 1.
+pub fn read(text: &str) -> Result<Declaration, DeclarationError> {
+    let unreadable = |error: &dyn ToString| DeclarationError::Unreadable(error.to_string());
+    let declaration: Declaration = if text.trim_start().starts_with('{') {
+        serde_json::from_str(text).map_err(|error| unreadable(&error))?
+    } else {
+        toml::from_str(text).map_err(|error| unreadable(&error))?
+    };
+    if declaration.declaration_version != 1 {
+        return Err(DeclarationError::Version(declaration.declaration_version));
+    }
+    Ok(declaration)
+}
+
+/// A declaration with the questions that checks ask.
+#[derive(Debug, Clone)]
+pub(crate) struct Declared {
+    pub(crate) text: Declaration,
+    pub(crate) source: Source,
+}
+
+impl Declared {
+    pub(crate) const fn new(text: Declaration, source: Source) -> Self {
+        Self { text, source }
+    }
+
+    /// A name of the interface with the prefix in use, such as `svc:person`.
+    pub(crate) fn rel(&self, name: &str) -> String {
+        format!("{}:{name}", self.text.dialect.prefix)
+    }
+
+    /// A behaviour of the capability vocabulary.
+    pub(crate) fn behaves(&self, name: &str) -> bool {
+        self.text.behaviours.iter().any(|behaviour| behaviour == name)
+    }
+
+    pub(crate) fn collection(&self, many: &str) -> Option<&DeclaredCollection> {
+        self.text.collections.get(many)
+    }
+
+    /// Every declared kind, containers before what they contain.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        KINDS.iter().copied().filter(|kind| self.text.collections.contains_key(kind.many))
+    }
+
+    /// Whether an operation (`list`, `read`, `create`, `update`, `delete`) on a kind is declared.
+    pub(crate) fn offers(&self, one: &str, operation: &str) -> bool {
+        let collection = kind(one).and_then(|kind| self.collection(kind.many));
+        collection.is_some_and(|collection| collection.operations.iter().any(|offered| offered == operation))
+    }
+
+    /// Whether an operation is declared for any kind.
+    pub(crate) fn offers_any(&self, operation: &str) -> bool {
+        self.kinds().any(|kind| self.offers(kind.one, operation))
+    }
+
+    /// Whether the collection `many` is listed below records of a kind.
+    pub(crate) fn lists_below(&self, one: &str, many: &str) -> bool {
+        let collection = kind(one).and_then(|kind| self.collection(kind.many));
+        collection.is_some_and(|collection| collection.sub.iter().any(|sub| sub == many))
+    }
+
+    /// Whether records of a kind send a link; `self` always but from servers with helpers alone.
+    pub(crate) fn links(&self, one: &str, name: &str) -> bool {
+        if name == "self" {
+            return kind(one).is_some_and(|kind| self.collection(kind.many).is_some()) && !self.helpers_only();
+        }
+        let collection = kind(one).and_then(|kind| self.collection(kind.many));
+        collection.is_some_and(|collection| collection.links.iter().any(|link| link == name))
+    }
+
+    /// Whether a helper such as `record_signature` is declared.
+    pub(crate) fn helps(&self, helper: &str) -> bool {
+        self.text.helpers.contains_key(helper)
+    }
+
+    /// Whether a helper may be called without a key.
+    pub(crate) fn helps_anyone(&self, helper: &str) -> bool {
+        self.text.helpers.get(helper).is_some_and(|helper| helper.anonymous)
+    }
+
+    /// Whether an action function such as `add_tags` is declared.
+    pub(crate) fn acts(&self, function: &str) -> bool {
+        self.text.action_functions.iter().any(|declared| declared == function)
+    }
+
+    /// Whether helpers match persons (HLP-04).
+    pub(crate) fn matches_persons(&self) -> bool {
+        self.behaves("helper.match_person")
+    }
+
+    /// Whether there is no REST access.
+    pub(crate) fn helpers_only(&self) -> bool {
+        self.behaves("helpers_only")
+            || (!self.text.helpers.is_empty()
+                && self.text.collections.values().all(|one| one.operations.is_empty() && one.sub.is_empty()))
+    }
+
+    /// The fields of a kind.
+    pub(crate) fn fields(&self, one: &str) -> Option<&BTreeMap<String, DeclaredField>> {
+        kind(one).and_then(|kind| self.collection(kind.many)).map(|collection| &collection.fields)
+    }
+
+    /// A field of a kind by its path, such as `share_options[].network_a_share.title`.
+    ///
+    /// The two share objects of the networks are written with the neutral names of the catalogue.
+    pub(crate) fn field(&self, one: &str, path: &str) -> Option<&DeclaredField> {
+        let mut at = self.fields(one)?;
+        let mut steps = path.split('.').peekable();
+        loop {
+            let step = self.wire(steps.next()?.trim_end_matches("[]"));
+            let field = at.get(step)?;
+            if steps.peek().is_none() {
+                return Some(field);
+            }
+            at = field.fields.as_ref()?;
+        }
+    }
+
+    /// The name on the wire of a name in the catalogue.
+    pub(crate) fn wire<'n>(&'n self, name: &'n str) -> &'n str {
+        match name {
+            "network_a_share" => &self.text.dialect.network_a_share,
+            "network_b_share" => &self.text.dialect.network_b_share,
+            "svc_version" => &self.text.dialect.version_field,
+            other => other,
+        }
+    }
+
+    /// The places of the kinds where a field of the catalogue stands: kind, and path from its top.
+    pub(crate) fn places(&self, owner: &str, path: &str) -> Vec<(Kind, String)> {
+        let mut places = Vec::new();
+        if let Some(kind) = kind(owner) {
+            if self.field(owner, path).is_some() {
+                places.push((kind, path.to_owned()));
+            }
+            return places;
+        }
+        for kind in self.kinds() {
+            let Some(fields) = self.fields(kind.one) else { continue };
+            let mut carriers = Vec::new();
+            carried(fields, owner, "", &mut carriers);
+            let whole = carriers.into_iter().map(|carrier| format!("{carrier}.{path}"));
+            places.extend(whole.filter(|place| self.field(kind.one, place).is_some()).map(|place| (kind, place)));
+        }
+        places
+    }
+
+    /// Whether a field of the catalogue is declared anywhere; `*` stands for any resource.
+    pub(crate) fn has_field(&self, owner: &str, path: &str) -> bool {
+        match (owner, path) {
+            ("*", "identifiers" | "created_date" | "modified_date") => {
+                (!self.text.collections.is_empty() || !self.text.helpers.is_empty())
+                    && !self.behaves(&format!("without.{path}"))
+            }
+            ("*", path) => self.kinds().any(|kind| self.field(kind.one, path).is_some()),
+            ("entry_point", field) => {
+                let declared = self.text.entry_point.as_ref();
+                declared.is_some_and(|entry| entry.fields.iter().any(|name| name == self.wire(field)))
+            }
+            // A field of the helper that a record shows as a link (RES-canvass-07).
+            ("canvass", "canvasser") if self.links("canvass", "canvasser") => true,
+            (owner, path) => !self.places(owner, path).is_empty(),
+        }
+    }
+
+    /// Whether identifiers of the client are kept (TYP-13).
+    pub(crate) fn has_identifiers(&self) -> bool {
+        self.has_field("*", "identifiers")
+    }
+
+    /// Whether any record may be refused for what its body says (ERR-12).
+    pub(crate) fn has_rule(&self) -> bool {
+        self.behaves("validates_types") || self.behaves("validates_enums") || self.has_required()
+    }
+
+    fn has_required(&self) -> bool {
+        let collections = self.text.collections.values();
+        collections.into_iter().any(|collection| collection.fields.values().any(|field| field.required))
+    }
+
+    /// Kinds and operations that are declared missing though the kind is known.
+    pub(crate) fn unsupported(&self) -> Vec<(Kind, &'static str)> {
+        let operations = ["list", "create", "read", "update", "delete"];
+        let missing = |kind: Kind| operations.into_iter().filter(move |op| !self.offers(kind.one, op));
+        self.kinds().flat_map(|kind| missing(kind).map(move |operation| (kind, operation))).collect()
+    }
+}
+
+/// Where a shared object is carried below some fields, each path with `[]` after an array.
+fn carried(fields: &BTreeMap<String, DeclaredField>, owner: &str, above: &str, out: &mut Vec<String>) {
+    for (name, field) in fields {
+        let array = if field.kind.ends_with("[]") { "[]" } else { "" };
+        let place = format!("{above}{name}{array}");
+        if fields::shared(name) == Some(owner) {
+            out.push(place.clone());
+        }
+        if let Some(inner) = &field.fields {
+            carried(inner, owner, &format!("{place}."), out);
+        }
+    }
+}
+
+/// The kind that a collection's name in a condition means.
+pub(crate) fn named(many: &str) -> Option<Kind> {
+    kind_of(many)
+}
+
+/// The values at a path of a representation; `[]` goes through every element of an array.
+pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
+    let mut found = vec![json];
+    for step in path.split('.') {
+        let (name, each) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+        let members = found.into_iter().filter_map(|value| value.get(name));
+        found = if each {
+            members.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).collect()
+        } else {
+            members.collect()
+        };
+    }
+    found
+}

@@ -1,0 +1,94 @@
+//! What a run says about a row, and what a check saw.
+
+use serde::Serialize;
+
+/// What a run says about one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Observed at least once, and every observation was as the row says.
+    Pass,
+    /// Observed otherwise, and again when tried once more.
+    Fail,
+    /// As the row says, with something that a reader should know; or a SHOULD row that does not hold.
+    Warn,
+    /// The row's condition does not hold: it binds this server to nothing.
+    NotApplicable,
+    /// The run was told not to look (filters, no writes, no side effects, a lower intensity).
+    Disabled,
+    /// The row applies, and nothing was observed, or what was observed did not come again.
+    Inconclusive,
+    /// A check of the suite broke.
+    Error,
+    /// Failed as a waiver foretold.
+    Waived,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 8] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Warn,
+        Self::NotApplicable,
+        Self::Disabled,
+        Self::Inconclusive,
+        Self::Error,
+        Self::Waived,
+    ];
+
+    /// The outcome in words, such as `not applicable`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Warn => "warn",
+            Self::NotApplicable => "not applicable",
+            Self::Disabled => "disabled",
+            Self::Inconclusive => "inconclusive",
+            Self::Error => "error",
+            Self::Waived => "waived",
+        }
+    }
+}
+
+/// How one look at one row ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Holds,
+    Deviates,
+    Breaks,
+}
+
+/// Everything one check saw of one row.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    /// Looks that found what the row says.
+    pub(crate) held: usize,
+    /// What else was found, each with the number of the last exchange before; the first few only.
+    pub(crate) broke: Vec<Finding>,
+    pub(crate) deviated: Vec<Finding>,
+}
+
+impl Seen {
+    pub(crate) const fn observations(&self) -> usize {
+        self.held.saturating_add(self.broke.len()).saturating_add(self.deviated.len())
+    }
+}
+
+/// Something that a row does not allow, or that a reader should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The check that saw it.
+    pub check: String,
+    /// What was expected and what was found.
+    pub message: String,
+    /// Number of the exchange after which it was seen.
+    pub exchange: usize,
+    /// The fewest steps that show it, each one line; empty where the check has no smaller case than itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub smallest: Vec<String>,
+}

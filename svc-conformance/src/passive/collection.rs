@@ -1,0 +1,50 @@
+//! Pages of collections (COL-20 to COL-28, LIM-01).
+
+use serde_json::Value;
+
+use super::Known;
+use crate::check::Cx;
+use crate::session::Answer;
+
+/// One page of a collection.
+pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
+    let page = &answer.json;
+    let number = |name: &str| page[name].as_u64();
+    let (pages, size, at, total) = (number("total_pages"), number("per_page"), number("page"), number("total_records"));
+    let lists = page["_embedded"].as_object();
+    let rel = match known {
+        Some(Known::Collection(of)) => Some(format!("{}:{}", answer.prefix, of.many)),
+        _ => lists.and_then(|lists| lists.keys().next().cloned()),
+    };
+    let members = rel.as_ref().and_then(|rel| lists?.get(rel)).and_then(Value::as_array);
+    let count = members.map_or(0, |members| u64::try_from(members.len()).unwrap_or(u64::MAX));
+    let ceiling = match (total, size) {
+        (Some(total), Some(size)) if size > 0 => Some(total.div_ceil(size)),
+        _ => None,
+    };
+    let fits =
+        pages.is_some_and(|pages| ceiling.is_none_or(|ceiling| pages == ceiling || (total == Some(0) && pages <= 1)));
+    cx.holds("COL-20", fits, || format!("total_pages is {pages:?}, by the other two it is {ceiling:?}: {answer}"));
+    cx.holds("COL-21", size.is_some_and(|size| size >= 1 && count <= size), || {
+        format!("per_page is {size:?} on a page of {count}: {answer}")
+    });
+    cx.holds("COL-22", at.is_some_and(|at| at >= 1), || format!("page is {at:?}: {answer}"));
+    cx.holds("COL-23", total.is_some_and(|total| total >= count), || {
+        format!("total_records is {total:?} with {count} members on the page: {answer}")
+    });
+    if let Some(most) = cx.run.page_limit() {
+        let held = count <= most && size.is_none_or(|size| size <= most);
+        cx.holds("LIM-01", held, || format!("max_pagesize is {most}, the page has {count} of {size:?}: {answer}"));
+        cx.holds("COL-21", size.is_none_or(|size| size <= most), || format!("max_pagesize is {most}: {answer}"));
+    }
+    let Some(rel) = rel else { return };
+    let links = &page["_links"][&rel];
+    let own = |member: &Value| member["_links"]["self"]["href"].as_str().map(ToOwned::to_owned);
+    let listed = links.as_array().map_or(&[][..], Vec::as_slice);
+    let hrefs: Vec<_> = listed.iter().map(|link| link["href"].as_str().map(ToOwned::to_owned)).collect();
+    let owns: Vec<_> = members.map_or(&[][..], Vec::as_slice).iter().map(own).collect();
+    let is_empty = count == 0 && links.is_null();
+    cx.holds("COL-25", is_empty || (links.is_array() && hrefs == owns), || {
+        format!("the links of the members are {hrefs:?}, their own addresses {owns:?}")
+    });
+}

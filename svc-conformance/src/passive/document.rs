@@ -1,0 +1,206 @@
+//! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to HAL-18).
+
+use http::Method;
+use serde_json::{Map, Value};
+
+use super::known::meaning;
+use super::{Known, collection, values};
+use crate::address;
+use crate::check::Cx;
+use crate::kinds::{Kind, kind, kind_of};
+use crate::session::Answer;
+
+/// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
+const PLAIN: &[&str] = &[
+    "about",
+    "alternate",
+    "appendix",
+    "author",
+    "bookmark",
+    "canonical",
+    "collection",
+    "contents",
+    "copyright",
+    "curies",
+    "current",
+    "describedby",
+    "docs",
+    "edit",
+    "edit-form",
+    "first",
+    "glossary",
+    "help",
+    "hub",
+    "icon",
+    "index",
+    "item",
+    "last",
+    "license",
+    "monitor",
+    "next",
+    "payment",
+    "predecessor-version",
+    "prev",
+    "previous",
+    "preview",
+    "privacy-policy",
+    "profile",
+    "related",
+    "replies",
+    "search",
+    "section",
+    "self",
+    "service",
+    "service-desc",
+    "service-doc",
+    "start",
+    "status",
+    "successor-version",
+    "tag",
+    "terms-of-service",
+    "type",
+    "up",
+    "version-history",
+    "via",
+    "working-copy",
+];
+
+/// The body of a successful answer.
+pub(crate) fn whole(cx: &Cx, answer: &Answer) {
+    let Some(object) = answer.json.as_object() else { return };
+    let bare = object.is_empty() || (object.contains_key("notice") && !object.contains_key("_links"));
+    if bare {
+        return;
+    }
+    let known = cx.run.relations.of(&answer.url);
+    let is_read = answer.method == Method::GET;
+    let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
+    match known {
+        Some(Known::Record(of)) if is_read => {
+            cx.holds("HAL-14", !is_page, || format!("svc:{} leads to a collection: {answer}", of.one));
+        }
+        Some(Known::Collection(of)) if is_read => {
+            cx.holds("HAL-14", is_page, || format!("svc:{} leads to no collection: {answer}", of.many));
+        }
+        _ => {}
+    }
+    if is_page {
+        collection::look(cx, answer, known);
+        look(cx, answer, object, None);
+    } else {
+        let of = match known {
+            Some(Known::Record(of) | Known::Collection(of) | Known::Helper(of)) => Some(of),
+            None => None,
+        };
+        look(cx, answer, object, of);
+    }
+    if object.contains_key("_links") {
+        curies(cx, answer, object, is_page);
+    }
+}
+
+/// One document or embedded member, of a kind if it is a record.
+pub(crate) fn look(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Option<Kind>) {
+    let links = object.get("_links").and_then(Value::as_object);
+    cx.holds("HAL-07", links.is_some(), || format!("no `_links` in {}", short(object, answer)));
+    if let Some(links) = links {
+        relations(cx, answer, object, links, of);
+        if let (Some(of), Some(own)) = (of, links.get("self").and_then(|own| own["href"].as_str()))
+            && let Some(own) = address::resolve(&answer.url, own)
+        {
+            cx.run.relations.learn(&own, Known::Record(of));
+        }
+    }
+    for (rel, list) in object.get("_embedded").and_then(Value::as_object).into_iter().flatten() {
+        let linked = links.and_then(|links| links.get(rel));
+        cx.holds("HAL-08", linked.is_some(), || format!("{rel} is embedded, not linked, in {answer}"));
+        let name = rel.strip_prefix(&format!("{}:", answer.prefix));
+        let of = name.and_then(|name| kind_of(name).or_else(|| kind(name)));
+        for member in list.as_array().map_or(std::slice::from_ref(list), Vec::as_slice) {
+            if let Some(member) = member.as_object() {
+                look(cx, answer, member, of);
+            }
+        }
+    }
+    if let Some(of) = of {
+        values::record(cx, answer, object, of);
+    }
+}
+
+fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<String, Value>, of: Option<Kind>) {
+    let own = format!("{}:", answer.prefix);
+    for (rel, link) in links {
+        let name = rel.strip_prefix(&own);
+        cx.holds("HAL-09", is_relation(rel, name, links), || {
+            format!("the relation `{rel}` has neither the prefix `{own}` nor a registered name, in {answer}")
+        });
+        let members = object.get("_embedded").and_then(|embedded| embedded.get(rel)).is_some_and(Value::is_array);
+        let is_page = object.contains_key("total_records");
+        let many = rel == "curies" || (is_page && name.is_some_and(|name| kind_of(name).is_some())) || members;
+        let formed = match link {
+            Value::Array(list) => many && list.iter().all(|link| rel == "curies" || leads(&answer.url, link)),
+            other => rel != "curies" && !members && leads(&answer.url, other),
+        };
+        cx.holds("HAL-13", formed, || format!("the link `{rel}` is {link}, in {answer}"));
+        let Some(known) = name.and_then(|name| meaning(name, of)) else { continue };
+        let known = match (link, known) {
+            (Value::Array(_), Known::Collection(of)) => Known::Record(of),
+            (_, known) => known,
+        };
+        for link in link.as_array().map_or(std::slice::from_ref(link), Vec::as_slice) {
+            if let Some(url) = link["href"].as_str().and_then(|href| address::resolve(&answer.url, href)) {
+                cx.run.relations.learn(&url, known);
+            }
+        }
+    }
+}
+
+/// A relation of the interface, a registered one, or one whose own curie the document has (ENT-27).
+fn is_relation(rel: &str, name: Option<&str>, links: &Map<String, Value>) -> bool {
+    if let Some(name) = name {
+        return !name.is_empty();
+    }
+    match rel.split_once(':') {
+        None => PLAIN.contains(&rel),
+        Some((_, rest)) if rest.starts_with("//") => true,
+        Some((prefix, rest)) => {
+            let curies = links.get("curies").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            // A record embedded in a page has no curies of its own.
+            let foreign = curies.is_empty() || curies.iter().any(|curie| curie["name"] == prefix);
+            let interface = kind(rest).is_some() || kind_of(rest).is_some();
+            foreign && !rest.is_empty() && !interface
+        }
+    }
+}
+
+fn leads(document: &str, link: &Value) -> bool {
+    let templated = link["templated"] == true;
+    let href = link["href"].as_str().filter(|href| !href.is_empty());
+    href.is_some_and(|href| templated || address::resolve(document, href).is_some())
+}
+
+/// HAL-18, on every document that has curies, on the entry point and on collections also where they lack.
+fn curies(cx: &Cx, answer: &Answer, object: &Map<String, Value>, is_page: bool) {
+    let curies = object.get("_links").and_then(|links| links.get("curies"));
+    let is_entry = answer.url == cx.run.target.base();
+    if curies.is_none() && !is_page && !is_entry {
+        return;
+    }
+    let list = curies.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let good = list.iter().any(|curie| {
+        let template = curie["href"].as_str().is_some_and(|href| href.contains("{rel}"));
+        curie["name"] == answer.prefix && template && curie["templated"] == true
+    });
+    cx.holds("HAL-18", good, || format!("curies are {curies:?} in {answer}"));
+    if is_page {
+        cx.holds("COL-26", good, || format!("curies are {curies:?} in {answer}"));
+    }
+    if is_entry {
+        cx.holds("ENT-26", good, || format!("curies are {curies:?} in {answer}"));
+    }
+}
+
+fn short(object: &Map<String, Value>, answer: &Answer) -> String {
+    let text: String = Value::Object(object.clone()).to_string().chars().take(300).collect();
+    format!("{text} of {}", answer.request)
+}

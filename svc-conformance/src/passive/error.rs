@@ -1,0 +1,94 @@
+//! Error bodies (ERR-01 to ERR-28).
+
+use serde_json::Value;
+
+use super::document;
+use crate::check::Cx;
+use crate::kinds::kind;
+use crate::session::{Answer, descriptions};
+
+/// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
+const CODES: [u64; 15] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 412, 413, 415, 501, 503];
+
+/// The body of a failing answer that is neither 401 nor 403.
+pub(crate) fn look(cx: &Cx, answer: &Answer) {
+    if !(400..600).contains(&answer.status) {
+        cx.holds("ERR-01", false, || format!("neither success nor failure: {answer}"));
+        return;
+    }
+    // A missing record needs no body; ERR-11 judges what it has.
+    let Some(error) = answer.error() else {
+        let bare = !answer.problems().is_empty();
+        cx.holds("ERR-01", bare, || format!("the body has no error object: {answer}"));
+        cx.prefers("ERR-02", !bare, || format!("a bare description: {answer}"));
+        return;
+    };
+    cx.holds("ERR-01", true, String::new);
+    cx.run.met.add("error_body");
+    let sort = error["request_type"].as_str().unwrap_or_default();
+    cx.holds("ERR-18", matches!(sort, "atomic" | "non-atomic"), || format!("request_type {sort:?}: {answer}"));
+    let code = error["response_code"].as_u64();
+    cx.holds("ERR-19", code == Some(answer.status.into()), || format!("response_code {code:?}: {answer}"));
+    cx.holds("ERR-03", code.is_none_or(|code| code == u64::from(answer.status)), || answer.to_string());
+    if sort == "non-atomic" {
+        cx.holds("ERR-19", code == Some(400), || format!("non-atomic with {code:?}: {answer}"));
+    }
+    let entries = answer.entries();
+    let right = if sort == "non-atomic" { entries.len() >= 2 } else { entries.len() == 1 };
+    cx.holds("ERR-20", right, || format!("{} entries in a {sort} error: {answer}", entries.len()));
+    for one in entries {
+        entry(cx, answer, one, sort == "non-atomic");
+    }
+    let bare = entries.iter().all(|entry| descriptions(entry).is_empty());
+    cx.prefers("ERR-02", !bare, || format!("no descriptions in any entry: {answer}"));
+    for (rel, value) in answer.json.as_object().into_iter().flatten() {
+        let name = rel.strip_prefix(&format!("{}:", answer.prefix)).filter(|name| *name != "error");
+        if let (Some(of), Some(object)) = (name.and_then(kind), value.as_object()) {
+            document::look(cx, answer, object, Some(of));
+        }
+    }
+}
+
+fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
+    let relation = entry["resource"].as_str().unwrap_or_default();
+    let prefixed = relation.strip_prefix(&format!("{}:", answer.prefix)).is_some_and(|name| !name.is_empty());
+    cx.holds("ERR-21", prefixed, || format!("resource {relation:?}: {answer}"));
+    let code = entry["response_code"].as_u64().unwrap_or_default();
+    cx.holds("ERR-22", CODES.contains(&code), || format!("entry code {code}: {answer}"));
+    let list = descriptions(entry);
+    if matches!(code, 400 | 500) {
+        cx.run.met.add("failed_entry");
+        let own = entry.get("error_descriptions").or_else(|| entry.get("errors").filter(|_| non_atomic));
+        let filled = own.and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+        cx.holds("ERR-23", filled, || format!("an entry with {code} has no descriptions: {answer}"));
+        if non_atomic {
+            let spelling = if entry.get("error_descriptions").is_some() { "error_descriptions" } else { "errors" };
+            cx.chose("descriptions of non-atomic entries", spelling);
+        }
+    }
+    for description in list {
+        let code = description.get("error_code").or_else(|| description.get("code").filter(|_| non_atomic));
+        let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+        let snake = code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
+        cx.holds("ERR-24", snake, || format!("error_code {code:?}: {answer}"));
+        let text = description.get("description");
+        let said = text.is_none_or(|text| text.as_str().is_some_and(|text| !text.is_empty()));
+        cx.holds("ERR-25", said, || format!("description {text:?}: {answer}"));
+        let names = description.get("properties");
+        let listed = names.is_none_or(|names| names.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
+        cx.holds("ERR-26", listed, || format!("properties {names:?}: {answer}"));
+        for (row, name) in [("ERR-27", "hint"), ("ERR-28", "reference_code")] {
+            if let Some(value) = description.get(name) {
+                cx.holds(row, value.is_string(), || format!("{name} {value}: {answer}"));
+            }
+        }
+    }
+    if answer.status == 500 {
+        let codes = list.iter().filter_map(|d| d.get("error_code").or_else(|| d.get("code"))).filter_map(Value::as_str);
+        let expected = codes.into_iter().all(|code| code == "NOT_IMPLEMENTED" || code == "NOT_SUPPORTED");
+        if !expected {
+            let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));
+            cx.prefers("ERR-06", named && !list.is_empty(), || format!("no reference_code: {answer}"));
+        }
+    }
+}

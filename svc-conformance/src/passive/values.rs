@@ -1,0 +1,220 @@
+//! Values of fields: type, form and listed values of whatever the catalogue names (TC, and the type rows).
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use serde_json::{Map, Value};
+
+use crate::catalogue::Catalogue;
+use crate::check::Cx;
+use crate::declared::at;
+use crate::fields::{self, Field, Shape, Way};
+use crate::kinds::Kind;
+use crate::session::Answer;
+
+/// Every declared field and link of one record.
+pub(crate) fn record(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
+    let record = Value::Object(object.clone());
+    owner(cx, answer, &record, of.one);
+    present(cx, answer, &record, of);
+    common(cx, answer, object);
+    links(cx, answer, object, of);
+    if of.one == "person" {
+        person(cx, answer, &record);
+    }
+}
+
+/// The fields of a resource or shared object.
+fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
+    for field in fields::of(name) {
+        let path = wire(cx, field.path);
+        for value in at(object, &path).into_iter().filter(|value| !value.is_null()) {
+            one(cx, answer, field, value);
+            let last = field.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
+            let Some(shared) = fields::shared(last) else { continue };
+            for member in value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice) {
+                owner(cx, answer, member, shared);
+            }
+        }
+    }
+}
+
+/// A path of the catalogue with the names that this server uses.
+pub(crate) fn wire(cx: &Cx, path: &str) -> String {
+    let steps = path.split('.').map(|step| match step.strip_suffix("[]") {
+        Some(name) => format!("{}[]", cx.declared().wire(name)),
+        None => cx.declared().wire(step).to_owned(),
+    });
+    steps.collect::<Vec<_>>().join(".")
+}
+
+fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
+    let right = is_shape(value, field.shape) && is_listed(value, field);
+    let found = || format!("{}.{} is {value}: {answer}", field.owner, field.path);
+    cx.holds(field.row, right, found);
+    if let Some(row) = row(field.shape) {
+        cx.holds(row, right, found);
+    }
+    if field.shape == Shape::Time && right {
+        let zulu = value.as_str().is_some_and(|text| text.ends_with(['Z', 'z']));
+        cx.prefers("TYP-06", zulu, || format!("{}.{} is not in UTC: {value}", field.owner, field.path));
+    }
+    if field.row == "RES-phone_number-03" {
+        let digits = value.as_str().is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+        cx.holds("RES-phone_number-03", digits, found);
+        cx.holds("LIM-03", digits, found);
+    }
+    if field.row == "RES-person-35" {
+        cx.holds("RES-person-35", value.as_str().is_some_and(|text| !text.starts_with('@')), found);
+    }
+    if matches!(field.row, "RES-person-16" | "RES-person-17") {
+        cx.holds(field.row, is_unique(value), found);
+    }
+}
+
+/// The type row of a shape.
+pub(crate) const fn row(shape: Shape) -> Option<&'static str> {
+    Some(match shape {
+        Shape::Text => "TYP-01",
+        Shape::Integer => "TYP-02",
+        Shape::Float => "TYP-03",
+        Shape::Number => "TYP-04",
+        Shape::Boolean => "TYP-05",
+        Shape::Time => "TYP-06",
+        Shape::Date => "TYP-07",
+        Shape::Enum => "TYP-08",
+        Shape::Flexible => "TYP-09",
+        Shape::Object => "TYP-11",
+        Shape::Texts | Shape::Objects => "TYP-12",
+        Shape::Reference | Shape::OneOrMany => return None,
+    })
+}
+
+fn is_listed(value: &Value, field: &Field) -> bool {
+    field.shape != Shape::Enum || value.as_str().is_some_and(|text| field.values.contains(&text))
+}
+
+/// Whether a value has the JSON type and form of a shape.
+pub(crate) fn is_shape(value: &Value, shape: Shape) -> bool {
+    match shape {
+        Shape::Text | Shape::Enum | Shape::Flexible => value.is_string(),
+        // 3.0 has no fraction, however it is written.
+        Shape::Integer => {
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        Shape::Float | Shape::Number => value.is_number(),
+        Shape::Boolean => value.is_boolean(),
+        Shape::Time => value.as_str().is_some_and(|text| instant(text).is_some()),
+        Shape::Date => value.as_str().is_some_and(|text| NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()),
+        Shape::Object => value.is_object(),
+        Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+        Shape::Objects => value.as_array().is_some_and(|list| list.iter().all(Value::is_object)),
+        Shape::Reference => value.is_string() || value["href"].is_string(),
+        Shape::OneOrMany => value.is_object() || value.as_array().is_some_and(|list| list.iter().all(Value::is_object)),
+    }
+}
+
+/// The instant of an ISO 8601 timestamp; one without a zone counts as UTC.
+pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(time.to_utc());
+    }
+    for form in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y%m%dT%H%M%S%#z"] {
+        if let Ok(time) = DateTime::parse_from_str(text, form) {
+            return Some(time.to_utc());
+        }
+    }
+    for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%SZ", "%Y-%m-%dT%H:%MZ"] {
+        if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
+            return Some(time.and_utc());
+        }
+    }
+    None
+}
+
+fn is_unique(value: &Value) -> bool {
+    let list = value.as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().enumerate().all(|(at, one)| !list.iter().take(at).any(|other| other == one))
+}
+
+/// Computed fields are there when declared.
+fn present(cx: &Cx, answer: &Answer, record: &Value, of: Kind) {
+    for field in fields::of(of.one).filter(|field| field.way != Way::RoundTrip) {
+        let declared = cx.declared().field(of.one, field.path);
+        if declared.is_some_and(|field| field.computed && field.readable) {
+            inside(cx, answer, record, field, field.path);
+        }
+    }
+    let Some(_) = cx.declared().field(of.one, "share_options") else { return };
+    for field in fields::of("share_options").filter(|field| field.way == Way::Type) {
+        let place = format!("share_options[].{}", field.path);
+        if cx.declared().field(of.one, &place).is_some_and(|field| field.computed && field.readable) {
+            inside(cx, answer, record, field, &place);
+        }
+    }
+}
+
+fn inside(cx: &Cx, answer: &Answer, record: &Value, field: &Field, path: &str) {
+    let path = wire(cx, path);
+    let (parents, name) = match path.rsplit_once('.') {
+        Some((parent, name)) => (at(record, parent), name),
+        None => (vec![record], path.as_str()),
+    };
+    for parent in parents.into_iter().filter(|parent| parent.is_object()) {
+        let there = parent.get(name).is_some_and(|value| !value.is_null());
+        cx.holds(field.row, there, || format!("the declared computed field {path} is missing: {answer}"));
+    }
+}
+
+/// The fields that every resource has (TYP-13 to TYP-16).
+fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
+    if let Some(identifiers) = object.get("identifiers").filter(|value| !value.is_null()) {
+        let list = identifiers.as_array();
+        let formed = |entry: &Value| {
+            entry.as_str().and_then(|e| e.split_once(':')).is_some_and(|(s, i)| !s.is_empty() && !i.is_empty())
+        };
+        cx.holds("TYP-13", list.is_some_and(|list| list.iter().all(formed)), || format!("{identifiers} in {answer}"));
+        cx.holds("TYP-14", is_unique(identifiers), || format!("{identifiers} in {answer}"));
+    }
+    let time = |name: &str| object.get(name).filter(|value| !value.is_null());
+    let read = |value: Option<&Value>| value.and_then(Value::as_str).and_then(instant);
+    let (created, modified) = (time("created_date"), time("modified_date"));
+    for (row, value) in [("TYP-15", created), ("TYP-16", modified)] {
+        if value.is_some() {
+            cx.holds(row, read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
+            cx.holds("TYP-06", read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
+        }
+    }
+    if let (Some(created), Some(modified)) = (read(created), read(modified)) {
+        cx.holds("TYP-16", modified >= created, || format!("modified before it was created: {answer}"));
+    }
+}
+
+/// The links that the catalogue names are in every representation when declared; those to a person only where one is known.
+fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
+    let Some(links) = object.get("_links").and_then(Value::as_object) else { return };
+    let Ok(catalogue) = Catalogue::built_in() else { return };
+    let prefix = format!("link:{}.", of.one);
+    for row in catalogue.rows() {
+        let Some(name) = row.condition.strip_prefix(&prefix) else { continue };
+        let to_person = matches!(name, "creator" | "modified_by" | "organizer" | "canvasser" | "person" | "target");
+        let rel = if name == "self" { name.to_owned() } else { cx.declared().rel(name) };
+        let there = links.contains_key(&rel);
+        if there || (!to_person && cx.declared().links(of.one, name)) {
+            cx.holds(&row.id, there, || format!("no link `{rel}` in {answer}"));
+        }
+    }
+}
+
+/// At most one of each kind of contact is primary.
+fn person(cx: &Cx, answer: &Answer, person: &Value) {
+    let places = [
+        ("RES-postal_address-02", "postal_addresses"),
+        ("RES-email_address-02", "email_addresses"),
+        ("RES-phone_number-02", "phone_numbers"),
+    ];
+    for (row, name) in places {
+        if let Some(list) = person[name].as_array() {
+            let primary = list.iter().filter(|one| one["primary"] == true || one["primary"] == "true").count();
+            cx.holds(row, primary <= 1, || format!("{primary} of {name} are primary: {answer}"));
+        }
+    }
+}

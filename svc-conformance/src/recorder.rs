@@ -1,0 +1,168 @@
+//! The recorder: every exchange of a run passes here, and keys are taken out before anything is kept.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use serde::Serialize;
+
+use crate::target::TargetError;
+
+/// Bytes of a body that a recording keeps.
+const KEPT: usize = 64 * 1024;
+
+/// One request with its answer, without keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// Its place in the run, counted from 1.
+    pub number: usize,
+    /// The check that sent it.
+    pub check: String,
+    /// Method of the request.
+    pub method: String,
+    /// Absolute address of the request.
+    pub url: String,
+    /// Headers of the request; keys are replaced.
+    pub headers: Vec<(String, String)>,
+    /// Body of the request.
+    pub body: String,
+    /// The answer, or why there is none.
+    pub answer: Result<Answered, String>,
+    /// How long the answer took, in microseconds.
+    pub micros: u64,
+}
+
+/// The answer of a recorded exchange.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Answered {
+    /// Status code.
+    pub status: u16,
+    /// Headers; keys are replaced.
+    pub headers: Vec<(String, String)>,
+    /// Body, cut at 64 KiB.
+    pub body: String,
+}
+
+impl Exchange {
+    /// Method, address and body of the request in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = format!("{} {}", self.method, self.url);
+        if !self.body.is_empty() {
+            let _ = write!(line, " {}", self.body.chars().take(400).collect::<String>());
+        }
+        line
+    }
+}
+
+/// Keeps what was sent and answered.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    secrets: Vec<(String, String)>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    count: usize,
+    /// Exchanges that are still needed, by number.
+    exchanges: HashMap<usize, Arc<Exchange>>,
+    /// A running digest of every request, to compare two runs.
+    digest: u64,
+}
+
+impl Recorder {
+    /// A recorder that replaces each secret by its name.
+    pub(crate) fn new(secrets: Vec<(String, String)>) -> Self {
+        let mut secrets: Vec<_> = secrets.into_iter().filter(|(secret, _)| !secret.is_empty()).collect();
+        // A key that begins with another must go first.
+        secrets.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        Self { secrets, kept: Mutex::default() }
+    }
+
+    /// How many requests were sent.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().count
+    }
+
+    /// A digest of every request in its order.
+    pub(crate) fn digest(&self) -> u64 {
+        self.lock().digest
+    }
+
+    pub(crate) fn record(
+        &self,
+        check: &str,
+        request: &Request<Bytes>,
+        answer: &Result<Response<Bytes>, TargetError>,
+        took: Duration,
+    ) -> Arc<Exchange> {
+        let headers = |map: &http::HeaderMap| {
+            let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+            map.iter().map(|(name, value)| (name.as_str().to_owned(), self.redacted(&text(value)))).collect()
+        };
+        let answer = match answer {
+            Ok(response) => Ok(Answered {
+                status: response.status().as_u16(),
+                headers: headers(response.headers()),
+                body: self.redacted(&text(response.body())),
+            }),
+            Err(error) => Err(self.redacted(&error.to_string())),
+        };
+        let mut kept = self.lock();
+        kept.count = kept.count.saturating_add(1);
+        let exchange = Arc::new(Exchange {
+            number: kept.count,
+            check: check.to_owned(),
+            method: request.method().to_string(),
+            url: self.redacted(&request.uri().to_string()),
+            headers: headers(request.headers()),
+            body: self.redacted(&text(request.body())),
+            answer,
+            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        });
+        let whole = format!("{} {} {:?} ", exchange.method, exchange.url, exchange.headers);
+        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        kept.digest = whole.bytes().chain(request.body().iter().copied()).fold(kept.digest ^ 0xcbf2_9ce4, fold);
+        kept.exchanges.insert(exchange.number, Arc::clone(&exchange));
+        exchange
+    }
+
+    /// The kept exchanges from one number to another, both included.
+    pub(crate) fn between(&self, from: usize, to: usize) -> Vec<Arc<Exchange>> {
+        let kept = self.lock();
+        (from..=to).filter_map(|number| kept.exchanges.get(&number).cloned()).collect()
+    }
+
+    /// Lets go of exchanges that no report will show.
+    pub(crate) fn forget(&self, from: usize, to: usize) {
+        let mut kept = self.lock();
+        for number in from..=to {
+            kept.exchanges.remove(&number);
+        }
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (secret, name) in &self.secrets {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), name);
+            }
+        }
+        text
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn text(body: &Bytes) -> String {
+    let cut = body.get(..KEPT.min(body.len())).unwrap_or_default();
+    String::from_utf8_lossy(cut).into_owned()
+}

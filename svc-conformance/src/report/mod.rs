@@ -1,0 +1,197 @@
+//! What a run found, row by row.
+
+mod text;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::catalogue::{Catalogue, Level};
+use crate::check::Intensity;
+use crate::clean_up::CleanUp;
+use crate::declared::Source;
+use crate::outcome::{Finding, Outcome};
+use crate::recorder::Exchange;
+use crate::run::Run;
+use crate::runner::{End, Ran};
+use crate::select::{Selection, Waiver};
+use crate::suite::Profile;
+
+/// What a run found.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Version of the suite.
+    pub suite: String,
+    /// Address of the entry point.
+    pub target: String,
+    /// Version of the interface, as declared.
+    pub interface: String,
+    /// Where the declaration came from.
+    pub declaration: Source,
+    /// The claim that was judged.
+    pub profile: Profile,
+    /// How much the run did.
+    pub intensity: Intensity,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Every row of the catalogue, in its order.
+    pub rows: Vec<RowReport>,
+    /// Every check, in the order of the run.
+    pub checks: Vec<CheckReport>,
+    /// Where the interface accepts several forms: which ones this server uses.
+    pub choices: BTreeMap<String, Vec<String>>,
+    /// Requests sent.
+    pub requests: usize,
+    /// A digest of every request in its order: equal for equal runs.
+    pub digest: String,
+    /// How long the run took.
+    pub seconds: f64,
+    /// What came of clean-up.
+    pub clean_up: CleanUp,
+    /// Waivers that are expired, or whose row did not fail.
+    pub broken_waivers: Vec<String>,
+}
+
+/// What a run says about one row.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct RowReport {
+    /// Id of the row.
+    pub id: String,
+    /// Level of the row.
+    pub level: &'static str,
+    /// What the run says.
+    pub outcome: Outcome,
+    /// Why, for every outcome but a pass.
+    pub reason: String,
+    /// Looks at the row.
+    pub observations: usize,
+    /// The checks that saw it.
+    pub checks: Vec<String>,
+    /// What was found that the row does not allow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// What came of one check.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Its id.
+    pub id: String,
+    /// `done`, or why it did not come to its end.
+    pub end: String,
+    /// Requests that it sent.
+    pub requests: usize,
+    /// The exchanges of an attempt that failed, without keys.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<Exchange>,
+}
+
+impl Report {
+    #[expect(clippy::too_many_arguments, reason = "everything that a run has")]
+    pub(crate) fn new(
+        run: &Run,
+        catalogue: &Catalogue,
+        ran: &[Ran],
+        clean_up: CleanUp,
+        selection: &Selection,
+        waivers: &[Waiver],
+        profile: Profile,
+        took: Duration,
+    ) -> Self {
+        let (rows, broken_waivers) = verdict::rows(run, catalogue, ran, selection, waivers);
+        let choices = run.choices.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            target: run.target.base().to_owned(),
+            interface: run.declared.text.interface_version.clone(),
+            declaration: run.declared.source,
+            profile,
+            intensity: run.settings.intensity,
+            seed: run.settings.seed,
+            rows,
+            checks: ran.iter().map(CheckReport::new).collect(),
+            choices: choices
+                .iter()
+                .map(|(what, forms)| ((*what).to_owned(), forms.iter().cloned().collect()))
+                .collect(),
+            requests: run.recorder.count(),
+            digest: format!("{:016x}", run.recorder.digest()),
+            seconds: took.as_secs_f64(),
+            clean_up,
+            broken_waivers,
+        }
+    }
+
+    /// The row with this id.
+    #[must_use]
+    pub fn row(&self, id: &str) -> Option<&RowReport> {
+        self.rows.iter().find(|row| row.id == id)
+    }
+
+    /// How many rows have this outcome.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.rows.iter().filter(|row| row.outcome == outcome).count()
+    }
+
+    /// The rows with this outcome.
+    pub fn with(&self, outcome: Outcome) -> impl Iterator<Item = &RowReport> {
+        self.rows.iter().filter(move |row| row.outcome == outcome)
+    }
+
+    /// The MUST rows that apply and were not observed, or not twice alike.
+    pub fn inconclusive(&self) -> impl Iterator<Item = &RowReport> {
+        self.with(Outcome::Inconclusive).filter(|row| row.level == Level::Must.as_str())
+    }
+
+    /// The exit code of the program: 0 conformant, 1 failure, 3 inconclusive or nothing selected, 5 error of the suite,
+    /// 6 records left by clean-up though they could have been deleted.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        if self.count(Outcome::Fail) > 0 || !self.broken_waivers.is_empty() {
+            1
+        } else if self.count(Outcome::Error) > 0 {
+            5
+        } else if self.count(Outcome::Pass) == 0 || self.inconclusive().next().is_some() {
+            3
+        } else if self.clean_up.failed {
+            6
+        } else {
+            0
+        }
+    }
+
+    /// Whether nothing was found that the interface does not allow, and every MUST row that applies was observed.
+    #[must_use]
+    pub fn is_conformant(&self) -> bool {
+        matches!(self.exit_code(), 0 | 6)
+    }
+
+    /// Ends a test unless the server conforms.
+    ///
+    /// # Panics
+    /// With the short text report, unless the server conforms.
+    pub fn assert_conformant(&self) {
+        assert!(self.is_conformant(), "{self}");
+    }
+}
+
+impl CheckReport {
+    fn new(ran: &Ran) -> Self {
+        let end = match &ran.end {
+            End::Done => "done".to_owned(),
+            End::NotApplicable(reason) => format!("not applicable: {reason}"),
+            End::Disabled(reason) => format!("disabled: {reason}"),
+            End::Inconclusive(reason) => format!("inconclusive: {reason}"),
+            End::Error(reason) => format!("error: {reason}"),
+        };
+        let trace = ran.trace.iter().map(|exchange| exchange.as_ref().clone()).collect();
+        Self { id: ran.check.id.to_owned(), end, requests: ran.requests, trace }
+    }
+}

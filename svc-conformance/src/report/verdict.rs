@@ -1,0 +1,141 @@
+//! From what checks saw to what the run says about each row.
+
+use std::collections::BTreeMap;
+
+use super::RowReport;
+use crate::catalogue::{Catalogue, Level, Row};
+use crate::check::Check;
+use crate::outcome::{Finding, Outcome, Seen};
+use crate::passive;
+use crate::run::Run;
+use crate::runner::{End, Ran};
+use crate::select::{Selection, Waiver};
+
+/// Every row with its outcome, and the waivers that do not hold.
+pub(super) fn rows(
+    run: &Run,
+    catalogue: &Catalogue,
+    ran: &[Ran],
+    selection: &Selection,
+    waivers: &[Waiver],
+) -> (Vec<RowReport>, Vec<String>) {
+    let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
+    let mut rows: Vec<RowReport> =
+        catalogue.rows().iter().map(|row| judge(run, row, ran, selection, &checks)).collect();
+    let today = chrono::Utc::now().date_naive().to_string();
+    let mut broken = Vec::new();
+    for waiver in waivers {
+        let Some(row) = rows.iter_mut().find(|row| row.id == waiver.row) else {
+            broken.push(format!("{}: the catalogue has no such row", waiver.row));
+            continue;
+        };
+        if waiver.expires < today {
+            broken.push(format!("{}: the waiver expired on {}", waiver.row, waiver.expires));
+        } else if row.outcome == Outcome::Fail {
+            row.outcome = Outcome::Waived;
+            row.reason = format!("waived until {}: {}. {}", waiver.expires, waiver.reason, row.reason);
+        } else if row.outcome == Outcome::Pass {
+            broken.push(format!("{}: the row passes, the waiver is not needed", waiver.row));
+        }
+    }
+    (rows, broken)
+}
+
+/// Everything that all checks saw of one row.
+#[derive(Default)]
+struct All {
+    held: usize,
+    broke: Vec<Finding>,
+    deviated: Vec<Finding>,
+    unstable: Vec<Finding>,
+    checks: Vec<String>,
+}
+
+fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Check]) -> RowReport {
+    let mut all = All::default();
+    for one in ran {
+        if let Some(Seen { held, broke, deviated }) = one.seen.get(&row.id) {
+            all.held = all.held.saturating_add(*held);
+            all.broke.extend(broke.clone());
+            all.deviated.extend(deviated.clone());
+            all.checks.push(one.check.id.to_owned());
+        }
+        all.unstable.extend(one.unstable.get(&row.id).into_iter().flatten().cloned());
+    }
+    let applies = run.facts().applies(&row.id, &row.condition);
+    let (outcome, reason) = match applies {
+        Err(because) => (Outcome::NotApplicable, because.0),
+        Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),
+        Ok(()) => observed(row, &all, ran),
+    };
+    let judged = !matches!(outcome, Outcome::NotApplicable | Outcome::Disabled);
+    let count = all.held.saturating_add(all.broke.len()).saturating_add(all.deviated.len());
+    let mut findings = if all.broke.is_empty() { all.unstable } else { all.broke };
+    if findings.is_empty() {
+        findings = all.deviated;
+    }
+    findings.truncate(5);
+    RowReport {
+        id: row.id.clone(),
+        level: row.level.as_str(),
+        outcome,
+        reason,
+        observations: if judged { count } else { 0 },
+        checks: all.checks,
+        findings: if judged { findings } else { Vec::new() },
+    }
+}
+
+fn observed(row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
+    let first = |findings: &[Finding]| findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
+    if !all.broke.is_empty() {
+        let outcome = if row.level == Level::Must { Outcome::Fail } else { Outcome::Warn };
+        return (outcome, first(&all.broke));
+    }
+    let covering: Vec<&Ran> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
+    if let Some(error) = covering.iter().find_map(|ran| match &ran.end {
+        End::Error(error) => Some(format!("{}: {error}", ran.check.id)),
+        _ => None,
+    }) {
+        return (Outcome::Error, error);
+    }
+    if !all.unstable.is_empty() {
+        return (Outcome::Inconclusive, format!("unstable: failed once, not again: {}", first(&all.unstable)));
+    }
+    if !all.deviated.is_empty() {
+        return (Outcome::Warn, first(&all.deviated));
+    }
+    if all.held > 0 {
+        return (Outcome::Pass, String::new());
+    }
+    unobserved(row, &covering)
+}
+
+/// Why nothing was seen of a row that applies.
+fn unobserved(row: &Row, covering: &[&Ran]) -> (Outcome, String) {
+    let mut reasons: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut disabled = 0_usize;
+    for one in covering {
+        match &one.end {
+            End::Disabled(reason) => {
+                disabled = disabled.saturating_add(1);
+                reasons.insert(one.check.id, reason);
+            }
+            End::Inconclusive(reason) | End::NotApplicable(reason) | End::Error(reason) => {
+                reasons.insert(one.check.id, reason);
+            }
+            End::Done => {
+                reasons.insert(one.check.id, "came to its end without a look at this row");
+            }
+        }
+    }
+    let list: Vec<String> = reasons.iter().map(|(check, reason)| format!("{check}: {reason}")).collect();
+    if covering.is_empty() && row.level == Level::May && !passive::ROWS.contains(&row.id.as_str()) {
+        return (Outcome::NotApplicable, "the server is free; nothing is judged".to_owned());
+    }
+    if !covering.is_empty() && disabled == covering.len() {
+        return (Outcome::Disabled, list.join("; "));
+    }
+    let none = || "declared, but nothing of it was met".to_owned();
+    (Outcome::Inconclusive, if list.is_empty() { none() } else { list.join("; ") })
+}

@@ -1,0 +1,184 @@
+//! The runner: every selected check once, a failing one again from scratch, each bounded and alone.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Poll;
+
+use crate::catalogue::{Catalogue, Level, Row};
+use crate::check::{Check, Cx, Running, Stop};
+use crate::outcome::{Finding, Seen};
+use crate::recorder::Exchange;
+use crate::run::Run;
+use crate::select::Selection;
+
+/// Attempts at a check that fails; a row must break in two of them.
+const ATTEMPTS: usize = 3;
+
+/// How a check ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It ran to its end, or to a row that does not hold.
+    Done,
+    NotApplicable(String),
+    Disabled(String),
+    Inconclusive(String),
+    Error(String),
+}
+
+/// What came of one check.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    pub(crate) check: Check,
+    pub(crate) end: End,
+    pub(crate) seen: BTreeMap<String, Seen>,
+    /// Rows that broke in one attempt and not in another.
+    pub(crate) unstable: BTreeMap<String, Vec<Finding>>,
+    /// The exchanges of a failed attempt.
+    pub(crate) trace: Vec<Arc<Exchange>>,
+    pub(crate) requests: usize,
+}
+
+/// Runs every check that is selected and applies.
+pub(crate) async fn run(run: &Arc<Run>, catalogue: &Catalogue, all: &[Check], selection: &Selection) -> Vec<Ran> {
+    let mut order: Vec<&Check> = all.iter().collect();
+    if let Some(rows) = selection.stop_at.as_ref().filter(|rows| !rows.is_empty()) {
+        let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
+        order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
+    }
+    let mut confirmed = BTreeSet::new();
+    let mut ran = Vec::new();
+    let mut stopped = false;
+    for check in order {
+        let one = match reason_not_to_run(run, catalogue, all, selection, check) {
+            Some(end) => Ran::without(*check, end),
+            None if stopped => Ran::without(*check, End::Disabled("the run ended at an earlier failure".to_owned())),
+            None => attempts(run, *check, &confirmed).await,
+        };
+        confirmed.extend(one.seen.iter().filter(|(_, seen)| !seen.broke.is_empty()).map(|(row, _)| row.clone()));
+        if let Some(rows) = &selection.stop_at {
+            stopped = stopped || confirmed.iter().any(|id| ends_run(run, catalogue, rows, id));
+        }
+        ran.push(one);
+    }
+    ran
+}
+
+/// Whether the failure of this row ends a run that ends at failures.
+fn ends_run(run: &Run, catalogue: &Catalogue, rows: &[String], id: &String) -> bool {
+    let binds = |row: &Row| row.level == Level::Must && run.facts().applies(&row.id, &row.condition).is_ok();
+    catalogue.row(id).is_some_and(binds) && (rows.is_empty() || rows.contains(id))
+}
+
+fn reason_not_to_run(
+    run: &Run,
+    catalogue: &Catalogue,
+    all: &[Check],
+    selection: &Selection,
+    check: &Check,
+) -> Option<End> {
+    let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| check.covers(row)).collect();
+    if !selection.has_check(check, &rows, all) {
+        return Some(End::Disabled("not selected".to_owned()));
+    }
+    if check.intensity > run.settings.intensity {
+        return Some(End::Disabled("only at a higher intensity".to_owned()));
+    }
+    if check.writes && !run.settings.writes {
+        return Some(End::Disabled("writes are not allowed on this target".to_owned()));
+    }
+    if check.side_effects && !run.settings.side_effects {
+        return Some(End::Disabled("side effects are not allowed on this target".to_owned()));
+    }
+    run.facts().applies("", check.needs).err().map(|because| End::NotApplicable(because.0))
+}
+
+impl Ran {
+    const fn without(check: Check, end: End) -> Self {
+        Self { check, end, seen: BTreeMap::new(), unstable: BTreeMap::new(), trace: Vec::new(), requests: 0 }
+    }
+}
+
+/// Runs a check; one that breaks a row which is not known to break yet is tried again from scratch.
+async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) -> Ran {
+    let before = run.recorder.count();
+    let (first, end) = attempt(run, check, 0).await;
+    let mut seen = first.seen();
+    let mut ran = Ran::without(check, end);
+    let broken = |seen: &BTreeMap<String, Seen>| -> BTreeMap<String, Vec<Finding>> {
+        let broken = seen.iter().filter(|(_, seen)| !seen.broke.is_empty());
+        broken.map(|(row, seen)| (row.clone(), seen.broke.clone())).collect()
+    };
+    let mut open = broken(&seen);
+    open.retain(|row, _| !confirmed.contains(row) && applies(run, row));
+    let (from, to) = first.span();
+    if first.has_failed() && from > 0 {
+        ran.trace = run.recorder.between(from, to);
+    }
+    let mut times: BTreeMap<String, usize> = open.keys().map(|row| (row.clone(), 1)).collect();
+    for number in 1..ATTEMPTS {
+        if times.values().all(|times| *times > 1) {
+            break;
+        }
+        let (again, _) = attempt(run, check, number).await;
+        for (row, findings) in broken(&again.seen()) {
+            if confirmed.contains(&row) || !applies(run, &row) {
+                continue;
+            }
+            let count = times.entry(row.clone()).or_default();
+            *count = count.saturating_add(1);
+            open.entry(row.clone()).or_default();
+            // What broke only later counts as seen, so that a second time confirms it.
+            seen.entry(row.clone()).or_default().broke.extend(findings.clone());
+            open.entry(row).or_default().extend(findings);
+        }
+    }
+    for (row, count) in times {
+        if count < 2 {
+            if let Some(seen) = seen.get_mut(&row) {
+                seen.broke.clear();
+            }
+            ran.unstable.insert(row.clone(), open.remove(&row).unwrap_or_default());
+        }
+    }
+    ran.seen = seen;
+    let after = run.recorder.count();
+    ran.requests = after.saturating_sub(before);
+    run.recorder.forget(before.saturating_add(1), after);
+    ran
+}
+
+fn applies(run: &Run, id: &str) -> bool {
+    Cx::row(id).is_some_and(|row| run.facts().applies(&row.id, &row.condition).is_ok())
+}
+
+/// Runs a check once.
+async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
+    let cx = Cx::new(Arc::clone(run), check, number);
+    let limit = run.settings.check_timeout;
+    let end = match tokio::time::timeout(limit, caught((check.run)(&cx))).await {
+        Ok(Ok(Ok(()) | Err(Stop::Failed))) => End::Done,
+        Ok(Ok(Err(Stop::Inconclusive(reason)))) => End::Inconclusive(reason),
+        Ok(Ok(Err(Stop::Disabled(reason)))) => End::Disabled(reason),
+        Ok(Err(panic)) => End::Error(panic),
+        Err(_) => End::Inconclusive(format!("the check did not end within {limit:?}")),
+    };
+    (cx, end)
+}
+
+/// A future whose panic is an outcome: an error of the suite must not end the run.
+async fn caught(mut running: Running<'_>) -> Result<Result<(), Stop>, String> {
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
+        Err(panic) => Poll::Ready(Err(message(panic.as_ref()))),
+    })
+    .await
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "the check panicked".to_owned())
+}

@@ -1,0 +1,106 @@
+//! Which rows and checks a run looks at, and which deviations are accepted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Catalogue, Row};
+use crate::check::Check;
+use crate::suite::SuiteError;
+
+/// What a run looks at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    pub(crate) only: Vec<String>,
+    pub(crate) except: Vec<String>,
+    /// End at the first confirmed failure; of one of these rows if any is named.
+    pub(crate) stop_at: Option<Vec<String>>,
+}
+
+impl Selection {
+    /// Every pattern must mean something: a filter that matches nothing would pass everything.
+    pub(crate) fn verify(&self, catalogue: &Catalogue, checks: &[Check]) -> Result<(), SuiteError> {
+        for pattern in self.only.iter().chain(&self.except) {
+            let row = catalogue.rows().iter().any(|row| is_row(pattern, row));
+            if !row && !checks.iter().any(|check| matches(pattern, check.id)) {
+                return Err(SuiteError::Usage(format!("`{pattern}` matches no row, area or check")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a row is asked for.
+    pub(crate) fn has_row(&self, row: &Row, checks: &[Check]) -> bool {
+        let hit = |pattern: &String| {
+            is_row(pattern, row) || checks.iter().any(|check| matches(pattern, check.id) && check.covers(row))
+        };
+        (self.only.is_empty() || self.only.iter().any(hit)) && !self.except.iter().any(|pattern| is_row(pattern, row))
+    }
+
+    /// Whether a check has a row that is asked for and is not left out itself.
+    pub(crate) fn has_check(&self, check: &Check, rows: &[&Row], checks: &[Check]) -> bool {
+        if self.except.iter().any(|pattern| matches(pattern, check.id)) {
+            return false;
+        }
+        if self.only.iter().any(|pattern| matches(pattern, check.id)) {
+            return true;
+        }
+        rows.iter().any(|row| self.has_row(row, checks))
+    }
+}
+
+fn is_row(pattern: &str, row: &Row) -> bool {
+    matches(pattern, &row.id) || matches(pattern, row.area())
+}
+
+/// Whether a pattern with `*` for any characters means a name; letters match without case.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = rest.get(at.saturating_add(part.len())..).unwrap_or_default();
+    }
+    true
+}
+
+/// A deviation that is known and accepted until a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waiver {
+    /// The row that is expected to fail.
+    pub row: String,
+    /// Why it is accepted.
+    pub reason: String,
+    /// The last day on which it is, as `YYYY-MM-DD`.
+    pub expires: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, expected) in [
+            ("COL-23", "COL-23", true),
+            ("col-23", "COL-23", true),
+            ("COL", "COL-23", false),
+            ("COL-*", "COL-23", true),
+            ("*-23", "COL-23", true),
+            ("C*L-*3", "COL-23", true),
+            ("*", "", true),
+            ("a*b", "ab", true),
+            ("a*b", "abc", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

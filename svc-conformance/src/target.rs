@@ -1,0 +1,229 @@
+//! What is tested: a service in this process, or any address.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Buf, Bytes};
+use http::header::{HOST, HeaderValue};
+use http::{Request, Response, Uri};
+use http_body::Body;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tower::{Service, ServiceExt};
+
+use crate::address;
+
+/// Where requests go.
+#[async_trait]
+pub trait Target: Send + Sync + fmt::Debug {
+    /// Address of the entry point, with a slash at the end (HAL-01).
+    fn base(&self) -> &str;
+
+    /// Whether the target runs on this machine: others are only read until writes are allowed.
+    fn is_local(&self) -> bool;
+
+    /// Sends one request with an absolute address and collects at most `limit` bytes of the answer within `timeout`.
+    ///
+    /// # Errors
+    /// There is no complete answer.
+    async fn send(
+        &self,
+        request: Request<Bytes>,
+        limit: usize,
+        timeout: Duration,
+    ) -> Result<Response<Bytes>, TargetError>;
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// Nobody listens.
+    #[error("the target cannot be reached: {0}")]
+    Unreachable(String),
+    /// The answer did not come in time.
+    #[error("no complete answer within {0:?}")]
+    TimedOut(Duration),
+    /// The connection broke, or what came is no HTTP.
+    #[error("the answer broke off or is no HTTP: {0}")]
+    Broken(String),
+    /// The answer is larger than the suite reads.
+    #[error("the answer has more than {0} bytes")]
+    TooLarge(usize),
+    /// The address is not one the suite goes to.
+    #[error("{0} is not on the target: the suite sends no request, and no key, to another origin")]
+    Elsewhere(String),
+}
+
+/// A service in this process: any [`tower::Service`] over HTTP types. No port is opened.
+///
+/// The service sees what an HTTP/1.1 server would hand it: a path, and a `Host` header.
+pub struct InProcess<S> {
+    service: Mutex<S>,
+    base: String,
+}
+
+impl<S> InProcess<S> {
+    /// A service whose entry point is at `/`.
+    pub const fn new(service: S) -> Self {
+        Self { service: Mutex::new(service), base: String::new() }
+    }
+
+    /// Sets the address of the entry point, such as `http://localhost/api/v1/`.
+    #[must_use]
+    pub fn base(mut self, base: impl Into<String>) -> Self {
+        self.base = with_slash(base.into());
+        self
+    }
+}
+
+impl<S> fmt::Debug for InProcess<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InProcess").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<S, B> Target for InProcess<S>
+where
+    S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + 'static,
+    S::Error: fmt::Display + Send,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Data: Buf + Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn base(&self) -> &str {
+        if self.base.is_empty() { "http://localhost/" } else { &self.base }
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    async fn send(
+        &self,
+        request: Request<Bytes>,
+        limit: usize,
+        timeout: Duration,
+    ) -> Result<Response<Bytes>, TargetError> {
+        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let request = origin_form(request).ok_or_else(|| TargetError::Broken("the address is none".to_owned()))?;
+        let answer = async move {
+            let response = service.oneshot(request.map(Full::new)).await;
+            collected(response.map_err(|error| TargetError::Broken(error.to_string()))?, limit).await
+        };
+        tokio::time::timeout(timeout, answer).await.unwrap_or(Err(TargetError::TimedOut(timeout)))
+    }
+}
+
+/// The request as an HTTP/1.1 server hands it on.
+fn origin_form(mut request: Request<Bytes>) -> Option<Request<Bytes>> {
+    let url = request.uri().to_string();
+    let authority = HeaderValue::from_str(address::authority(&url)?).ok()?;
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let path: Uri = path.parse().ok()?;
+    *request.uri_mut() = path;
+    request.headers_mut().entry(HOST).or_insert(authority);
+    Some(request)
+}
+
+async fn collected<B>(response: Response<B>, limit: usize) -> Result<Response<Bytes>, TargetError>
+where
+    B: Body,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let (parts, body) = response.into_parts();
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(Response::from_parts(parts, body.to_bytes())),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(TargetError::TooLarge(limit)),
+        Err(error) => Err(TargetError::Broken(error.to_string())),
+    }
+}
+
+/// Any address, over HTTP/1.1.
+#[derive(Debug)]
+pub struct Remote {
+    base: String,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+impl Remote {
+    /// The server whose entry point is at this address.
+    ///
+    /// # Errors
+    /// It is no absolute `http` address without a user, a query and a fragment.
+    pub fn new(base: impl Into<String>) -> Result<Self, TargetError> {
+        let base = with_slash(base.into());
+        let plain = base.starts_with("http://") && !base.contains(['?', '#']);
+        if !plain || address::resolve(&base, &base).is_none() {
+            return Err(TargetError::Unreachable(format!("`{base}` is no http address of an entry point")));
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(Duration::from_secs(5)));
+        Ok(Self { base, client: Client::builder(TokioExecutor::new()).build(connector) })
+    }
+}
+
+#[async_trait]
+impl Target for Remote {
+    fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn is_local(&self) -> bool {
+        let host = address::authority(&self.base).unwrap_or_default();
+        let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+        host == "localhost" || host == "[::1]" || host.starts_with("127.")
+    }
+
+    async fn send(
+        &self,
+        request: Request<Bytes>,
+        limit: usize,
+        timeout: Duration,
+    ) -> Result<Response<Bytes>, TargetError> {
+        let url = request.uri().to_string();
+        if address::split(&url).map(|(origin, _)| origin) != address::split(&self.base).map(|(origin, _)| origin) {
+            return Err(TargetError::Elsewhere(url));
+        }
+        let answer = async {
+            let response = self.client.request(request.map(Full::new)).await.map_err(|error| {
+                let text = with_causes(&error);
+                if error.is_connect() { TargetError::Unreachable(text) } else { TargetError::Broken(text) }
+            })?;
+            collected(response, limit).await
+        };
+        tokio::time::timeout(timeout, answer).await.unwrap_or(Err(TargetError::TimedOut(timeout)))
+    }
+}
+
+impl From<Infallible> for TargetError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+fn with_slash(mut base: String) -> String {
+    if !base.ends_with('/') {
+        base.push('/');
+    }
+    base
+}

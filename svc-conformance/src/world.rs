@@ -1,0 +1,195 @@
+//! Records that checks work with, made in whatever way the declaration allows.
+
+use serde_json::{Value, json};
+
+use crate::check::{Cx, Stop};
+use crate::declared::at;
+use crate::kinds::{Kind, kind};
+use crate::session::{Answer, Client, Record};
+
+/// The least body with which a record of a kind can be made, besides what the declaration requires.
+pub(crate) fn least(cx: &Cx, one: &str) -> Value {
+    match one {
+        "question" => json!({"question_type": "MultiChoice",
+            "responses": [{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}]}),
+        "tag" | "list" => json!({"name": cx.unique()}),
+        _ => json!({}),
+    }
+}
+
+/// An event that sells tickets of two levels.
+pub(crate) fn ticketed() -> Value {
+    json!({"type": "ticketed", "ticket_levels": [
+        {"title": "Standard", "amount": 10, "currency": "USD", "limit": 1_000_000},
+        {"title": "Balcony", "amount": 20.5, "currency": "USD", "limit": 1_000_000}]})
+}
+
+/// Members of one object over those of another.
+pub(crate) fn with(base: &Value, over: &Value) -> Value {
+    let mut base = base.clone();
+    if let (Some(base), Some(over)) = (base.as_object_mut(), over.as_object()) {
+        base.extend(over.clone());
+    }
+    base
+}
+
+impl Client<'_> {
+    /// Creates a record of a kind with these fields besides what it needs, by REST where that is declared, else by a helper.
+    ///
+    /// The answer is judged as a create (ERR-13, CRU-13); the record carries a marker.
+    pub(crate) async fn make(&self, one: &str, fields: &Value) -> Result<Record, Stop> {
+        let cx = self.cx;
+        let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
+        let body = cx.marked(&with(&least(cx, one), fields));
+        match kind.under {
+            None if cx.declared().offers(one, "create") => self.create(kind, &body).await,
+            None if one == "person" && cx.declared().helps("person_signup") => self.sign_up(&body).await,
+            None => self.existing(kind).await,
+            Some("person") => {
+                let person = self.person().await?;
+                self.help(&person, "record_canvass", &json!({ "canvass": body })).await
+            }
+            Some(under) => {
+                let sells = one == "attendance" && body.get("tickets").is_some();
+                let fields = if sells { ticketed() } else { json!({}) };
+                let container = Box::pin(self.make(under, &fields)).await?;
+                let person = self.person().await?;
+                self.act(&container, one, &person, &body).await
+            }
+        }
+    }
+
+    /// A person of its own.
+    pub(crate) async fn person(&self) -> Result<Record, Stop> {
+        Box::pin(self.make("person", &json!({}))).await
+    }
+
+    /// Posts a body to the collection of a kind.
+    pub(crate) async fn create(&self, kind: Kind, body: &Value) -> Result<Record, Stop> {
+        let url = self.collection(kind.many).await?;
+        let answer = self.post(&url, body).await?;
+        self.created(kind, &answer)
+    }
+
+    /// Records an action of a person under a container: `POST` to the nested collection with the person's link, or the
+    /// record helper where only that is declared.
+    pub(crate) async fn act(
+        &self,
+        container: &Record,
+        one: &str,
+        person: &Record,
+        body: &Value,
+    ) -> Result<Record, Stop> {
+        let cx = self.cx;
+        let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
+        let own = person.own()?;
+        if cx.declared().offers(one, "create") {
+            let url = container.leads(kind.many)?;
+            let answer = self.post(&url, &self.linked(body, "person", &own)).await?;
+            return self.created(kind, &answer);
+        }
+        let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else {
+            return Err(Stop::Inconclusive(format!("no way to create a {one} is declared")));
+        };
+        let identifiers = person.identifiers();
+        let body = with(body, &json!({"person": {"identifiers": identifiers}}));
+        self.help(container, helper, &body).await
+    }
+
+    /// Calls a helper of a record; success is judged (HLP-06).
+    pub(crate) async fn help(&self, container: &Record, helper: &str, body: &Value) -> Result<Record, Stop> {
+        let url = helper_address(container, helper)?;
+        let answer = self.post(&url, body).await?;
+        self.cx.must("HLP-06", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        Ok(answer.record())
+    }
+
+    async fn sign_up(&self, person: &Value) -> Result<Record, Stop> {
+        let entry = self.entry().await?;
+        self.help(&entry, "person_signup", &json!({ "person": person })).await
+    }
+
+    /// The first record of a collection in which nothing can be created.
+    async fn existing(&self, kind: Kind) -> Result<Record, Stop> {
+        let none = || Stop::Inconclusive(format!("no {} can be created, and none is listed", kind.one));
+        if !self.cx.declared().offers(kind.one, "list") {
+            return Err(none());
+        }
+        let url = self.collection(kind.many).await?;
+        let page = self.get(&url).await?.record();
+        page.embedded().into_iter().next().ok_or_else(none)
+    }
+
+    /// Judges the answer to a create.
+    pub(crate) fn created(&self, kind: Kind, answer: &Answer) -> Result<Record, Stop> {
+        let cx = self.cx;
+        cx.must("ERR-13", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        // A membership that was there before is no create (UND-38).
+        if !matches!(kind.one, "tagging" | "item" | "person") {
+            cx.chose("status of a create", answer.status.to_string());
+            let before = cx.run.consistent(&format!("{}.create", kind.many), answer.status);
+            cx.holds("CRU-13", before.is_none_or(|before| before == answer.status), || {
+                format!("an earlier create in {} answered {before:?}, this one {}", kind.many, answer.status)
+            });
+        }
+        Ok(answer.record())
+    }
+
+    /// Deletes a record; the answer is judged (CRU-14, ERR-17).
+    pub(crate) async fn remove(&self, record: &Record) -> Result<Answer, Stop> {
+        let answer = self.delete(&record.own()?).await?;
+        let notice = answer.json["notice"].as_str().is_some_and(|text| !text.is_empty());
+        let form = match answer.status {
+            204 => answer.body.is_empty(),
+            200 => notice,
+            _ => false,
+        };
+        self.cx.must("CRU-14", form, || answer.to_string())?;
+        self.cx.holds("ERR-17", form, || answer.to_string());
+        self.cx.chose("status of a delete", answer.status.to_string());
+        Ok(answer)
+    }
+
+    /// Changes a record; a success is judged (ERR-15).
+    pub(crate) async fn change(&self, record: &Record, body: &Value) -> Result<Record, Stop> {
+        let answer = self.put(&record.own()?, body).await?;
+        self.cx.must("ERR-15", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        Ok(answer.record())
+    }
+
+    /// Whether a record with this address is in a collection.
+    pub(crate) async fn lists(&self, collection: &str, record: &Record) -> Result<bool, Stop> {
+        let own = record.own()?;
+        Ok(self.members(collection).await?.iter().any(|member| member.link("self").as_deref() == Some(own.as_str())))
+    }
+
+    /// A number that a container keeps, after it is read again.
+    pub(crate) async fn counted(&self, record: &Record, field: &str) -> Result<Option<f64>, Stop> {
+        Ok(self.reread(record).await?[field].as_f64())
+    }
+}
+
+/// The address of a helper of a record; a person's may be spelled in two ways (RES-person-48).
+pub(crate) fn helper_address(container: &Record, helper: &str) -> Result<String, Stop> {
+    let other = if helper == "record_canvass" { container.href("record_canvas_helper") } else { None };
+    container
+        .href(&format!("{helper}_helper"))
+        .or(other)
+        .ok_or_else(|| Stop::Inconclusive(format!("no link to the helper {helper} in {}", container.short())))
+}
+
+/// Whether a value counts as not set (CAP-08, CRU-17): absent, null or empty.
+pub(crate) fn is_unset(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Array(list)) => list.is_empty(),
+        Some(Value::Object(members)) => members.is_empty(),
+        Some(_) => false,
+    }
+}
+
+/// The first value at a path of a representation.
+pub(crate) fn first<'v>(json: &'v Value, path: &str) -> Option<&'v Value> {
+    at(json, path).into_iter().next()
+}

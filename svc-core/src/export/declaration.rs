@@ -1,0 +1,188 @@
+//! The form of the capability document: what a server says it supports (CAP-04, UND-40).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a server supports, as its capability document says it (CAP-04, UND-40).
+///
+/// The same type is read from JSON (what a server publishes) and from TOML (what a vendor writes by hand). Whatever a
+/// document leaves out is not supported; members that this version does not know are ignored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Declaration {
+    /// Version of this form; 1.
+    pub declaration_version: u32,
+    /// Version of the interface, as the entry point reports it (VER-01).
+    pub interface_version: String,
+    /// Address of the entry point, with a slash at the end (HAL-01).
+    pub base_url: String,
+    /// Prefix of the identifiers that the server generates (ENT-07).
+    pub namespace: String,
+    /// Names that stand in for the interface maker's own (HAL-09 to HAL-11).
+    pub dialect: DeclaredDialect,
+    /// `table` or `examples`: which of the two forms of an answer is used (CRU-13, CRU-14, ERR-33).
+    pub response_style: String,
+    /// Sizes of pages (LIM-01).
+    pub limits: DeclaredLimits,
+    /// Whether keys are needed (AUT-01).
+    pub authentication: DeclaredAuthentication,
+    /// What the entry point has (ENT-02 to ENT-26); `None` leaves it to what is found there.
+    pub entry_point: Option<DeclaredEntryPoint>,
+    /// What is supported of each kind, under the name of its collection such as `people`.
+    pub collections: BTreeMap<String, DeclaredCollection>,
+    /// The helpers, under names such as `record_signature` (HLP-11 to HLP-22).
+    pub helpers: BTreeMap<String, DeclaredHelper>,
+    /// The helper action functions (HAF-01).
+    pub action_functions: Vec<String>,
+    /// How persons are matched, in words (HLP-05); empty or absent where they are not.
+    pub person_matching: Option<String>,
+    /// What the server puts before the keys of custom fields (RES-person-37).
+    pub custom_field_prefix: String,
+    /// Declared behaviours in the capability vocabulary, such as `validates_enums` or `helper.non_atomic`.
+    pub behaviours: Vec<String>,
+    /// An address below the base that leads nowhere, for checks of what a missing record answers (ERR-11).
+    pub missing_address: Option<String>,
+}
+
+/// Names that a deployment sets (HAL-09 to HAL-11).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredDialect {
+    /// Prefix of relations (HAL-09).
+    pub prefix: String,
+    /// Request header of the key (HAL-10).
+    pub key_header: String,
+    /// Field of the entry point with the version of the interface (ENT-06).
+    pub version_field: String,
+    /// Share object of the first network (HAL-11).
+    pub network_a_share: String,
+    /// Share object of the second network (HAL-11).
+    pub network_b_share: String,
+}
+
+impl Default for DeclaredDialect {
+    fn default() -> Self {
+        let dialect = crate::link::Dialect::default();
+        Self {
+            prefix: dialect.prefix().to_owned(),
+            key_header: dialect.key_header_text().clone(),
+            version_field: dialect.version_field().to_owned(),
+            network_a_share: dialect.share_names().network_a().to_owned(),
+            network_b_share: dialect.share_names().network_b().to_owned(),
+        }
+    }
+}
+
+/// Sizes of pages (LIM-01); zero where a server does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredLimits {
+    /// Most records of a page.
+    pub max_pagesize: u32,
+    /// Records of a page that asks for no size.
+    pub per_page: u32,
+}
+
+/// Whether keys are needed (AUT-01).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredAuthentication {
+    /// Requests but those to the entry point, the documentation and anonymous helpers need a key.
+    pub required: bool,
+}
+
+impl Default for DeclaredAuthentication {
+    fn default() -> Self {
+        Self { required: true }
+    }
+}
+
+/// What the entry point has (ENT-02 to ENT-26).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredEntryPoint {
+    /// Its fields.
+    pub fields: Vec<String>,
+    /// Its links besides `self`, `curies`, collections and helpers.
+    pub links: Vec<String>,
+}
+
+/// What is supported of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredCollection {
+    /// Relation of one record without prefix, such as `person` (HAL-14).
+    pub singular: String,
+    /// `list`, `read`, `create`, `update`, `delete`.
+    pub operations: Vec<String>,
+    /// Collections below a record, such as `signatures` (COL-04 to COL-18).
+    pub sub: Vec<String>,
+    /// Its fields, the common ones apart.
+    pub fields: BTreeMap<String, DeclaredField>,
+    /// The links that its records send, without prefix.
+    pub links: Vec<String>,
+    /// Address of its collection, where it is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub href: Option<String>,
+}
+
+/// One field and who sets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the document")]
+pub struct DeclaredField {
+    /// Type in the interface's vocabulary, such as `string[]` (TYP-01 to TYP-12).
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// It is sent in representations.
+    pub readable: bool,
+    /// A client may set it (CAP-06).
+    pub writable: bool,
+    /// The server keeps it.
+    pub computed: bool,
+    /// A create must have it (CAP-05).
+    pub required: bool,
+    /// The listed values of a closed or flexible enum (TYP-08, TYP-09).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<String>>,
+    /// What it is when a create leaves it out (CAP-08).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// The members of an object, or of the objects of an array (TYP-11).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fields: Option<BTreeMap<String, DeclaredField>>,
+}
+
+impl Default for DeclaredField {
+    fn default() -> Self {
+        Self {
+            kind: String::new(),
+            readable: true,
+            writable: true,
+            computed: false,
+            required: false,
+            values: None,
+            default: None,
+            fields: None,
+        }
+    }
+}
+
+/// One helper.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredHelper {
+    /// Relation with prefix that leads to it.
+    pub relation: String,
+    /// It may be called without a key (AUT-06).
+    pub anonymous: bool,
+}

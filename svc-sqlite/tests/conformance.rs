@@ -1,0 +1,34 @@
+//! The conformance suite against this backend, in process: what a vendor would write.
+
+use svc_conformance::{InProcess, Keys, Outcome, Report, Suite};
+use svc_core::Vendor;
+use svc_core::api::Api;
+use svc_sqlite::{KeyOptions, Options, Store};
+use svc_tower::SvcService;
+
+async fn report(seed: u64) -> Report {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(Options::new(folder.path().join("conformance.db"))).expect("a store");
+    let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
+    let (one, two) = (one.expect("a tenant"), two.expect("a tenant"));
+    let lacks = KeyOptions::new("restricted").read_only();
+    let key = store.create_key(&one, KeyOptions::new("primary")).await.expect("a key").token;
+    let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
+    let restricted = store.create_key(&one, lacks).await.expect("a key").token;
+    let api = store.register_all(Api::builder(Vendor::new("Example", "Conformance").motd("Welcome")));
+    let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
+    let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
+    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
+        .keys(Keys::primary(key).other_tenant(other).restricted(restricted, "people.create"))
+        .seed(seed)
+        .run()
+        .await
+        .expect("a run")
+}
+
+#[tokio::test]
+async fn the_reference_server_conforms() {
+    let report = report(42).await;
+    assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
+    assert!(report.count(Outcome::Pass) > 0, "{report}");
+}
