@@ -43,6 +43,7 @@ pub struct Declaration {
     /// Declared behaviours in the capability vocabulary, such as `validates_enums` or `helper.non_atomic`.
     pub behaviours: Vec<String>,
     /// An address below the base that leads nowhere, for checks of what a missing record answers (ERR-11).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
 }
 
