@@ -1,0 +1,209 @@
+//! What the benches read and write: invented people of about 2 KB on the wire, and what they did; the same every time.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use svc_core::draft::RawDraft;
+use svc_core::link::Address;
+use svc_core::model::Kind;
+use svc_core::read::{Json, Limits, Object};
+use svc_core::value::{Id, Timestamp};
+use svc_core::{Api, Tenant, Vendor};
+use svc_sqlite::{KeyOptions, Options, SeedRow, Store};
+use svc_tower::SvcService;
+
+pub(crate) const TENANT: &str = "bench";
+pub(crate) const BASE: &str = "http://api.example.org/api/v1/";
+pub(crate) const NAMESPACE: &str = "bench";
+
+/// 2026-01-05T09:00:00Z.
+const BEGIN: i64 = 1_767_603_600_000_000;
+/// Records loaded in one transaction.
+const LOAD: usize = 5_000;
+
+/// People of the large file: 40 000 pages of 25.
+pub(crate) const MANY: u32 = 1_000_000;
+/// Members of a small container beside it.
+pub(crate) const FEW: u32 = 1_000;
+/// Changes with what [`fill`] makes, so that a file of an earlier version is made anew.
+const VERSION: &str = "1";
+
+/// A container of the large file with one million members, and one with a thousand.
+pub(crate) struct Pair {
+    /// What is counted, as the line of the bench says it.
+    pub(crate) counted: &'static str,
+    pub(crate) container: Kind,
+    pub(crate) member: Kind,
+    pub(crate) many: Address,
+    pub(crate) few: Address,
+}
+
+/// The containers of the large file. Totals of other kinds are read by the same statement as those of signatures.
+pub(crate) fn pairs() -> Vec<Pair> {
+    let counted = [
+        ("total_signatures", Kind::Petition, Kind::Signature),
+        ("total_amount of donations", Kind::FundraisingPage, Kind::Donation),
+        ("total_accepted, total_tickets", Kind::Event, Kind::Attendance),
+    ];
+    let of = |(counted, container, member)| {
+        let address = |number| Address::top(container, id(container, number));
+        Pair { counted, container, member, many: address(1), few: address(2) }
+    };
+    counted.map(of).into()
+}
+
+/// The id of a record of the benches.
+pub(crate) fn id(kind: Kind, number: u32) -> Id {
+    // A UUID of version 7 whose time is that of the record; the rest spreads as random ones do.
+    let millis = created(number).micros() / 1000;
+    let (one, two) = (mix(u64::from(number) << 8 | kind as u64), mix(u64::from(number) << 8 | kind as u64 | 1 << 60));
+    let text = format!(
+        "{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}",
+        millis >> 16,
+        millis & 0xFFFF,
+        one & 0xFFF,
+        one >> 16 & 0x3FFF | 0x8000,
+        two & 0xFFFF_FFFF_FFFF
+    );
+    Id::new(&text).expect("a UUID")
+}
+
+/// When a record of the benches was made.
+fn created(number: u32) -> Timestamp {
+    Timestamp::from_micros(BEGIN + i64::from(number) * 20_000_123)
+}
+
+/// Scatters a number over 64 bits.
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ mixed >> 31
+}
+
+fn object(text: &str) -> Object {
+    match Json::read(text.as_bytes(), &Limits::own()) {
+        Ok(Json::Object(object)) => object,
+        other => panic!("no object: {other:?}"),
+    }
+}
+
+/// The fields of a person, as a client sends them.
+pub(crate) fn person_text(number: u32) -> String {
+    let word = |salt: u64, words: &[&'static str]| {
+        let place = mix(u64::from(number) | salt << 40) % words.len() as u64;
+        words.get(usize::try_from(place).unwrap_or(0)).copied().unwrap_or_default()
+    };
+    let given = word(1, &["Ada", "Bela", "Carmen", "Dmitri", "Elif", "Femi", "Grace", "Hiro"]);
+    let family = word(2, &["Okafor", "Nguyen", "Larsson", "Moreau", "Alvarez", "Kowalski", "Haddad", "Tanaka"]);
+    let city = word(3, &["Springfield", "Riverside", "Franklin", "Clinton", "Georgetown"]);
+    format!(
+        r#"{{"family_name":"{family}","given_name":"{given}","preferred_language":"en","#
+    ) + &format!(
+        r#""postal_addresses":[{{"primary":true,"address_lines":["{number} Main Street"],"locality":"{city}","region":"IL","postal_code":"62701","country":"US"}}],"#
+    ) + &format!(
+        r#""email_addresses":[{{"primary":true,"address":"person.{number}@example.org","status":"subscribed"}}],"phone_numbers":[{{"primary":true,"number":"1555{number:07}","number_type":"Mobile","country":"US"}}]}}"#
+    )
+}
+
+/// The body of a signature by a new person.
+pub(crate) fn signature_text(number: u32) -> String {
+    format!(r#"{{"comments":"Count me in.","person":{}}}"#, person_text(number))
+}
+
+fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)>) -> SeedRow {
+    let mut draft = RawDraft { fields: object(fields), links, ..RawDraft::empty(kind) };
+    assert!(draft.complete(created(number)).is_empty(), "a valid {kind:?}");
+    SeedRow { id: id(kind, number), created: created(number), draft, recorded_by: None }
+}
+
+pub(crate) fn person(number: u32) -> SeedRow {
+    row(Kind::Person, number, &person_text(number), Vec::new())
+}
+
+pub(crate) fn petition(number: u32) -> SeedRow {
+    container(Kind::Petition, number)
+}
+
+fn container(kind: Kind, number: u32) -> SeedRow {
+    let fields = match kind {
+        Kind::Event => format!(
+            r#"{{"name":"number {number}","title":"A gathering","type":"ticketed","ticket_levels":[{{"title":"Standard","amount":12.50,"currency":"USD"}}]}}"#
+        ),
+        Kind::FundraisingPage => {
+            format!(r#"{{"name":"number {number}","title":"A fund","currency":"USD"}}"#)
+        }
+        _ => format!(r#"{{"name":"number {number}","title":"A petition","petition_text":"We ask for more trams."}}"#),
+    };
+    row(kind, number, &fields, Vec::new())
+}
+
+/// What a person did in a container.
+fn member(pair: &Pair, container: &Address, number: u32, person: u32) -> SeedRow {
+    let fields = match pair.member {
+        Kind::Attendance => r#"{"status":"accepted","tickets":[{"title":"Standard"}]}"#,
+        Kind::Donation => r#"{"amount":10.25,"currency":"USD"}"#,
+        _ => r#"{"comments":"Count me in."}"#,
+    };
+    let person = Address::top(Kind::Person, id(Kind::Person, person));
+    row(pair.member, number, fields, vec![(pair.container.singular(), container.clone()), ("person", person)])
+}
+
+/// A store, the service over it, and a key for it.
+pub(crate) struct Server {
+    pub(crate) store: Store,
+    pub(crate) service: SvcService,
+    pub(crate) key: String,
+}
+
+impl Server {
+    /// Over the data file at `path`, which is made when there is none.
+    pub(crate) async fn open(path: &Path) -> Self {
+        let store = Store::open(Options::new(path)).expect("a store");
+        let tenant = store.ensure_tenant(TENANT).await.expect("a tenant");
+        let key = store.create_key(&tenant, KeyOptions::new("bench")).await.expect("a key").token;
+        let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
+        let api = store.register_all(Api::builder(vendor)).base_url(BASE).authenticator(store.clone());
+        let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
+        Self { store, service, key }
+    }
+
+    pub(crate) async fn load(&self, rows: impl IntoIterator<Item = SeedRow>) {
+        let tenant = Tenant::new(TENANT);
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() {
+            let some = rows.by_ref().take(LOAD).collect();
+            self.store.seed(&tenant, some).await.expect("records to load");
+        }
+    }
+
+    /// Over the file of one million people, made when there is none that is complete.
+    pub(crate) async fn large() -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-people.db");
+        if path.exists() {
+            let server = Self::open(&path).await;
+            if server.store.read_mark("bench").expect("a mark").as_deref() == Some(VERSION) {
+                return server;
+            }
+            drop(server);
+            svc_sqlite::remove_data_file(&path).expect("a file to remove");
+        }
+        println!("(loading one million people and what they did into {}: some minutes, once)", path.display());
+        let begin = Instant::now();
+        let server = Self::open(&path).await;
+        fill(&server).await;
+        server.store.mark("bench", VERSION).await.expect("a mark");
+        println!("(loaded in {:.0} s)", begin.elapsed().as_secs_f64());
+        server
+    }
+}
+
+/// One million people; and for each pair of containers one million records and one thousand.
+async fn fill(server: &Server) {
+    server.load((0..MANY).map(person)).await;
+    for pair in pairs() {
+        server.load([1, 2].map(|number| container(pair.container, number))).await;
+        server.load((0..MANY).map(|number| member(&pair, &pair.many, number, number))).await;
+        server.load((0..FEW).map(|number| member(&pair, &pair.few, MANY + number, number))).await;
+    }
+    server.store.checkpoint().await.expect("a checkpoint");
+}

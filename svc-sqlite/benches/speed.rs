@@ -1,0 +1,284 @@
+//! Speed of the service over the store, in process, against raw rusqlite measured in the same run.
+//!
+//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- totals`, `-- writes` one of them.
+//! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+
+mod baseline;
+mod data;
+mod measure;
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytes::Bytes;
+use data::{MANY, Server, TENANT};
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Empty, Full};
+use measure::{Bound, Report, cpu_each, interleaved, is_asked_for, per_second};
+use svc_core::model::Kind;
+use svc_core::read::{Json, Limits};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tower::Service;
+
+const ROUNDS: usize = 15;
+
+fn main() -> ExitCode {
+    let mut report = Report::default();
+    if is_asked_for("page") {
+        page(&mut report);
+    }
+    if is_asked_for("deep") || is_asked_for("totals") {
+        let runtime = one_thread();
+        let server = runtime.block_on(Server::large());
+        if is_asked_for("deep") {
+            deep(&mut report, &runtime, &server);
+        }
+        if is_asked_for("totals") {
+            totals(&mut report, &runtime, &server);
+        }
+    }
+    if is_asked_for("writes") {
+        writes(&mut report);
+    }
+    report.finish()
+}
+
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+fn folder() -> TempDir {
+    // Beside the build: a temporary folder in memory would make every sync free.
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
+/// One page of 25 people against raw rusqlite rows written directly as bytes.
+fn page(report: &mut Report) {
+    let (runtime, folder) = (one_thread(), folder());
+    let path = folder.path().join("page.db");
+    let server = runtime.block_on(async {
+        let server = Server::open(&path).await;
+        server.load((0..1_000).map(data::person)).await;
+        server
+    });
+    let raw = baseline::Pages::copied(&path, &folder.path().join("raw.db"), data::BASE, data::NAMESPACE);
+    let raw = raw.expect("a copy of the people");
+    let ours = runtime.block_on(get(&server, "people"));
+    let theirs = raw.first(1).expect("a page");
+    assert_eq!(without_continuation(&ours), without_continuation(&theirs), "both write the same page");
+    const PAGES: u32 = 400;
+    let [theirs_each, ours_each] = interleaved(
+        ROUNDS,
+        [
+            &mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.first(1).expect("a page")))),
+            &mut || read(&runtime, &server, "people", PAGES),
+        ],
+    );
+    let detail = format!("{:.1} KB: {ours_each:.1} us, raw {theirs_each:.1} us", ours.len() as f64 / 1000.0);
+    report.line("page of 25 people against raw rusqlite, CPU", Bound::AtMost(1.5), ours_each / theirs_each, "x", &detail);
+}
+
+/// Page 39 000 against page 1 of one million people.
+fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
+    const PAGES: u32 = 400;
+    let jump = "people?page=39000";
+    // The page before leads to page 39 000 by its `next`; the first jump reads the collection's members.
+    let begin = std::time::Instant::now();
+    let before = runtime.block_on(get(server, "people?page=38999"));
+    println!("(the first jump into one million people took {:.0} ms)", begin.elapsed().as_secs_f64() * 1000.0);
+    let next = next_link(&before);
+    let [first, by_next, by_jump] = interleaved(
+        ROUNDS,
+        [
+            &mut || read(runtime, server, "people?page=1", PAGES),
+            &mut || read(runtime, server, &next, PAGES),
+            &mut || read(runtime, server, jump, PAGES),
+        ],
+    );
+    for (how, each) in [("next", by_next), ("jump", by_jump)] {
+        let what = format!("page 39 000 against page 1 of one million, by {how}, CPU");
+        report.line(&what, Bound::AtMost(1.3), each / first, "x", &format!("{each:.1} us, page 1 {first:.1} us"));
+    }
+}
+
+/// Totals over one million records against totals over one thousand.
+fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
+    const READS: u32 = 2_000;
+    for pair in data::pairs() {
+        let path = |address: &svc_core::link::Address| format!("{}/{}", address.kind.plural(), address.id);
+        let (many, few) = (path(&pair.many), path(&pair.few));
+        let [few, many] = interleaved(
+            ROUNDS,
+            [&mut || read(runtime, server, &few, READS), &mut || read(runtime, server, &many, READS)],
+        );
+        let what = format!("{} at one million against one thousand, CPU", pair.counted);
+        report.line(&what, Bound::AtMost(1.2), many / few, "x", &format!("{many:.1} us, {few:.1} us"));
+    }
+    let pair = data::pairs().swap_remove(0);
+    let path = |address: &svc_core::link::Address| {
+        format!("{}/{}/{}?per_page=1", address.kind.plural(), address.id, pair.member.plural())
+    };
+    let (many, few) = (path(&pair.many), path(&pair.few));
+    let total = |path: &str| runtime.block_on(get(server, path));
+    assert!(String::from_utf8_lossy(&total(&many)).contains(&format!("\"total_records\":{MANY},")), "one million signatures");
+    let [few, many] = interleaved(
+        ROUNDS,
+        [&mut || read(runtime, server, &few, READS), &mut || read(runtime, server, &many, READS)],
+    );
+    let what = "total_records at one million against one thousand, CPU";
+    report.line(what, Bound::AtMost(1.2), many / few, "x", &format!("{many:.1} us, {few:.1} us"));
+}
+
+/// Durable signatures of new people against raw rusqlite with one transaction for each.
+fn writes(report: &mut Report) {
+    const ALONE: u32 = 300;
+    const CALLERS: u32 = 64;
+    const EACH: u32 = 25;
+    let folder = folder();
+    let (own, of_raw) = (folder.path().join("own.db"), folder.path().join("raw.db"));
+    let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let open = |path| {
+        runtime.block_on(async {
+            let server = Server::open(path).await;
+            server.load([data::petition(0)]).await;
+            server
+        })
+    };
+    // The baseline writes into a file with the same tables, which the store has made and closed.
+    drop(open(&of_raw));
+    let server = open(&own);
+    let petition = data::id(Kind::Petition, 0);
+    let raw = baseline::Signs::open(&of_raw, petition.as_str()).expect("a file with a petition");
+    let number = AtomicU32::new(0);
+    let numbers = |count: u32| {
+        let first = number.fetch_add(count, Ordering::Relaxed);
+        first..first + count
+    };
+    let path = format!("petitions/{petition}/record_signature_helper");
+    let requests = |count: u32| -> Vec<Request<Full<Bytes>>> {
+        numbers(count).map(|number| post(&server, &path, data::signature_text(number))).collect()
+    };
+    let [raw_rate, alone, together] = interleaved(
+        7,
+        [
+            &mut || {
+                let rows: Vec<_> = numbers(ALONE).map(raw_signature).collect();
+                per_second(ALONE, || {
+                    for (person, email, signature) in &rows {
+                        raw.sign(person, email, signature).expect("a signature");
+                    }
+                })
+            },
+            &mut || {
+                let requests = requests(ALONE);
+                let mut service = server.service.clone();
+                per_second(ALONE, || {
+                    runtime.block_on(async {
+                        for request in requests {
+                            accepted(service.call(request).await.unwrap_or_else(|never| match never {}).status());
+                        }
+                    });
+                })
+            },
+            &mut || {
+                let callers: Vec<_> = (0..CALLERS).map(|_| requests(EACH)).collect();
+                per_second(CALLERS * EACH, || {
+                    runtime.block_on(async {
+                        let tasks: Vec<_> = callers
+                            .into_iter()
+                            .map(|requests| {
+                                let mut service = server.service.clone();
+                                tokio::spawn(async move {
+                                    for request in requests {
+                                        let answer = service.call(request).await;
+                                        accepted(answer.unwrap_or_else(|never| match never {}).status());
+                                    }
+                                })
+                            })
+                            .collect();
+                        for task in tasks {
+                            task.await.expect("a caller");
+                        }
+                    });
+                })
+            },
+        ],
+    );
+    for (what, limit, rate) in [("64 callers", 4.0, together), ("1 caller", 0.9, alone)] {
+        let what = format!("durable signatures, {what}, requests per second");
+        report.line(&what, Bound::AtLeast(limit), rate / raw_rate, "x", &format!("{rate:.0}/s, raw {raw_rate:.0}/s"));
+    }
+}
+
+/// What the baseline writes for a request: a person, the key of its address, a signature.
+fn raw_signature(number: u32) -> (Vec<u8>, [u8; 16], Vec<u8>) {
+    let members = |text: &str| match Json::read(text.as_bytes(), &Limits::own()) {
+        Ok(Json::Object(object)) => {
+            let mut members = Vec::new();
+            object.write_members(&mut members);
+            members
+        }
+        other => panic!("no object: {other:?}"),
+    };
+    let signature = members(r#"{"action_date":"2026-01-05T09:00:00.000000Z","comments":"Count me in."}"#);
+    (members(&data::person_text(number)), u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835).to_be_bytes(), signature)
+}
+
+fn accepted(status: StatusCode) {
+    assert_eq!(status, StatusCode::OK, "the signature is recorded");
+}
+
+/// CPU time of so many reads of a path, each.
+fn read(runtime: &Runtime, server: &Server, path: &str, count: u32) -> f64 {
+    let requests: Vec<_> = (0..count).map(|_| request(server, path)).collect();
+    let mut service = server.service.clone();
+    runtime.block_on(async {
+        cpu_each_async(count, async {
+            for request in requests {
+                let answer = service.call(request).await.unwrap_or_else(|never| match never {});
+                assert_eq!(answer.status(), StatusCode::OK, "{path}");
+            }
+        })
+        .await
+    })
+}
+
+async fn cpu_each_async(count: u32, work: impl Future<Output = ()>) -> f64 {
+    let watch = measure::CpuWatch::start();
+    work.await;
+    watch.micros() / f64::from(count)
+}
+
+fn request(server: &Server, path: &str) -> Request<Empty<Bytes>> {
+    let request = Request::get(format!("/api/v1/{path}")).header("host", "api.example.org");
+    request.header("svc-api-token", &server.key).body(Empty::new()).expect("a request")
+}
+
+fn post(server: &Server, path: &str, body: String) -> Request<Full<Bytes>> {
+    let request = Request::post(format!("/api/v1/{path}")).header("host", "api.example.org");
+    let request = request.header("svc-api-token", &server.key).header("content-type", "application/json");
+    request.body(Full::new(body.into())).expect("a request")
+}
+
+async fn get(server: &Server, path: &str) -> Bytes {
+    let answer = server.service.clone().call(request(server, path)).await.unwrap_or_else(|never| match never {});
+    assert_eq!(answer.status(), StatusCode::OK, "{path} of {TENANT}");
+    answer.into_body().collect().await.expect("a body").to_bytes()
+}
+
+/// The path and query of a page's `next` link.
+fn next_link(page: &[u8]) -> String {
+    let page = String::from_utf8_lossy(page);
+    let (_, behind) = page.split_once("\"next\":{\"href\":\"").expect("a next link");
+    let (href, _) = behind.split_once('"').expect("its end");
+    href.strip_prefix(data::BASE).expect("an address of this server").to_owned()
+}
+
+/// A page without the only part that differs: the digits of its continuation.
+fn without_continuation(page: &[u8]) -> String {
+    let page = String::from_utf8_lossy(page);
+    let (before, behind) = page.split_once("&after=").expect("a continuation");
+    let digits = behind.find('"').expect("its end");
+    format!("{before}{}", behind.get(digits..).unwrap_or_default())
+}
