@@ -342,7 +342,8 @@ impl ApiBuilder {
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
         let readable = |kind: Kind| at(kind).and_then(|slots| slots.readable);
-        let words = Words::new(self.dialect, self.vendor.namespace.clone(), self.docs, readable, is_sent);
+        let namespace = self.vendor.namespace.clone();
+        let words = Words::new(self.dialect, namespace, self.docs, self.layout.as_ref(), readable, is_sent);
         Ok(Api {
             inner: Arc::new(Inner {
                 vendor: self.vendor,

@@ -106,7 +106,7 @@ impl Api {
             Err(Error::NotFound) => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        let mut body = Vec::with_capacity(1024 + page.records.len() * 2048);
+        let mut body = Vec::new();
         let view = CollectionView {
             kind,
             scope,
@@ -137,7 +137,7 @@ impl Api {
 
     /// A record as a top-level document (HAL-17).
     pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
-        let mut body = Vec::with_capacity(4096);
+        let mut body = Vec::new();
         hal::record(&self.hal(&cx.base), record, true, &mut body);
         let mut reply = Reply::hal(status, body);
         if status == StatusCode::CREATED {

@@ -1,6 +1,9 @@
 //! A page of a collection (COL-20 to COL-31, UND-32).
 
-use super::{Hal, close, record};
+use super::{
+    Hal, close,
+    record::{expected, record_at},
+};
 use crate::{
     helper::HelperName,
     link::{Scope, Target},
@@ -26,6 +29,11 @@ pub(crate) struct CollectionView<'a> {
 /// Writes a page of a collection.
 pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) {
     let Some(words) = hal.words.kind(view.kind) else { return };
+    let hrefs: Vec<String> =
+        view.page.records.iter().map(|member| hal.href(&Target::Record(member.address()))).collect();
+    let members = || view.page.records.iter().zip(&hrefs);
+    let bytes = members().map(|(member, href)| expected(hal, member, href).saturating_add(href.len()));
+    out.reserve(bytes.fold(1024, usize::saturating_add));
     let size = u64::from(view.request.size.max(1));
     let total_pages = view.page.total.div_ceil(size);
     let head = format!(
@@ -46,16 +54,17 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.push(b',');
     out.extend_from_slice(&words.plural);
     out.push(b'[');
-    for member in &view.page.records {
-        hal.write_link(&Target::Record(member.address()), out);
-        out.push(b',');
+    for href in &hrefs {
+        out.extend_from_slice(b"{\"href\":");
+        write_string(href, out);
+        out.extend_from_slice(b"},");
     }
     close(out, b']');
     out.extend_from_slice(b"},\"_embedded\":{");
     out.extend_from_slice(&words.plural);
     out.push(b'[');
-    for member in &view.page.records {
-        record(hal, member, false, out);
+    for (member, href) in members() {
+        record_at(hal, member, href, false, out);
         out.push(b',');
     }
     close(out, b']');

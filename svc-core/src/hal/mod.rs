@@ -29,9 +29,14 @@ impl Hal<'_> {
     /// The absolute address of a target.
     pub(crate) fn href(&self, target: &Target) -> String {
         let mut href = String::with_capacity(self.base.len() + 96);
-        href.push_str(self.base);
-        self.layout.path(target, &mut href);
+        self.push_href(target, &mut href);
         href
+    }
+
+    /// Appends the absolute address of a target.
+    fn push_href(&self, target: &Target, out: &mut String) {
+        out.push_str(self.base);
+        self.layout.path(target, out);
     }
 
     /// Writes an absolute address as a JSON string.

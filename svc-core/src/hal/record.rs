@@ -12,6 +12,22 @@ use crate::{
 
 /// Writes a record; `top` adds the curies of a top-level document.
 pub(crate) fn record(hal: &Hal<'_>, record: &RawRecord, top: bool, out: &mut Vec<u8>) {
+    let href = hal.href(&Target::Record(record.address()));
+    out.reserve(expected(hal, record, &href));
+    record_at(hal, record, &href, top, out);
+}
+
+/// About how many bytes a record takes, rather too many.
+pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: &str) -> usize {
+    let (Fields::Stored(fields) | Fields::Typed(fields)) = &record.fields;
+    let links = hal.words.kind(record.kind).map_or(0, |words| words.links.len());
+    // A link has its key, its braces and a word behind the address.
+    let links = links.saturating_add(1).saturating_mul(href.len().saturating_add(72));
+    fields.len().saturating_add(record.meta.identifiers.as_json().len()).saturating_add(links).saturating_add(512)
+}
+
+/// Writes a record whose address is `href`.
+pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, href: &str, top: bool, out: &mut Vec<u8>) {
     let Some(words) = hal.words.kind(record.kind) else { return };
     let meta = &record.meta;
     out.extend_from_slice(b"{\"identifiers\":[\"");
@@ -40,7 +56,7 @@ pub(crate) fn record(hal: &Hal<'_>, record: &RawRecord, top: bool, out: &mut Vec
         hal.write_curies(out);
         out.push(b',');
     }
-    links(hal, record, words, out);
+    links(hal, record, href, words, out);
     close(out, b'}');
     out.push(b'}');
 }
@@ -100,20 +116,28 @@ fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
     }
 }
 
-fn links(hal: &Hal<'_>, record: &RawRecord, words: &KindWords, out: &mut Vec<u8>) {
-    let address = record.address();
-    out.extend_from_slice(b"\"self\":");
-    hal.write_link(&Target::Record(address.clone()), out);
-    out.push(b',');
+fn links(hal: &Hal<'_>, record: &RawRecord, href: &str, words: &KindWords, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\"self\":{\"href\":");
+    let start = out.len();
+    write_string(href, out);
+    // Written once, the address is copied into the links below it.
+    let own = start..out.len().saturating_sub(1);
+    out.extend_from_slice(b"},");
     for link in &words.links {
+        if let Some(below) = &link.below {
+            out.extend_from_slice(&link.key);
+            out.extend_from_within(own.clone());
+            out.extend_from_slice(below.as_bytes());
+            out.extend_from_slice(b"\"},");
+            continue;
+        }
         let target = match link.target {
-            LinkTarget::Many { kind, .. } => Target::Collection { kind, scope: Scope::Under(address.clone()) },
-            LinkTarget::Helper(helper) => Target::Helper { helper, container: Some(address.clone()) },
+            LinkTarget::Many { kind, .. } => Target::Collection { kind, scope: Scope::Under(record.address()) },
+            LinkTarget::Helper(helper) => Target::Helper { helper, container: Some(record.address()) },
             LinkTarget::One { .. } => match record.links.iter().find(|(name, _)| *name == link.name) {
                 Some((_, Ref::Local(to))) => Target::Record(to.clone()),
                 Some((_, Ref::Foreign(href))) => {
                     out.extend_from_slice(&link.key);
-                    out.extend_from_slice(b"{\"href\":");
                     write_string(href, out);
                     out.extend_from_slice(b"},");
                     continue;
@@ -122,7 +146,7 @@ fn links(hal: &Hal<'_>, record: &RawRecord, words: &KindWords, out: &mut Vec<u8>
             },
         };
         out.extend_from_slice(&link.key);
-        hal.write_link(&target, out);
-        out.push(b',');
+        hal.write_href(&target, out);
+        out.extend_from_slice(b"},");
     }
 }

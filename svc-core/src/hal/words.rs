@@ -1,6 +1,13 @@
 //! The words of one API, made once when it is built: prefixed relations, and which links each kind sends.
 
-use crate::{field_set::FieldBits, link::Dialect, model::Kind, read::write_string, schema::LinkTarget};
+use crate::{
+    field_set::FieldBits,
+    link::{Address, Dialect, Layout, Scope, Target},
+    model::Kind,
+    read::write_string,
+    schema::LinkTarget,
+    value::Id,
+};
 
 /// What all documents of an API have in common.
 #[derive(Debug)]
@@ -38,8 +45,11 @@ pub(crate) struct KindWords {
 pub(crate) struct LinkWord {
     pub(crate) name: &'static str,
     pub(crate) target: LinkTarget,
-    /// `"svc:signatures":`
+    /// `"svc:signatures":{"href":`
     pub(crate) key: Vec<u8>,
+    /// What stands behind the record's own address in this link's, such as `/signatures`; `None` where the layout does
+    /// not put the one behind the other.
+    pub(crate) below: Option<String>,
 }
 
 impl Words {
@@ -47,6 +57,7 @@ impl Words {
         dialect: Dialect,
         namespace: String,
         docs: Option<DocsAddress>,
+        layout: &dyn Layout,
         readable: impl Fn(Kind) -> Option<FieldBits>,
         is_sent: impl Fn(Kind, LinkTarget) -> bool,
     ) -> Self {
@@ -54,7 +65,11 @@ impl Words {
             let links = kind.schema().links.iter().filter(|link| is_sent(kind, link.target));
             KindWords {
                 links: links
-                    .map(|link| LinkWord { name: link.name, target: link.target, key: key(&dialect, link.name) })
+                    .map(|link| {
+                        let mut key = key(&dialect, link.name);
+                        key.extend_from_slice(b"{\"href\":");
+                        LinkWord { name: link.name, target: link.target, key, below: below(layout, kind, link.target) }
+                    })
                     .collect(),
                 readable: readable(kind),
                 plural: key(&dialect, kind.plural()),
@@ -69,6 +84,32 @@ impl Words {
     pub(crate) fn kind(&self, kind: Kind) -> Option<&KindWords> {
         self.kinds.get(kind as usize)
     }
+}
+
+/// What a layout puts behind the address of a record to make the address of a collection or helper below it, when it
+/// does so whatever the ids are: the conventional one does.
+fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> {
+    if !layout.is_conventional() {
+        return None;
+    }
+    let behind = |id: &str, parent: &str| {
+        let parent = kind.schema().home.map(|_| Id::new(parent)).map_or(Some(None), |parent| parent.map(Some))?;
+        let record = Address { kind, id: Id::new(id)?, parent };
+        let there = match target {
+            LinkTarget::Many { kind, .. } => Target::Collection { kind, scope: Scope::Under(record.clone()) },
+            LinkTarget::Helper(helper) => Target::Helper { helper, container: Some(record.clone()) },
+            LinkTarget::One { .. } => return None,
+        };
+        let path = |target| {
+            let mut path = String::new();
+            layout.path(&target, &mut path);
+            path
+        };
+        let below = path(there).strip_prefix(&path(Target::Record(record)))?.to_owned();
+        // It is written as it is.
+        below.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-')).then_some(below)
+    };
+    behind("0", "1").filter(|below| Some(below) == behind("another-id", "another-parent").as_ref())
 }
 
 fn key(dialect: &Dialect, name: &str) -> Vec<u8> {

@@ -57,7 +57,9 @@ impl Pages {
         }
         file.execute_batch("INSERT INTO total SELECT tenant, count(*) FROM person GROUP BY tenant; COMMIT")?;
         drop(file);
-        let file = Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // One thread at a time uses it: without this flag every column costs a lock.
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let file = Connection::open_with_flags(to, flags)?;
         Ok(Self { file, base: base.to_owned(), namespace: namespace.to_owned() })
     }
 
