@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use svc_core::link::ShareNames;
 use thiserror::Error;
@@ -305,6 +306,8 @@ fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
 }
 
 fn common_settings(connection: &Connection, cache: i64) -> rusqlite::Result<()> {
+    // Otherwise a statement with a range or a limit is compiled anew whenever it is given other values.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use svc_core::value::Timestamp;
 
@@ -60,6 +61,7 @@ impl Pages {
         // One thread at a time uses it: without this flag every column costs a lock.
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = Connection::open_with_flags(to, flags)?;
+        file.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(Self { file, base: base.to_owned(), namespace: namespace.to_owned() })
     }
 
@@ -134,6 +136,8 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     let file = Connection::open(path)?;
     file.query_row("PRAGMA journal_mode = wal", (), |_| Ok(()))?;
     file.pragma_update(None, "synchronous", "full")?;
+    // Otherwise SQLite compiles a cached statement with a range anew for each value.
+    file.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(file)
 }
 
