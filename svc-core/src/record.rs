@@ -2,6 +2,8 @@
 
 use std::{fmt, marker::PhantomData};
 
+use bytes::Bytes;
+
 use crate::{
     describe::MemberWriter,
     field_set::FieldKey,
@@ -103,9 +105,9 @@ pub enum Computed {
 #[derive(Clone, PartialEq)]
 pub(crate) enum Fields {
     /// `"name":value` pairs separated by commas, without braces, under wire names.
-    Stored(Box<[u8]>),
+    Stored(Bytes),
     /// The same, but share objects under the names of the tables, computed fields among them.
-    Typed(Box<[u8]>),
+    Typed(Bytes),
 }
 
 impl fmt::Debug for Fields {
@@ -133,8 +135,8 @@ impl RawRecord {
     /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas, without braces, without
     /// identifiers, dates, computed fields of the top level and links.
     #[must_use]
-    pub fn stored(kind: Kind, meta: Meta, fields: Box<[u8]>) -> Self {
-        Self { kind, meta, fields: Fields::Stored(fields), computed: Vec::new(), links: Vec::new() }
+    pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
+        Self { kind, meta, fields: Fields::Stored(fields.into()), computed: Vec::new(), links: Vec::new() }
     }
 
     /// Sets a computed field; a value among typed fields gives way.
@@ -256,14 +258,14 @@ impl<R: Resource> Record<R> {
         let names = ShareNames::default();
         fields.write_members(&mut MemberWriter::new(&mut bytes, &names));
         bytes.pop();
-        let mut raw = RawRecord::stored(R::KIND, meta, Box::default());
-        raw.fields = Fields::Typed(bytes.into_boxed_slice());
+        let mut raw = RawRecord::stored(R::KIND, meta, Bytes::new());
+        raw.fields = Fields::Typed(bytes.into());
         Self::from_raw(raw)
     }
 
     /// A record whose fields are stored wire-ready; see [`RawRecord::stored`].
     #[must_use]
-    pub fn stored(meta: Meta, fields: Box<[u8]>) -> Self {
+    pub fn stored(meta: Meta, fields: impl Into<Bytes>) -> Self {
         Self::from_raw(RawRecord::stored(R::KIND, meta, fields))
     }
 

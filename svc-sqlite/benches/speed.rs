@@ -70,13 +70,18 @@ fn page(report: &mut Report) {
     const PAGES: u32 = 400;
     let [theirs_each, ours_each] = interleaved(
         ROUNDS,
-        [
-            &mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.first(1).expect("a page")))),
-            &mut || read(&runtime, &server, "people", PAGES),
-        ],
+        [&mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.first(1).expect("a page")))), &mut || {
+            read(&runtime, &server, "people", PAGES)
+        }],
     );
     let detail = format!("{:.1} KB: {ours_each:.1} us, raw {theirs_each:.1} us", ours.len() as f64 / 1000.0);
-    report.line("page of 25 people against raw rusqlite, CPU", Bound::AtMost(1.5), ours_each / theirs_each, "x", &detail);
+    report.line(
+        "page of 25 people against raw rusqlite, CPU",
+        Bound::AtMost(1.5),
+        ours_each / theirs_each,
+        "x",
+        &detail,
+    );
 }
 
 /// Page 39 000 against page 1 of one million people.
@@ -121,11 +126,12 @@ fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     };
     let (many, few) = (path(&pair.many), path(&pair.few));
     let total = |path: &str| runtime.block_on(get(server, path));
-    assert!(String::from_utf8_lossy(&total(&many)).contains(&format!("\"total_records\":{MANY},")), "one million signatures");
-    let [few, many] = interleaved(
-        ROUNDS,
-        [&mut || read(runtime, server, &few, READS), &mut || read(runtime, server, &many, READS)],
+    assert!(
+        String::from_utf8_lossy(&total(&many)).contains(&format!("\"total_records\":{MANY},")),
+        "one million signatures"
     );
+    let [few, many] =
+        interleaved(ROUNDS, [&mut || read(runtime, server, &few, READS), &mut || read(runtime, server, &many, READS)]);
     let what = "total_records at one million against one thousand, CPU";
     report.line(what, Bound::AtMost(1.2), many / few, "x", &format!("{many:.1} us, {few:.1} us"));
 }
@@ -222,7 +228,11 @@ fn raw_signature(number: u32) -> (Vec<u8>, [u8; 16], Vec<u8>) {
         other => panic!("no object: {other:?}"),
     };
     let signature = members(r#"{"action_date":"2026-01-05T09:00:00.000000Z","comments":"Count me in."}"#);
-    (members(&data::person_text(number)), u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835).to_be_bytes(), signature)
+    (
+        members(&data::person_text(number)),
+        u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835).to_be_bytes(),
+        signature,
+    )
 }
 
 fn accepted(status: StatusCode) {

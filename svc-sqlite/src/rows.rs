@@ -1,6 +1,7 @@
 //! Rows of a kind's table, as records on their way out and as what a write changes.
 
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use bytes::BytesMut;
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::FromSql};
 use svc_core::{
     error::{Error, Result},
     link::{Address, ShareNames},
@@ -40,38 +41,18 @@ const FIXED: usize = 6;
 
 /// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like.
 pub(crate) fn read(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
-    let mut at = FIXED;
-    let mut next = || {
-        let place = at;
-        at = at.saturating_add(1);
-        place
-    };
+    let mut columns = Columns { row, at: FIXED };
     let mut links = Vec::with_capacity(table.columns.len());
     for _ in &table.columns {
-        links.push(row.get(next())?);
+        links.push(columns.next()?);
     }
     let mut homes = Vec::new();
     for _ in table.columns.iter().filter(|column| column.home_column().is_some()) {
-        homes.push(row.get(next())?);
+        homes.push(columns.next()?);
     }
     let mut computed = Vec::with_capacity(table.computed.len());
     for (name, source) in &table.computed {
-        let value = match source {
-            Source::Zero => Some(Computed::Count(0)),
-            Source::Person => Some(Computed::Relation(Kind::Person)),
-            Source::Records | Source::Accepted | Source::Tickets => {
-                Some(Computed::Count(row.get::<_, Option<i64>>(next())?.unwrap_or_default()))
-            }
-            Source::Amount => {
-                let text = row.get_ref(next())?.as_str_or_null()?.unwrap_or("0");
-                Some(Computed::Amount(Amount::parse(text).unwrap_or_default()))
-            }
-            Source::ScheduledStart | Source::ScheduledStop => {
-                let micros: Option<i64> = row.get(next())?;
-                micros.map(|micros| Computed::Timestamp(Timestamp::from_micros(micros)))
-            }
-        };
-        computed.extend(value.map(|value| (*name, value)));
+        computed.extend(columns.computed(*source)?.map(|value| (*name, value)));
     }
     Ok(Stored {
         kind: table.kind,
@@ -85,6 +66,63 @@ pub(crate) fn read(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
         homes,
         computed,
     })
+}
+
+/// Reads the same row ready for the wire, with its row number; the body is copied into `bodies`, which the records of a
+/// page share.
+pub(crate) fn read_raw(table: &Table, row: &Row<'_>, bodies: &mut BytesMut) -> rusqlite::Result<(i64, RawRecord)> {
+    let mut meta = Meta::new(row.get::<_, RecordId>(1)?.to_id(), Timestamp::from_micros(row.get(2)?));
+    meta.modified = Timestamp::from_micros(row.get(3)?);
+    meta.identifiers = Identifiers::from_stored(row.get(4)?);
+    bodies.extend_from_slice(row.get_ref(5)?.as_bytes()?);
+    let mut record = RawRecord::stored(table.kind, meta, bodies.split());
+    let mut columns = Columns { row, at: FIXED };
+    let mut homes = Columns { row, at: FIXED.saturating_add(table.columns.len()) };
+    for column in &table.columns {
+        let link: Option<RecordId> = columns.next()?;
+        let home: Option<RecordId> = if column.home_column().is_some() { homes.next()? } else { None };
+        if let Some(id) = link.filter(|_| column.is_link) {
+            let parent = home.map(RecordId::to_id);
+            record.add_link(column.name, Address { kind: column.kind, id: id.to_id(), parent }.into());
+        }
+    }
+    for (name, source) in &table.computed {
+        if let Some(value) = homes.computed(*source)? {
+            record.add_computed(name, value);
+        }
+    }
+    Ok((row.get(0)?, record))
+}
+
+/// The columns of a row behind the fixed ones, one by one.
+struct Columns<'a, 'r> {
+    row: &'a Row<'r>,
+    at: usize,
+}
+
+impl Columns<'_, '_> {
+    fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        let at = self.at;
+        self.at = at.saturating_add(1);
+        self.row.get(at)
+    }
+
+    fn computed(&mut self, source: Source) -> rusqlite::Result<Option<Computed>> {
+        Ok(match source {
+            Source::Zero => Some(Computed::Count(0)),
+            Source::Person => Some(Computed::Relation(Kind::Person)),
+            Source::Records | Source::Accepted | Source::Tickets => {
+                Some(Computed::Count(self.next::<Option<i64>>()?.unwrap_or_default()))
+            }
+            Source::Amount => {
+                let text: Option<String> = self.next()?;
+                Some(Computed::Amount(text.as_deref().and_then(Amount::parse).unwrap_or_default()))
+            }
+            Source::ScheduledStart | Source::ScheduledStop => {
+                self.next::<Option<i64>>()?.map(|micros| Computed::Timestamp(Timestamp::from_micros(micros)))
+            }
+        })
+    }
 }
 
 /// The record of a statement that gives at most one.
@@ -114,6 +152,17 @@ pub(crate) fn at(file: &Connection, tenant: i64, address: &Address) -> rusqlite:
     let Some(id) = RecordId::parse(&address.id) else { return Ok(None) };
     let stored = by_id(file, tenant, address.kind, id)?;
     Ok(stored.filter(|stored| admits(address, stored.parent())))
+}
+
+/// The record at an address, ready for the wire.
+pub(crate) fn raw_at(file: &Connection, tenant: i64, address: &Address) -> rusqlite::Result<Option<RawRecord>> {
+    let Some(id) = RecordId::parse(&address.id) else { return Ok(None) };
+    let table = table(address.kind);
+    let record = file
+        .prepare_cached(&table.sql.get)?
+        .query_row((tenant, id), |row| read_raw(table, row, &mut BytesMut::new()).map(|(_, record)| record))
+        .optional()?;
+    Ok(record.filter(|record| address.admits_parent(record.parent())))
 }
 
 /// What is known of a record without reading it.
@@ -180,22 +229,22 @@ impl Stored {
     }
 
     /// The record, ready for the wire.
-    pub(crate) fn into_raw(self) -> Result<RawRecord> {
+    pub(crate) fn into_raw(self) -> RawRecord {
         let table = self.table();
-        let mut meta = Meta::new(self.id.to_id()?, self.created).modified(self.modified);
+        let mut meta = Meta::new(self.id.to_id(), self.created).modified(self.modified);
         meta.identifiers = Identifiers::from_stored(self.identifiers);
-        let mut record = RawRecord::stored(self.kind, meta, self.body.into_boxed_slice());
+        let mut record = RawRecord::stored(self.kind, meta, self.body);
         let mut homes = self.homes.into_iter();
         for (column, link) in table.columns.iter().zip(&self.links) {
             let home = if column.home_column().is_some() { homes.next().flatten() } else { None };
             let Some(id) = link.filter(|_| column.is_link) else { continue };
-            let parent = home.map(RecordId::to_id).transpose()?;
-            record.add_link(column.name, Address { kind: column.kind, id: id.to_id()?, parent }.into());
+            let parent = home.map(RecordId::to_id);
+            record.add_link(column.name, Address { kind: column.kind, id: id.to_id(), parent }.into());
         }
         for (name, value) in self.computed {
             record.add_computed(name, value);
         }
-        Ok(record)
+        record
     }
 }
 

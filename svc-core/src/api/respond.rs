@@ -106,7 +106,7 @@ impl Api {
             Err(Error::NotFound) => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        let mut body = Vec::new();
+        let mut body = Vec::with_capacity(1024 + page.records.len() * 128);
         let view = CollectionView {
             kind,
             scope,

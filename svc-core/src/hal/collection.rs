@@ -1,8 +1,10 @@
 //! A page of a collection (COL-20 to COL-31, UND-32).
 
+use std::ops::Range;
+
 use super::{
     Hal, close,
-    record::{expected, record_at},
+    record::{Own, expected, record_at},
 };
 use crate::{
     helper::HelperName,
@@ -29,11 +31,6 @@ pub(crate) struct CollectionView<'a> {
 /// Writes a page of a collection.
 pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) {
     let Some(words) = hal.words.kind(view.kind) else { return };
-    let hrefs: Vec<String> =
-        view.page.records.iter().map(|member| hal.href(&Target::Record(member.address()))).collect();
-    let members = || view.page.records.iter().zip(&hrefs);
-    let bytes = members().map(|(member, href)| expected(hal, member, href).saturating_add(href.len()));
-    out.reserve(bytes.fold(1024, usize::saturating_add));
     let size = u64::from(view.request.size.max(1));
     let total_pages = view.page.total.div_ceil(size);
     let head = format!(
@@ -54,21 +51,35 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.push(b',');
     out.extend_from_slice(&words.plural);
     out.push(b'[');
-    for href in &hrefs {
-        out.extend_from_slice(b"{\"href\":");
-        write_string(href, out);
-        out.extend_from_slice(b"},");
-    }
+    let addresses = member_links(hal, view, out);
     close(out, b']');
     out.extend_from_slice(b"},\"_embedded\":{");
     out.extend_from_slice(&words.plural);
     out.push(b'[');
-    for (member, href) in members() {
-        record_at(hal, member, href, false, out);
+    let bytes = view.page.records.iter().zip(&addresses).map(|(member, at)| expected(hal, member, at.len()));
+    out.reserve(bytes.fold(64, usize::saturating_add));
+    for (member, at) in view.page.records.iter().zip(addresses) {
+        record_at(hal, member, &Own::Written(at), false, out);
         out.push(b',');
     }
     close(out, b']');
     out.extend_from_slice(b"}}");
+}
+
+/// The links to the members, each with a comma behind it; where the address of each stands in `out`.
+fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> Vec<Range<usize>> {
+    let mut href = String::new();
+    let mut addresses = Vec::with_capacity(view.page.records.len());
+    for member in &view.page.records {
+        href.clear();
+        hal.push_href(&Target::Record(member.address()), &mut href);
+        out.extend_from_slice(b"{\"href\":");
+        let start = out.len().saturating_add(1);
+        write_string(&href, out);
+        addresses.push(start..out.len().saturating_sub(1));
+        out.extend_from_slice(b"},");
+    }
+    addresses
 }
 
 /// `self`, `next`, and both names of the page before (COL-24, COL-27, UND-32).

@@ -1,5 +1,7 @@
 //! One record: common fields, stored bytes or typed fields, computed fields, links (HAL-13, HAL-16, HAL-17).
 
+use std::ops::Range;
+
 use super::{Hal, close, words::KindWords};
 use crate::{
     field_set::FieldBits,
@@ -13,21 +15,29 @@ use crate::{
 /// Writes a record; `top` adds the curies of a top-level document.
 pub(crate) fn record(hal: &Hal<'_>, record: &RawRecord, top: bool, out: &mut Vec<u8>) {
     let href = hal.href(&Target::Record(record.address()));
-    out.reserve(expected(hal, record, &href));
-    record_at(hal, record, &href, top, out);
+    out.reserve(expected(hal, record, href.len()));
+    record_at(hal, record, &Own::Text(&href), top, out);
 }
 
-/// About how many bytes a record takes, rather too many.
-pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: &str) -> usize {
+/// The address of a record that is written.
+pub(super) enum Own<'a> {
+    /// As text.
+    Text(&'a str),
+    /// As it stands in what was written already, within the quotes of a JSON string.
+    Written(Range<usize>),
+}
+
+/// About how many bytes a record takes whose address has `href` bytes, rather too many.
+pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
     let (Fields::Stored(fields) | Fields::Typed(fields)) = &record.fields;
     let links = hal.words.kind(record.kind).map_or(0, |words| words.links.len());
     // A link has its key, its braces and a word behind the address.
-    let links = links.saturating_add(1).saturating_mul(href.len().saturating_add(72));
+    let links = links.saturating_add(1).saturating_mul(href.saturating_add(64));
     fields.len().saturating_add(record.meta.identifiers.as_json().len()).saturating_add(links).saturating_add(512)
 }
 
-/// Writes a record whose address is `href`.
-pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, href: &str, top: bool, out: &mut Vec<u8>) {
+/// Writes a record that has this address.
+pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, top: bool, out: &mut Vec<u8>) {
     let Some(words) = hal.words.kind(record.kind) else { return };
     let meta = &record.meta;
     out.extend_from_slice(b"{\"identifiers\":[\"");
@@ -40,9 +50,15 @@ pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, href: &str, top: bool
         out.extend_from_slice(meta.identifiers.as_json().as_bytes());
     }
     out.extend_from_slice(b"],\"created_date\":\"");
+    let start = out.len();
     meta.created.write(out);
+    let created = start..out.len();
     out.extend_from_slice(b"\",\"modified_date\":\"");
-    meta.modified.write(out);
+    if meta.modified == meta.created {
+        out.extend_from_within(created);
+    } else {
+        meta.modified.write(out);
+    }
     out.extend_from_slice(b"\",");
     if record.kind == Kind::Person {
         // Clients read the id of a signed-up person from here (HLP-20).
@@ -56,7 +72,7 @@ pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, href: &str, top: bool
         hal.write_curies(out);
         out.push(b',');
     }
-    links(hal, record, href, words, out);
+    links(hal, record, own, words, out);
     close(out, b'}');
     out.push(b'}');
 }
@@ -116,16 +132,27 @@ fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
     }
 }
 
-fn links(hal: &Hal<'_>, record: &RawRecord, href: &str, words: &KindWords, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"\"self\":{\"href\":");
-    let start = out.len();
-    write_string(href, out);
-    // Written once, the address is copied into the links below it.
-    let own = start..out.len().saturating_sub(1);
-    out.extend_from_slice(b"},");
+fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, words: &KindWords, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\"self\":{\"href\":\"");
+    // The address is written as JSON once, and copied into the links below it.
+    let own = match own {
+        Own::Written(own) => {
+            out.extend_from_within(own.clone());
+            own.clone()
+        }
+        Own::Text(href) => {
+            out.pop();
+            let start = out.len().saturating_add(1);
+            write_string(href, out);
+            out.pop();
+            start..out.len()
+        }
+    };
+    out.extend_from_slice(b"\"},");
     for link in &words.links {
         if let Some(below) = &link.below {
             out.extend_from_slice(&link.key);
+            out.push(b'"');
             out.extend_from_within(own.clone());
             out.extend_from_slice(below.as_bytes());
             out.extend_from_slice(b"\"},");

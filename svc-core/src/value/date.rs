@@ -46,7 +46,7 @@ impl Date {
 
     /// Appends `YYYY-MM-DD`, without quotes (TYP-07).
     pub fn write(&self, out: &mut Vec<u8>) {
-        write_date(self.0, out);
+        out.extend_from_slice(&date_text(self.0));
     }
 }
 
@@ -62,24 +62,22 @@ impl fmt::Debug for Date {
     }
 }
 
-/// Appends a date whose year has four digits.
-pub(super) fn write_date(date: NaiveDate, out: &mut Vec<u8>) {
-    write_digits::<4>(date.year().unsigned_abs(), out);
-    out.push(b'-');
-    write_digits::<2>(date.month(), out);
-    out.push(b'-');
-    write_digits::<2>(date.day(), out);
+/// The ten characters of a date whose year has four digits.
+pub(super) fn date_text(date: NaiveDate) -> [u8; 10] {
+    let [y, e, a, r] = digits(date.year().unsigned_abs());
+    let ([m, o], [d, t]) = (digits(date.month()), digits(date.day()));
+    [y, e, a, r, b'-', m, o, b'-', d, t]
 }
 
-/// Appends exactly `N` decimal digits.
-pub(super) fn write_digits<const N: usize>(mut value: u32, out: &mut Vec<u8>) {
+/// Exactly `N` decimal digits.
+pub(super) fn digits<const N: usize>(mut value: u32) -> [u8; N] {
     let mut digits = [b'0'; N];
     for digit in digits.iter_mut().rev() {
         // A remainder below ten always fits.
         *digit = b'0'.saturating_add(u8::try_from(value % 10).unwrap_or(0));
         value /= 10;
     }
-    out.extend_from_slice(&digits);
+    digits
 }
 
 /// Reads dates and times from the front of a text.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 /// The id of a record in its own address (UND-41): 1 to 64 of `[A-Za-z0-9_-]`. A clone costs no allocation.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(Arc<str>);
@@ -26,6 +28,14 @@ impl Id {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<Uuid> for Id {
+    /// The UUID in its canonical text form.
+    fn from(uuid: Uuid) -> Self {
+        // Hex digits and hyphens follow the grammar, and no reserved word looks like that.
+        Self(Arc::from(&*uuid.as_hyphenated().encode_lower(&mut Uuid::encode_buffer())))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike as _, Utc};
 
-use super::date::{Cursor, write_date, write_digits};
+use super::date::{Cursor, date_text, digits};
 
 /// A point in time (TYP-06): UTC with microseconds, years 0001 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,17 +64,13 @@ impl Timestamp {
     /// quotes (TYP-06).
     pub fn write(&self, out: &mut Vec<u8>) {
         let (date, time) = self.civil();
-        write_date(date, out);
-        out.push(b'T');
-        write_digits::<2>(time.hour(), out);
-        out.push(b':');
-        write_digits::<2>(time.minute(), out);
-        out.push(b':');
-        write_digits::<2>(time.second(), out);
+        let ([h, o], [m, i], [s, e]) = (digits(time.hour()), digits(time.minute()), digits(time.second()));
+        out.extend_from_slice(&date_text(date));
+        out.extend_from_slice(&[b'T', h, o, b':', m, i, b':', s, e]);
         let micros = time.nanosecond() / 1000;
         if micros != 0 {
-            out.push(b'.');
-            write_digits::<6>(micros, out);
+            let [m, i, c, r, o, s] = digits(micros);
+            out.extend_from_slice(&[b'.', m, i, c, r, o, s]);
         }
         out.push(b'Z');
     }

@@ -43,7 +43,8 @@ impl Pages {
              CREATE TABLE total (tenant INTEGER PRIMARY KEY, records INTEGER NOT NULL) STRICT;",
         )?;
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let mut people = source.prepare("SELECT tenant, id, created, modified, identifiers, body FROM people ORDER BY seq")?;
+        let mut people =
+            source.prepare("SELECT tenant, id, created, modified, identifiers, body FROM people ORDER BY seq")?;
         let mut rows = people.query(())?;
         file.execute_batch("BEGIN")?;
         while let Some(row) = rows.next()? {
@@ -113,7 +114,11 @@ impl Pages {
         drop(rows);
         self.file.prepare_cached("COMMIT")?.execute(())?;
         let base = &self.base;
-        let next = if more { format!("\"next\":{{\"href\":\"{base}people?page=2&after={last:040x}\"}},") } else { String::new() };
+        let next = if more {
+            format!("\"next\":{{\"href\":\"{base}people?page=2&after={last:040x}\"}},")
+        } else {
+            String::new()
+        };
         let mut page = format!(
             "{{\"total_pages\":{},\"per_page\":25,\"page\":1,\"total_records\":{total},\"_links\":{{\"curies\":[{{\"name\":\"svc\",\"href\":\"{base}docs/v1/{{rel}}\",\"templated\":true}}],\"self\":{{\"href\":\"{base}people\"}},{next}\"svc:person_signup_helper\":{{\"href\":\"{base}people/person_signup\"}},\"svc:people\":[",
             (total + 24) / 25,
@@ -153,7 +158,8 @@ impl Signs {
     pub(crate) fn open(path: &Path, petition: &str) -> rusqlite::Result<Self> {
         let petition = uuid::Uuid::try_parse(petition).unwrap_or_default();
         let file = open(path)?;
-        let tenant = file.query_row("SELECT tenant FROM petitions WHERE id = ?1", [petition.as_bytes()], |row| row.get(0))?;
+        let tenant =
+            file.query_row("SELECT tenant FROM petitions WHERE id = ?1", [petition.as_bytes()], |row| row.get(0))?;
         Ok(Self { file, tenant, petition: petition.as_bytes().to_vec() })
     }
 
@@ -173,8 +179,11 @@ impl Signs {
             "INSERT INTO people (tenant, id, created, modified, identifiers, body) VALUES (?1, ?2, ?3, ?3, '', ?4)",
         )?
         .execute((tenant, person_id, now, person))?;
-        file.prepare_cached("INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)")?
-            .execute((tenant, email, file.last_insert_rowid()))?;
+        file.prepare_cached("INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)")?.execute((
+            tenant,
+            email,
+            file.last_insert_rowid(),
+        ))?;
         self.count(1, 0, &[])?;
         file.prepare_cached(
             "INSERT INTO signatures (tenant, id, created, modified, person, petition, identifiers, body)

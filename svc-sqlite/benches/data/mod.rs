@@ -96,13 +96,13 @@ pub(crate) fn person_text(number: u32) -> String {
     let given = word(1, &["Ada", "Bela", "Carmen", "Dmitri", "Elif", "Femi", "Grace", "Hiro"]);
     let family = word(2, &["Okafor", "Nguyen", "Larsson", "Moreau", "Alvarez", "Kowalski", "Haddad", "Tanaka"]);
     let city = word(3, &["Springfield", "Riverside", "Franklin", "Clinton", "Georgetown"]);
-    format!(
-        r#"{{"family_name":"{family}","given_name":"{given}","preferred_language":"en","#
-    ) + &format!(
-        r#""postal_addresses":[{{"primary":true,"address_lines":["{number} Main Street"],"locality":"{city}","region":"IL","postal_code":"62701","country":"US"}}],"#
-    ) + &format!(
-        r#""email_addresses":[{{"primary":true,"address":"person.{number}@example.org","status":"subscribed"}}],"phone_numbers":[{{"primary":true,"number":"1555{number:07}","number_type":"Mobile","country":"US"}}]}}"#
-    )
+    format!(r#"{{"family_name":"{family}","given_name":"{given}","preferred_language":"en","#)
+        + &format!(
+            r#""postal_addresses":[{{"primary":true,"address_lines":["{number} Main Street"],"locality":"{city}","region":"IL","postal_code":"62701","country":"US"}}],"#
+        )
+        + &format!(
+            r#""email_addresses":[{{"primary":true,"address":"person.{number}@example.org","status":"subscribed"}}],"phone_numbers":[{{"primary":true,"number":"1555{number:07}","number_type":"Mobile","country":"US"}}]}}"#
+        )
 }
 
 /// The body of a signature by a new person.

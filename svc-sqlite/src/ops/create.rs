@@ -31,7 +31,7 @@ impl<R: Resource> Create<R> for Store {
             .write(cx, move |session| {
                 let (stored, is_new) = session.create(draft, &New::default())?;
                 session.check()?;
-                Ok((stored.into_raw()?, is_new))
+                Ok((stored.into_raw(), is_new))
             })
             .await?;
         let record = Record::from_raw(record);

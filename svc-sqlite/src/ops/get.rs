@@ -15,7 +15,7 @@ use svc_core::{
 use crate::{
     identifiers::row_with,
     matching::person_with,
-    rows::{Stored, at, by_row, one},
+    rows::{Stored, by_row, one, raw_at},
     schema::table,
     store::Store,
 };
@@ -25,8 +25,8 @@ impl<R: Resource> Get<R> for Store {
     async fn get(&self, cx: &Context, address: &Address) -> Result<Option<Record<R>>> {
         let tenant = self.tenant_in(cx)?;
         let address = Address { kind: R::KIND, ..address.clone() };
-        let stored = self.readers().with(|file| Ok(at(file, tenant, &address)?))?;
-        Ok(stored.map(Stored::into_raw).transpose()?.map(Record::from_raw))
+        let record = self.readers().with(|file| Ok(raw_at(file, tenant, &address)?))?;
+        Ok(record.map(Record::from_raw))
     }
 }
 
@@ -35,7 +35,7 @@ impl<R: Resource> Find<R> for Store {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let tenant = self.tenant_in(cx)?;
         let stored = self.readers().snapshot(|file| Ok(with_key(file, tenant, R::KIND, key)?))?;
-        Ok(stored.map(Stored::into_raw).transpose()?.map(Record::from_raw))
+        Ok(stored.map(Stored::into_raw).map(Record::from_raw))
     }
 }
 

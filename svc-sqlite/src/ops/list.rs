@@ -1,6 +1,7 @@
 //! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31, UND-14, UND-19, UND-20).
 
 use async_trait::async_trait;
+use bytes::BytesMut;
 use rusqlite::{Connection, ToSql};
 use svc_core::{
     List, Page, PageRequest,
@@ -13,12 +14,15 @@ use svc_core::{
 
 use crate::{
     record_id::RecordId,
-    rows::{find, read},
+    rows::{find, read_raw},
     schema::{Table, table},
     session::collection,
     store::Store,
     totals::records,
 };
+
+/// Bytes of a record's fields, about.
+const BODY: usize = 512;
 
 #[async_trait]
 impl<R: Resource> List<R> for Store {
@@ -105,15 +109,16 @@ impl Place {
         let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant, &behind, &limit];
         parameters.extend(owner.iter().map(|id| id as &dyn ToSql));
         let mut rows = statement.query(&*parameters)?;
+        let mut bodies = BytesMut::with_capacity((size.min(100) as usize).saturating_mul(BODY));
         let mut found = Found { records: Vec::with_capacity(size.min(1000) as usize), ..Found::default() };
         while let Some(row) = rows.next()? {
             if found.records.len() >= size as usize {
                 found.more = true;
                 break;
             }
-            let stored = read(self.members, row)?;
-            found.last = Some(stored.seq);
-            found.records.push(stored.into_raw()?);
+            let (seq, record) = read_raw(self.members, row, &mut bodies)?;
+            found.last = Some(seq);
+            found.records.push(record);
         }
         Ok(found)
     }

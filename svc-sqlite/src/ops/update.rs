@@ -32,7 +32,7 @@ impl<R: Resource> Update<R> for Store {
             .write(cx, move |session| {
                 let Some(stored) = at(session.file, session.tenant, &address)? else { return Ok(None) };
                 let stored = session.update(stored, &patch)?;
-                stored.into_raw().map(Some)
+                Ok(Some(stored.into_raw()))
             })
             .await?;
         Ok(record.map(Record::from_raw))

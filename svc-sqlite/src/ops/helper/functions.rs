@@ -59,8 +59,8 @@ impl Session<'_> {
         let Some(group) = group else { return Ok(EntryStatus::Failed(vec![kinds.unknown(named)])) };
         let mut draft = RawDraft::empty(kinds.member);
         draft.links = vec![
-            (kinds.group.singular(), Address::top(kinds.group, group.id.to_id()?)),
-            (Kind::Person.singular(), Address::top(Kind::Person, person.to_id()?)),
+            (kinds.group.singular(), Address::top(kinds.group, group.id.to_id())),
+            (Kind::Person.singular(), Address::top(Kind::Person, person.to_id())),
         ];
         let (_, is_new) = self.create(draft, &recorded_by(kinds.member, done))?;
         Ok(status(is_new))
@@ -90,8 +90,8 @@ impl Session<'_> {
             return Ok(EntryStatus::Existing);
         }
         draft.links = vec![
-            (Kind::Question.singular(), Address::top(Kind::Question, question.id.to_id()?)),
-            (Kind::Person.singular(), Address::top(Kind::Person, person.to_id()?)),
+            (Kind::Question.singular(), Address::top(Kind::Question, question.id.to_id())),
+            (Kind::Person.singular(), Address::top(Kind::Person, person.to_id())),
         ];
         for problem in draft.complete(self.now) {
             self.problem(problem);

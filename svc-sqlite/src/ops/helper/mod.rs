@@ -61,7 +61,7 @@ impl Session<'_> {
         if let Some(mut draft) = plan.action.take() {
             if let Some(person) = &person {
                 draft.links.retain(|(name, _)| *name != "person");
-                draft.links.push(("person", Address::top(Kind::Person, person.id.to_id()?)));
+                draft.links.push(("person", Address::top(Kind::Person, person.id.to_id())));
             }
             let (recorded, is_new) = self.record(draft, plan.anonymous)?;
             outcome.entry(plan.helper.records(), status(is_new));
@@ -80,8 +80,8 @@ impl Session<'_> {
         if plan.atomic && outcome.has_failures() {
             return Err(Error::Invalid(outcome.problems()));
         }
-        outcome.person = person.map(Stored::into_raw).transpose()?;
-        outcome.action = action.map(Stored::into_raw).transpose()?;
+        outcome.person = person.map(Stored::into_raw);
+        outcome.action = action.map(Stored::into_raw);
         Ok(outcome)
     }
 }

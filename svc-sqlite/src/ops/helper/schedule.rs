@@ -32,7 +32,7 @@ impl Session<'_> {
         let message = self.refreshed(message)?;
         let mut outcome = RawOutcome::default();
         outcome.entry(Kind::Message, EntryStatus::Existing);
-        outcome.action = Some(message.into_raw()?);
+        outcome.action = Some(message.into_raw());
         Ok(outcome)
     }
 
