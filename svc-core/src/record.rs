@@ -147,7 +147,7 @@ impl RawRecord {
             if members.remove(name).is_some() {
                 let mut bytes = Vec::new();
                 members.write_members(&mut bytes);
-                self.fields = Fields::Typed(bytes.into_boxed_slice());
+                self.fields = Fields::Typed(bytes.into());
             }
         }
         self.computed.push((name, value));

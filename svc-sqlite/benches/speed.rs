@@ -22,6 +22,8 @@ use tokio::runtime::{Builder, Runtime};
 use tower::Service;
 
 const ROUNDS: usize = 15;
+/// Pages read in one run of a side.
+const PAGES: u32 = 400;
 
 fn main() -> ExitCode {
     let mut report = Report::default();
@@ -67,14 +69,13 @@ fn page(report: &mut Report) {
     let ours = runtime.block_on(get(&server, "people"));
     let theirs = raw.first(1).expect("a page");
     assert_eq!(without_continuation(&ours), without_continuation(&theirs), "both write the same page");
-    const PAGES: u32 = 400;
     let [theirs_each, ours_each] = interleaved(
         ROUNDS,
         [&mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.first(1).expect("a page")))), &mut || {
             read(&runtime, &server, "people", PAGES)
         }],
     );
-    let detail = format!("{:.1} KB: {ours_each:.1} us, raw {theirs_each:.1} us", ours.len() as f64 / 1000.0);
+    let detail = format!("{} KB: {ours_each:.1} us, raw {theirs_each:.1} us", ours.len() / 1000);
     report.line(
         "page of 25 people against raw rusqlite, CPU",
         Bound::AtMost(1.5),
@@ -86,7 +87,6 @@ fn page(report: &mut Report) {
 
 /// Page 39 000 against page 1 of one million people.
 fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
-    const PAGES: u32 = 400;
     let jump = "people?page=39000";
     // The page before leads to page 39 000 by its `next`; the first jump reads the collection's members.
     let begin = std::time::Instant::now();

@@ -46,7 +46,7 @@ impl Date {
 
     /// Appends `YYYY-MM-DD`, without quotes (TYP-07).
     pub fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&date_text(self.0));
+        write_date(self.0, out);
     }
 }
 
@@ -62,11 +62,12 @@ impl fmt::Debug for Date {
     }
 }
 
-/// The ten characters of a date whose year has four digits.
-pub(super) fn date_text(date: NaiveDate) -> [u8; 10] {
-    let [y, e, a, r] = digits(date.year().unsigned_abs());
-    let ([m, o], [d, t]) = (digits(date.month()), digits(date.day()));
-    [y, e, a, r, b'-', m, o, b'-', d, t]
+/// Appends a date whose year has four digits.
+pub(super) fn write_date(date: NaiveDate, out: &mut Vec<u8>) {
+    let [tens, ones] = digits(date.month());
+    out.extend_from_slice(&digits::<4>(date.year().unsigned_abs()));
+    out.extend_from_slice(&[b'-', tens, ones, b'-']);
+    out.extend_from_slice(&digits::<2>(date.day()));
 }
 
 /// Exactly `N` decimal digits.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike as _, Utc};
 
-use super::date::{Cursor, date_text, digits};
+use super::date::{Cursor, digits, write_date};
 
 /// A point in time (TYP-06): UTC with microseconds, years 0001 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,13 +64,15 @@ impl Timestamp {
     /// quotes (TYP-06).
     pub fn write(&self, out: &mut Vec<u8>) {
         let (date, time) = self.civil();
-        let ([h, o], [m, i], [s, e]) = (digits(time.hour()), digits(time.minute()), digits(time.second()));
-        out.extend_from_slice(&date_text(date));
-        out.extend_from_slice(&[b'T', h, o, b':', m, i, b':', s, e]);
+        write_date(date, out);
+        for (mark, part) in [(b'T', time.hour()), (b':', time.minute()), (b':', time.second())] {
+            let [tens, ones] = digits(part);
+            out.extend_from_slice(&[mark, tens, ones]);
+        }
         let micros = time.nanosecond() / 1000;
         if micros != 0 {
-            let [m, i, c, r, o, s] = digits(micros);
-            out.extend_from_slice(&[b'.', m, i, c, r, o, s]);
+            out.push(b'.');
+            out.extend_from_slice(&digits::<6>(micros));
         }
         out.push(b'Z');
     }
