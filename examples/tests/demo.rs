@@ -125,6 +125,10 @@ async fn each_tenant_has_every_container_also_without_people() -> TestResult {
             assert_eq!(other.send("GET", &address, None).await?.status, 404, "{address}");
         }
     }
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let owner = client.walk(&format!("{}people", program.base_url)).await?.pop().ok_or("nobody")?;
+    let new = client.post(&format!("{}forms", program.base_url), &json!({"title": "A new one"})).await?;
+    assert_eq!(link(&new, "svc:creator")?, link(&owner, "self")?, "keys are bound to the one person that there is");
     let petitions = other.walk(&format!("{}petitions", program.base_url)).await?;
     assert_eq!(petitions.len(), mine.iter().find(|(name, _)| name == "svc:petitions").map_or(0, |(_, all)| all.len()));
     Ok(())
@@ -293,6 +297,22 @@ async fn a_backup_of_a_running_server_opens() -> TestResult {
         let mode = std::fs::metadata(folder.path().join(name))?.permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn helpers_can_be_all_that_is_served_and_atomic() -> TestResult {
+    let folder = tempdir()?;
+    let program = start(&folder.path().join("demo.db"), &["--helpers-only", "--atomic-helpers"])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let entry = client.get(&program.base_url).await?;
+    assert!(entry["_links"]["svc:people"].is_null(), "{entry}");
+    let helper = link(&entry, "svc:person_signup_helper")?;
+    let person = json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]});
+    let answer = client.send("POST", &helper, Some(&json!({"person": person, "add_tags": ["no such tag"]}))).await?;
+    let error: Value = serde_json::from_slice(&answer.body)?;
+    assert_eq!((answer.status, error["svc:error"]["request_type"].as_str()), (400, Some("atomic")), "{error}");
+    client.post(&helper, &json!({"person": person})).await?;
     Ok(())
 }
 

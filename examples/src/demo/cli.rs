@@ -180,3 +180,23 @@ pub enum Switch {
     /// Off.
     Off,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_option_of_the_server_also_reads_the_environment() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        let mut options = 0;
+        for option in command.get_arguments().filter(|option| !matches!(option.get_id().as_str(), "help" | "version")) {
+            let name = option.get_long().expect("a name").to_uppercase().replace('-', "_");
+            let expected = format!("SVC_DEMO_{name}");
+            assert_eq!(option.get_env().and_then(|env| env.to_str()), Some(expected.as_str()));
+            options += 1;
+        }
+        assert_eq!(options, 20);
+    }
+}
