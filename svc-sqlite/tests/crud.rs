@@ -254,3 +254,22 @@ async fn messages_are_scheduled() {
     let gone = server.post(&helper, json!({"scheduled_start_date": "2026-04-01T12:00:00Z"})).await;
     assert_eq!(gone.status, 404, "SCH-06");
 }
+
+/// UND-14, COL-22: a continuation under another page number or size than it was made for is ignored: the number decides.
+#[tokio::test]
+async fn a_continuation_leads_to_its_own_page_only() {
+    let server = Server::start().await;
+    for name in 0..10 {
+        server.make("people", json!({"given_name": name.to_string()})).await;
+    }
+    let next = server.get("people?per_page=2").await.link("next");
+    let names = async |address: &str| {
+        let page = server.get(address).await.json;
+        let members = page["_embedded"]["svc:people"].as_array().unwrap().clone();
+        members.iter().map(|member| member["given_name"].as_str().unwrap().to_owned()).collect::<String>()
+    };
+    assert_eq!(names(&next).await, "23", "COL-24");
+    assert_eq!(names(&next.replace("?page=2", "?page=4")).await, "67", "COL-22: the fourth page");
+    assert_eq!(names(&next.replace("per_page=2", "per_page=3")).await, "345", "COL-22: the second page of three");
+    assert_eq!(names(&next.replace("?page=2", "?page=9")).await, "", "UND-19");
+}

@@ -54,7 +54,9 @@ impl Store {
         };
         let place = Place { tenant, members, under };
         let key = collection(tenant, members, owner);
-        let token = page.after.as_deref().and_then(|text| self.continuations().read(tenant, &key, text));
+        // A continuation is one of its page and size, too: on another page it would show records under a wrong number.
+        let token =
+            page.after.as_deref().and_then(|text| self.continuations().read(tenant, &leading_to(&key, page), text));
         let behind = match token {
             Some(seq) => Some(seq),
             None if page.number <= 1 => Some(0),
@@ -80,11 +82,19 @@ impl Store {
             Ok((total, found.unwrap_or_default()))
         })?;
         let next = match found.last {
-            Some(seq) if found.more => Next::After(self.continuations().write(tenant, &key, seq)),
+            Some(seq) if found.more => {
+                let next = PageRequest { number: page.number.saturating_add(1), after: None, ..*page };
+                Next::After(self.continuations().write(tenant, &leading_to(&key, &next), seq))
+            }
             _ => Next::End,
         };
         Ok(RawPage { records: found.records, total, next })
     }
+}
+
+/// What a continuation that leads to a page of a collection is bound to.
+fn leading_to(collection: &[u8], page: &PageRequest) -> Vec<u8> {
+    [collection, &page.number.to_be_bytes(), &page.size.to_be_bytes()].concat()
 }
 
 /// The records of a page.
