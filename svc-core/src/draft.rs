@@ -25,6 +25,9 @@ pub struct RawDraft {
     /// The id that an identifier in the server's own namespace names. Only in a helper's person or action, where it
     /// means that very record; a plain create with one was refused (UND-24).
     pub own: Option<Id>,
+    /// The people that identifiers in the server's own namespace name as holders of the tickets at these places
+    /// (RES-attendance-14). In `fields` those identifiers are left out.
+    pub holders: Vec<(usize, Id)>,
     /// The records it links to by link name, the container among them. They have the right kind; whether they exist
     /// only the store knows (CRU-02).
     pub links: Vec<(&'static str, Address)>,
@@ -42,7 +45,7 @@ impl RawDraft {
     /// An empty draft.
     #[must_use]
     pub fn empty(kind: Kind) -> Self {
-        Self { kind, fields: Object::new(), identifiers: Vec::new(), own: None, links: Vec::new() }
+        Self { kind, fields: Object::new(), identifiers: Vec::new(), own: None, holders: Vec::new(), links: Vec::new() }
     }
 
     /// The record that a link leads to.

@@ -81,7 +81,7 @@ impl ObjectSchema {
 }
 
 /// One field of the interface.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// Name on the wire.
     pub name: &'static str,

@@ -7,7 +7,7 @@ use svc_core::{
     link::Address,
     model::Kind,
     read::{Json, Object},
-    value::Identifier,
+    value::{Id, Identifier},
 };
 
 use crate::{
@@ -94,12 +94,27 @@ impl Session<'_> {
     }
 
     /// Recognises the holders named in the tickets of a new attendance (RES-attendance-14).
-    pub(crate) fn recognise_holders(&mut self, attendance: i64, fields: &Object, holders: Holders) -> Result<()> {
+    ///
+    /// `named` are the people that the server's own identifiers name, with the place of their ticket.
+    pub(crate) fn recognise_holders(
+        &mut self,
+        attendance: i64,
+        fields: &Object,
+        named: &[(usize, Id)],
+        holders: Holders,
+    ) -> Result<()> {
         let list = fields.get("tickets").and_then(Json::as_array).unwrap_or_default();
         for (place, ticket) in list.iter().enumerate() {
             let holder = ticket.as_object().and_then(|ticket| ticket.get("person")).and_then(Json::as_object);
-            let Some(holder) = holder.filter(|holder| !holder.is_empty()) else { continue };
+            let Some(holder) = holder else { continue };
             let mut posted = RawDraft { fields: holder.clone(), ..RawDraft::empty(Kind::Person) };
+            let identifiers = posted.fields.remove("identifiers");
+            let identifiers = identifiers.as_ref().and_then(Json::as_array).unwrap_or_default();
+            posted.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
+            posted.own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
+            if posted.fields.is_empty() && posted.identifiers.is_empty() && posted.own.is_none() {
+                continue;
+            }
             let person = match holders {
                 Holders::Recognise(merge) => {
                     for problem in posted.complete(self.now) {

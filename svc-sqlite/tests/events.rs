@@ -109,3 +109,62 @@ async fn ticket_holders() {
     assert_eq!(server.put(&sold.self_link(), put).await.status, 200);
     assert_eq!(server.total("people").await, 2, "RES-attendance-14");
 }
+
+/// clients.md 12: an attendance goes back as it was read, also when the event has changed meanwhile.
+#[tokio::test]
+async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
+    let server = Server::start().await;
+    let (event, helper) = ticketed(&server, json!({})).await;
+    let attendance = server.post(&helper, tickets(&["Hall"])).await.self_link();
+    for change in [json!({"ticket_levels": [{"title": "Box"}]}), json!({"type": "open"})] {
+        assert_eq!(server.put(&event, change).await.status, 200);
+        let read = server.get(&attendance).await.json;
+        let put = server.put(&attendance, read.clone()).await;
+        assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12: {}", put.json);
+        let sent = server.put(&attendance, tickets(&["Hall", "Hall"])).await;
+        assert_eq!(sent.status, 400, "RES-event-15: other tickets are checked");
+    }
+}
+
+/// RES-attendance-14, TYP-13, HLP-04: the holder of a ticket has identifiers as every posted person has.
+#[tokio::test]
+async fn holders_of_tickets_are_known_by_their_identifiers() {
+    let server = Server::start().await;
+    let (_, helper) = ticketed(&server, json!({})).await;
+    let known = server.make("people", json!({"identifiers": ["crm:1"], "given_name": "Ada"})).await;
+    let own = server.make("people", json!({"given_name": "Grace"})).await;
+    let of = async |address: &str| server.get(address).await.json;
+    let own_identifier = of(&own).await["identifiers"][0].clone();
+    let ticket = |person: Value| json!({"title": "Box", "person": person});
+    let bought = json!({"tickets": [
+        ticket(json!({"identifiers": ["crm:1", "crm:2"], "family_name": "L"})),
+        ticket(json!({"identifiers": [own_identifier, "crm:3"], "family_name": "H"})),
+        ticket(json!({"identifiers": ["crm:4", "crm:4"]})),
+        ticket(json!({"identifiers": []})),
+    ]});
+    let sold = server.post(&helper, bought).await;
+    assert_eq!(sold.status, 200, "{}", sold.json);
+    let sent = |place: usize| sold.json["tickets"][place]["person"]["identifiers"].clone();
+    assert_eq!((sent(0), sent(2)), (json!(["crm:1", "crm:2"]), json!(["crm:4"])), "TYP-13, TYP-14");
+    assert_eq!(of(&known).await["family_name"], "L", "HLP-04: matched by identifier");
+    assert_eq!(of(&known).await["identifiers"].as_array().unwrap().len(), 3, "HLP-04: crm:2 is known now");
+    assert_eq!(of(&own).await["family_name"], "H", "UND-24: its own identifier is that very person");
+    assert_eq!(server.total("people").await, 3, "RES-attendance-14: one is new");
+    let taken = server.post("people", json!({"identifiers": ["crm:4"]})).await;
+    assert_eq!(taken.codes(), ["IDENTIFIER_IN_USE"], "UND-24");
+
+    let wrong = json!({"tickets": [ticket(json!({})), ticket(json!({"identifiers": ["crm:5", "no form"]}))]});
+    let wrong = server.post(&helper, wrong).await.descriptions();
+    assert_eq!(wrong[0]["properties"], json!(["tickets[1].person.identifiers[1]"]), "TYP-13");
+    let unknown = own_identifier_of_nobody(&of(&own).await);
+    let unknown = json!({"tickets": [ticket(json!({"identifiers": ["crm:6", unknown]}))]});
+    let unknown = server.post(&helper, unknown).await.descriptions();
+    assert_eq!(unknown[0]["properties"], json!(["tickets[0].person.identifiers[1]"]), "UND-24");
+    assert_eq!(server.total("people").await, 3, "CRU-21");
+}
+
+fn own_identifier_of_nobody(person: &Value) -> String {
+    let own = person["identifiers"][0].as_str().unwrap();
+    let (namespace, _) = own.split_once(':').unwrap();
+    format!("{namespace}:01980000-0000-7000-8000-000000000000")
+}

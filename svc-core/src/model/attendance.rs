@@ -2,8 +2,9 @@
 
 use super::{Person, shared::ReferrerData};
 use crate::{
-    describe::{closed_enum, object, resource},
-    schema::Rule,
+    describe::{FieldType, MemberWriter, closed_enum, object, resource},
+    read::Json,
+    schema::{COMMON, Field, ObjectSchema, Rule, Type},
     value::Amount,
 };
 
@@ -47,7 +48,51 @@ object! {
         /// Whether the holder came (RES-attendance-13).
         attended: bool,
         /// The ticket holder, who may differ from the buyer (RES-attendance-14).
-        person: Person,
+        person: Holder,
+    }
+}
+
+/// The holder of a ticket: an inline person with its foreign identifiers (RES-attendance-14, TYP-17).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Holder {
+    /// Identifiers of the form `<system_name>:<id>` (TYP-13).
+    pub identifiers: Option<Vec<String>>,
+    /// The other fields of a person.
+    pub person: Person,
+}
+
+impl Holder {
+    /// The table of this object: that of a person behind its identifiers.
+    pub const FIELDS: &'static ObjectSchema = &ObjectSchema { name: "person", fields: &Self::ALL };
+
+    const ALL: [Field; Person::FIELDS.fields.len() + 1] = {
+        let [identifiers, ..] = COMMON.fields else { panic!("identifiers come first") };
+        let mut all = [*identifiers; Person::FIELDS.fields.len() + 1];
+        let (mut rest, mut place) = (Person::FIELDS.fields, 1);
+        while let [field, more @ ..] = rest {
+            all[place] = *field;
+            (rest, place) = (more, place + 1);
+        }
+        all
+    };
+}
+
+impl FieldType for Holder {
+    const TYPE: Type = Type::Object(Self::FIELDS);
+
+    fn read(json: &Json) -> Option<Self> {
+        let object = json.as_object()?;
+        let identifiers = object.get("identifiers").and_then(Vec::read);
+        Some(Self { identifiers, person: Person::from_object(object) })
+    }
+
+    fn write(&self, out: &mut MemberWriter<'_>) {
+        out.object(|out| {
+            if let Some(identifiers) = &self.identifiers {
+                out.member("identifiers", identifiers);
+            }
+            self.person.write_members(out);
+        });
     }
 }
 

@@ -103,6 +103,7 @@ impl Bodies<'_> {
         let mut draft = RawDraft::empty(kind);
         let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
         draft.fields = validator.record(schema.fields, writable, body, path);
+        draft.holders = self.holders(&mut draft.fields);
         let (identifiers, own) = self.identifiers(body, path, &mut validator);
         draft.identifiers = identifiers.unwrap_or_default();
         draft.own = own;
@@ -119,7 +120,8 @@ impl Bodies<'_> {
     pub fn patch(&self, at: &Address, writable: FieldBits, body: &Object) -> (RawPatch, Problems) {
         let schema = at.kind.schema();
         let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Change);
-        let fields = validator.record(schema.fields, writable, body, &Path::Root);
+        let mut fields = validator.record(schema.fields, writable, body, &Path::Root);
+        self.holders(&mut fields);
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
         let mut problems = validator.problems;
         if own.is_some_and(|own| own != at.id) {

@@ -41,6 +41,22 @@ impl Bodies<'_> {
         (Some(foreign), own)
     }
 
+    /// Takes the server's own identifiers out of the holders of tickets: whom they name, with the place of the ticket.
+    pub(super) fn holders(&self, fields: &mut Object) -> Vec<(usize, Id)> {
+        let mut named = Vec::new();
+        let tickets = fields.get_mut("tickets").and_then(Json::as_array_mut);
+        for (place, ticket) in tickets.into_iter().flatten().enumerate() {
+            let holder = ticket.as_object_mut().and_then(|ticket| ticket.get_mut("person")?.as_object_mut());
+            let Some(Json::Array(list)) = holder.and_then(|holder| holder.get_mut(IDENTIFIERS)) else { continue };
+            list.retain(|sent| {
+                let own = identifier(sent).filter(|sent| sent.system() == self.namespace);
+                named.extend(own.iter().filter_map(|own| Some((place, self.own_id(own.as_str())?))));
+                own.is_none()
+            });
+        }
+        named
+    }
+
     /// The id in an identifier of the server's own namespace.
     pub(super) fn own_id(&self, identifier: &str) -> Option<Id> {
         let identifier = Identifier::parse(identifier)?;
@@ -77,7 +93,10 @@ impl Bodies<'_> {
         let (prefix, counted) = property.rsplit_once(IDENTIFIERS)?;
         let mut part = body;
         for member in prefix.split_terminator('.') {
-            part = part.get(member)?.as_object()?;
+            part = match member.strip_suffix(']').and_then(|member| member.split_once('[')) {
+                Some((list, place)) => part.get(list)?.as_array()?.get(place.parse::<usize>().ok()?)?.as_object()?,
+                None => part.get(member)?.as_object()?,
+            };
         }
         let path = format!("{prefix}{IDENTIFIERS}");
         if counted.is_empty() {

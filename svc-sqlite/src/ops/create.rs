@@ -105,7 +105,7 @@ impl Session<'_> {
         let row = NewRow { stored, identifiers: &draft.identifiers, fields: &fields, typed };
         let stored = self.insert(row)?;
         if draft.kind == Kind::Attendance {
-            self.recognise_holders(stored.seq, &fields, new.holders)?;
+            self.recognise_holders(stored.seq, &fields, &draft.holders, new.holders)?;
         }
         Ok((stored, true))
     }
