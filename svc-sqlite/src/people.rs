@@ -3,7 +3,7 @@
 use svc_core::{
     draft::{RawDraft, RawPatch},
     error::Result,
-    helper::{Merge, merge_person},
+    helper::{MatchKey, Merge, merge_person},
     link::Address,
     model::Kind,
     read::{Json, Object},
@@ -42,12 +42,23 @@ impl Session<'_> {
                 return Ok(found);
             }
         }
+        let mut oldest: Option<i64> = None;
         for key in self.store.matching().keys(&posted.identifiers, &posted.fields) {
-            if let Some(row) = person_with(self.file, self.tenant, &key)? {
-                return Ok(by_row(self.file, self.tenant, Kind::Person, row)?);
+            let is_email = matches!(key, MatchKey::Email(_));
+            if oldest.is_some() && !is_email {
+                break;
+            }
+            let row = person_with(self.file, self.tenant, &key)?;
+            oldest = oldest.into_iter().chain(row).min();
+            if oldest.is_some() && !is_email {
+                break;
             }
         }
-        Ok(None)
+        oldest
+            .map(|row| by_row(self.file, self.tenant, Kind::Person, row))
+            .transpose()
+            .map(Option::flatten)
+            .map_err(Into::into)
     }
 
     fn merge(&mut self, known: Stored, posted: &RawDraft, merge: Merge, prefix: &str) -> Result<Stored> {

@@ -88,6 +88,11 @@ async fn sign_up_and_match() {
     let left =
         server.post("people/person_signup", json!({"person": {"email_addresses": [{"address": "bob@example.org"}]}}));
     assert_eq!(left.await.self_link(), bob, "clients.md 19");
+    // The oldest of those whom several addresses name, whichever is the primary one.
+    server.make("people", json!({"email_addresses": [{"address": "late@example.org"}]})).await;
+    let both = json!({"person": {"email_addresses": [
+        {"address": "late@example.org", "primary": true}, {"address": "bob@example.org"}]}});
+    assert_eq!(server.post("people/person_signup", both).await.self_link(), bob, "HLP-04");
     // By its own identifier; one that is nobody's is refused.
     let own = json!({"person": {"identifiers": [format!("here:{id}")], "source": "s"}});
     assert_eq!(server.post("people/person_signup", own).await.json["source"], "s", "UND-24");

@@ -20,8 +20,8 @@ pub enum MatchKey {
 
 /// How it is decided whether a posted person is known already (HLP-04, HLP-05).
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
-    /// What to look up, in this order; the first key that finds somebody decides, and of several people found by one key
-    /// the oldest.
+    /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses behind each other
+    /// decide together: the oldest person with any of them.
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
 
     /// The method in words, published on the docs page and in the capability document (HLP-05).

@@ -324,6 +324,16 @@ fn hlp_04_a_match_brings_its_identifiers_along() {
 }
 
 #[test]
+fn hlp_04_of_several_the_oldest_is_meant() {
+    let server = Server::with(|api| api);
+    let made = |address: &str| server.made("people", &json!({"email_addresses": [{"address": address}]}).to_string());
+    let (old, _) = (made("old@x.org"), made("late@x.org"));
+    let both = json!([{"address": "late@x.org", "primary": true}, {"address": "old@x.org"}]);
+    let signed = server.post("people/person_signup", &json!({"person": {"email_addresses": both}}).to_string());
+    assert_eq!(signed.link("self"), Some(old.as_str()), "HLP-04");
+}
+
+#[test]
 fn hlp_04_a_stranger_that_says_nothing_new_changes_nothing() {
     let server = Server::with(|api| api);
     let helper = signing(&server);

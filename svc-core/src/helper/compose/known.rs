@@ -60,13 +60,19 @@ impl Composed<'_> {
             }
         }
         let Some(find) = &slots.find else { return Ok(None) };
+        let mut oldest: Option<RawRecord> = None;
         for key in self.matching.keys(&draft.identifiers, &draft.fields) {
+            let is_email = matches!(key, MatchKey::Email(_));
+            if oldest.is_some() && !is_email {
+                break;
+            }
             let known = find.find(cx, &FindKey::Match(key)).await?;
-            if known.is_some() {
-                return Ok(known);
+            oldest = oldest.into_iter().chain(known).min_by_key(|person| (person.meta().created, person.address().id));
+            if oldest.is_some() && !is_email {
+                break;
             }
         }
-        Ok(None)
+        Ok(oldest)
     }
 
     /// The identifiers of a known person with those that were posted; `None` when there are no new ones.
