@@ -2,6 +2,13 @@
 //!
 //! - [`mirror`]: an independent service, written from the catalogue alone.
 //! - [`fields`]: the fields that the catalogue names, row by row.
+//! - [`faults`]: faulty servers, with the rows that they break.
+//! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
 
+pub mod faults;
 pub mod fields;
 pub mod mirror;
+pub mod sight;
+pub mod subject;
+pub mod twist;
+pub mod wire;

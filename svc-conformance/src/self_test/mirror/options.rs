@@ -24,7 +24,9 @@ impl Clock {
         })
     }
 
-    pub(super) fn now(&self) -> i64 {
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> i64 {
         (self.0)()
     }
 }

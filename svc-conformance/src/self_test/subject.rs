@@ -1,0 +1,129 @@
+//! A service to run the suite against, with the keys that the suite is given.
+
+use std::fmt;
+
+use svc_core::api::{ApiBuilder, BuildError, Vendor};
+use svc_core::draft::RawDraft;
+use svc_core::model::Kind;
+use svc_core::value::{Id, Timestamp};
+use svc_core::{Api, Tenant};
+use svc_sqlite::{FileError, KeyError, KeyOptions, SeedRow, Store};
+use svc_tower::SvcService;
+use tempfile::TempDir;
+
+use super::mirror::{Mirror, Options};
+use super::wire::Wire;
+
+/// Base of the reference server's addresses.
+const REFERENCE: &str = "http://reference.example.org/api/v1/";
+
+/// A service with what the suite has to know.
+pub struct Subject {
+    /// The service.
+    pub wire: Wire,
+    /// The base of its addresses.
+    pub base: String,
+    /// The prefix of relations.
+    pub prefix: String,
+    /// The key that the run works with.
+    pub key: String,
+    /// A key to other data.
+    pub other_key: Option<String>,
+    /// A key that lacks a right, with that right.
+    pub restricted_key: Option<(String, String)>,
+    /// Kept as long as the service runs.
+    _folder: Option<TempDir>,
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// Why a service did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubjectError {
+    /// No folder for its data.
+    #[error("no folder for the data: {0}")]
+    Folder(#[from] std::io::Error),
+    /// The data file.
+    #[error("the data file: {0}")]
+    File(#[from] FileError),
+    /// The keys.
+    #[error("the keys: {0}")]
+    Key(#[from] KeyError),
+    /// The interface.
+    #[error("the interface: {0}")]
+    Build(#[from] BuildError),
+    /// The first records.
+    #[error("the first records: {0:?}")]
+    Store(svc_core::Error),
+}
+
+impl Subject {
+    /// The second service.
+    #[must_use]
+    pub fn mirror(options: Options) -> Self {
+        let (base, prefix) = (options.base.clone(), options.prefix.clone());
+        let key_at = |at: usize| options.keys.get(at).map(|key| key.token.clone());
+        let key = key_at(0).unwrap_or_default();
+        let other_key = key_at(1);
+        let restricted_key = key_at(2).map(|token| (token, "people.create".to_owned()));
+        let wire = Wire::of(Mirror::new(options));
+        Self { wire, base, prefix, key, other_key, restricted_key, _folder: None }
+    }
+
+    /// The reference server on a file of its own; its key is bound to a person.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub async fn reference(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Result<Self, SubjectError> {
+        let folder = tempfile::tempdir()?;
+        let store = Store::open(svc_sqlite::Options::new(folder.path().join("self-test.db")).synchronous_normal())?;
+        let one = store.ensure_tenant("one").await.map_err(SubjectError::Store)?;
+        let two = store.ensure_tenant("two").await.map_err(SubjectError::Store)?;
+        let key = |label: &str| KeyOptions::new(label);
+        let bound = match seed(&store, &one).await? {
+            Some(person) => key("one").person(person),
+            None => key("one"),
+        };
+        store.add_key_with_token(&one, "k-one", bound).await?;
+        store.add_key_with_token(&two, "k-two", key("two")).await?;
+        let rights = ["people.list", "people.read"].iter().filter_map(|right| right.parse().ok());
+        store.add_key_with_token(&one, "k-narrow", key("narrow").only(rights)).await?;
+        let api: ApiBuilder = store.register_all(Api::builder(Vendor::new("Example", "Reference"))).base_url(REFERENCE);
+        let api = set_up(api.authenticator(store.clone()).anonymous_helpers(store.clone())).build()?;
+        let prefix = api.dialect().prefix().to_owned();
+        Ok(Self {
+            wire: Wire::of(SvcService::new(api).under("/api/v1")),
+            base: REFERENCE.to_owned(),
+            prefix,
+            key: "k-one".to_owned(),
+            other_key: Some("k-two".to_owned()),
+            restricted_key: Some(("k-narrow".to_owned(), "people.create".to_owned())),
+            _folder: Some(folder),
+        })
+    }
+
+    /// The same service behind another one.
+    #[must_use]
+    pub fn behind(self, wrap: impl FnOnce(Wire, &str) -> Wire) -> Self {
+        Self { wire: wrap(self.wire, &self.prefix), ..self }
+    }
+}
+
+/// What no request can make: the person that the reference server's key is bound to, and a stored query.
+async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError> {
+    let person = Id::new("0198f000-0000-7000-8000-000000000001");
+    let query = Id::new("0198f000-0000-7000-8000-000000000002");
+    let mut rows = Vec::new();
+    for (kind, id, field) in [(Kind::Person, person.clone(), "given_name"), (Kind::Query, query, "name")] {
+        let mut draft = RawDraft::empty(kind);
+        draft.fields.insert(field, "Self test");
+        rows.extend(id.map(|id| SeedRow { id, created: Timestamp::now(), draft, recorded_by: None }));
+    }
+    store.seed(tenant, rows).await.map_err(SubjectError::Store)?;
+    Ok(person)
+}

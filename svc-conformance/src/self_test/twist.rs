@@ -1,0 +1,232 @@
+//! One change to what passes between a client and a server.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+
+use super::sight::{Sight, What};
+use super::wire::{Answer, Call, Later, Wire};
+
+type Before = Box<dyn FnMut(&mut Call, &Sight) -> Option<Answer> + Send>;
+type After = Box<dyn FnMut(&Call, &mut Answer, &Sight) + Send>;
+type Around = Arc<dyn Fn(Call, Server) -> Later<Answer> + Send + Sync>;
+
+/// A change to requests, to answers, or to the whole exchange; it may remember what it saw.
+#[derive(Default)]
+pub struct Twist {
+    before: Option<Before>,
+    after: Option<After>,
+    around: Option<Around>,
+}
+
+impl fmt::Debug for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Twist")
+    }
+}
+
+/// The server behind a change, and what is known of its addresses.
+#[derive(Debug, Clone)]
+pub struct Server {
+    wire: Wire,
+    sight: Arc<Mutex<Sight>>,
+}
+
+impl Server {
+    /// Sends one request on.
+    pub async fn send(&self, call: Call) -> Answer {
+        let answer = self.wire.send(call.clone()).await;
+        self.with(|sight| sight.learn(&call, &answer));
+        answer
+    }
+
+    /// What a request goes to.
+    #[must_use]
+    pub fn what(&self, call: &Call) -> Option<What> {
+        self.with(|sight| sight.what(call))
+    }
+
+    /// A name of the interface with the prefix.
+    #[must_use]
+    pub fn rel(&self, name: &str) -> String {
+        self.with(|sight| sight.rel(name))
+    }
+
+    /// The address of some record of a kind, empty if none was met.
+    #[must_use]
+    pub fn known(&self, kind: &'static str) -> String {
+        self.with(|sight| sight.place(What::Record(kind)).unwrap_or_default())
+    }
+
+    /// The address of the helper that answers a kind.
+    #[must_use]
+    pub fn helper(&self, kind: &'static str) -> Option<String> {
+        self.with(|sight| sight.place(What::Helper(kind)))
+    }
+
+    /// The address of a collection of a kind.
+    #[must_use]
+    pub fn collection(&self, kind: &'static str) -> Option<String> {
+        self.with(|sight| sight.place(What::Collection(kind)))
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&mut Sight) -> T) -> T {
+        look(&mut self.sight.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Twist {
+    /// Changes requests, or answers them itself.
+    pub fn before(act: impl FnMut(&mut Call, &Sight) -> Option<Answer> + Send + 'static) -> Self {
+        Self { before: Some(Box::new(act)), ..Self::default() }
+    }
+
+    /// Changes answers.
+    pub fn after(act: impl FnMut(&Call, &mut Answer, &Sight) + Send + 'static) -> Self {
+        Self { after: Some(Box::new(act)), ..Self::default() }
+    }
+
+    /// Takes the whole exchange over.
+    pub fn around(act: impl Fn(Call, Server) -> Later<Answer> + Send + Sync + 'static) -> Self {
+        Self { around: Some(Arc::new(act)), ..Self::default() }
+    }
+
+    /// Changes answers, too.
+    #[must_use]
+    pub fn and_after(mut self, act: impl FnMut(&Call, &mut Answer, &Sight) + Send + 'static) -> Self {
+        self.after = Some(Box::new(act));
+        self
+    }
+
+    /// Changes the HAL documents of answers.
+    pub fn documents(mut act: impl FnMut(&Call, &mut Map<String, Value>, u16, &Sight) + Send + 'static) -> Self {
+        Self::after(move |call, answer, sight| {
+            let Some(Value::Object(mut document)) = answer.json() else { return };
+            let before = document.clone();
+            act(call, &mut document, answer.status, sight);
+            if document != before {
+                answer.set_json(&Value::Object(document));
+            }
+        })
+    }
+
+    /// Changes every record of a kind, `*` for all kinds, wherever it is shown.
+    pub fn records(
+        wanted: &'static str,
+        mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static,
+    ) -> Self {
+        Self::documents(move |call, document, _, sight| {
+            sight.each_record(call, document, &mut |kind, record| {
+                if wanted == "*" || wanted == kind {
+                    act(record, sight);
+                }
+            });
+        })
+    }
+
+    /// Changes records as they are shown alone.
+    pub fn alone(
+        wanted: &'static str,
+        mut act: impl FnMut(&Call, &mut Map<String, Value>, &Sight) + Send + 'static,
+    ) -> Self {
+        Self::documents(move |call, document, status, sight| {
+            if status >= 300 || document.contains_key("_embedded") {
+                return;
+            }
+            sight.each_record(call, document, &mut |kind, record| {
+                if wanted == "*" || wanted == kind {
+                    act(call, record, sight);
+                }
+            });
+        })
+    }
+
+    /// Changes the entry point.
+    pub fn entry(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+        Self::documents(move |call, document, status, sight| {
+            if status == 200 && sight.what(call) == Some(What::Entry) {
+                act(document, sight);
+            }
+        })
+    }
+
+    /// Changes the pages of collections.
+    pub fn pages(mut act: impl FnMut(&Call, &mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+        Self::documents(move |call, document, status, sight| {
+            if status == 200 && document.contains_key("_embedded") {
+                act(call, document, sight);
+            }
+        })
+    }
+
+    /// Changes error objects.
+    pub fn errors(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+        Self::documents(move |_, document, _, sight| {
+            if let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) {
+                act(error, sight);
+            }
+        })
+    }
+
+    /// Changes the entries of error objects.
+    pub fn entries(mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Self {
+        Self::errors(move |error, _| {
+            for entry in error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(entry) = entry.as_object_mut() {
+                    act(entry);
+                }
+            }
+        })
+    }
+
+    /// Changes the descriptions in error objects.
+    pub fn descriptions(mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Self {
+        Self::entries(move |entry| {
+            for list in ["error_descriptions", "errors"] {
+                for one in entry.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                    if let Some(one) = one.as_object_mut() {
+                        act(one);
+                    }
+                }
+            }
+        })
+    }
+
+    /// Changes the bodies of requests to what an address of a kind takes.
+    pub fn sent(mut act: impl FnMut(&Call, Option<What>, &mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+        Self::before(move |call, sight| {
+            let mut body = call.json()?;
+            let before = body.clone();
+            act(call, sight.what(call), &mut body, sight);
+            if body != before {
+                call.set_json(body);
+            }
+            None
+        })
+    }
+
+    /// The server with this change.
+    #[must_use]
+    pub fn over(self, wire: Wire, prefix: &str, base: &str) -> Wire {
+        let server = Server { wire, sight: Arc::new(Mutex::new(Sight::new(prefix, base))) };
+        let around = self.around.clone();
+        let changes = Arc::new(Mutex::new(self));
+        Wire::new(move |mut call| {
+            let (server, changes, around) = (server.clone(), changes.clone(), around.clone());
+            Box::pin(async move {
+                let lock = || changes.lock().unwrap_or_else(PoisonError::into_inner);
+                let own = lock().before.as_mut().and_then(|act| server.with(|sight| act(&mut call, sight)));
+                let mut answer = match (own, around) {
+                    (Some(answer), _) => answer,
+                    (None, Some(around)) => around(call.clone(), server.clone()).await,
+                    (None, None) => server.send(call.clone()).await,
+                };
+                if let Some(act) = lock().after.as_mut() {
+                    server.with(|sight| act(&call, &mut answer, sight));
+                }
+                answer
+            })
+        })
+    }
+}

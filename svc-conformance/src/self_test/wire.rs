@@ -1,0 +1,210 @@
+//! Requests and answers with their bodies at hand, and the services that take them.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Map, Value};
+use tower::{Service, ServiceExt};
+
+/// A future that may move between threads.
+pub type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A request.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The method.
+    pub method: Method,
+    /// The address.
+    pub uri: Uri,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Call {
+    /// The address below the host, without a slash at its end.
+    #[must_use]
+    pub fn address(&self) -> String {
+        address(&self.uri.to_string())
+    }
+
+    /// The object in the body.
+    #[must_use]
+    pub fn json(&self) -> Option<Map<String, Value>> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    /// Replaces the body.
+    pub fn set_json(&mut self, body: Map<String, Value>) {
+        self.body = Value::Object(body).to_string().into();
+        self.headers.remove(header::CONTENT_LENGTH);
+    }
+
+    /// Goes elsewhere instead; an address that is none changes nothing.
+    pub fn redirect(&mut self, address: &str) {
+        if let Ok(uri) = address.parse() {
+            self.uri = uri;
+        }
+    }
+
+    /// Whether it writes.
+    #[must_use]
+    pub fn is_write(&self) -> bool {
+        [Method::POST, Method::PUT, Method::DELETE].contains(&self.method)
+    }
+
+    /// Another request like this one, without a body.
+    #[must_use]
+    pub fn get(&self, address: &str) -> Self {
+        let mut call = Self { method: Method::GET, body: Bytes::new(), ..self.clone() };
+        call.headers.remove(header::CONTENT_LENGTH);
+        call.headers.remove(header::CONTENT_TYPE);
+        call.redirect(address);
+        call
+    }
+}
+
+/// The path and query of an address, without a slash at the path's end.
+#[must_use]
+pub fn address(url: &str) -> String {
+    let rest =
+        url.split_once("://").map_or(url, |(_, rest)| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(""));
+    match rest.split_once('?') {
+        Some((path, query)) => format!("{}?{query}", path.trim_end_matches('/')),
+        None => rest.trim_end_matches('/').to_owned(),
+    }
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Answer {
+    /// An answer without a body.
+    #[must_use]
+    pub fn empty(status: u16) -> Self {
+        let cache = HeaderValue::from_static("max-age=0, private, must-revalidate");
+        let headers = HeaderMap::from_iter([(header::CACHE_CONTROL, cache)]);
+        Self { status, headers, body: Bytes::new() }
+    }
+
+    /// An answer with a HAL document.
+    #[must_use]
+    pub fn document(status: u16, body: &Value) -> Self {
+        let mut answer = Self::empty(status);
+        answer.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/hal+json"));
+        answer.set_json(body);
+        answer
+    }
+
+    /// Whether the body is a HAL document.
+    #[must_use]
+    pub fn is_hal(&self) -> bool {
+        self.headers
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|media| media.as_bytes().starts_with(b"application/hal+json"))
+    }
+
+    /// Whether the request succeeded.
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        self.status >= 200 && self.status < 300
+    }
+
+    /// The document in the body, if it is one of HAL.
+    #[must_use]
+    pub fn json(&self) -> Option<Value> {
+        self.is_hal().then(|| serde_json::from_slice(&self.body).ok()).flatten()
+    }
+
+    /// Replaces the body.
+    pub fn set_json(&mut self, body: &Value) {
+        self.body = body.to_string().into();
+        self.headers.remove(header::CONTENT_LENGTH);
+    }
+}
+
+/// A service of any make.
+#[derive(Clone)]
+pub struct Wire(Arc<dyn Fn(Call) -> Later<Answer> + Send + Sync>);
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wire")
+    }
+}
+
+impl Wire {
+    /// A service from a function.
+    #[must_use]
+    pub fn new(answer: impl Fn(Call) -> Later<Answer> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(answer))
+    }
+
+    /// A tower service; each request is answered by a clone.
+    #[must_use]
+    pub fn of<S>(service: S) -> Self
+    where
+        S: Service<Request<Full<Bytes>>, Response = Response<Full<Bytes>>, Error = Infallible>,
+        S: Clone + Send + Sync + 'static,
+        S::Future: Send,
+    {
+        Self::new(move |call| {
+            let service = service.clone();
+            Box::pin(async move {
+                let mut request = Request::new(Full::new(call.body));
+                *request.method_mut() = call.method;
+                *request.uri_mut() = call.uri;
+                *request.headers_mut() = call.headers;
+                let response = service.oneshot(request).await.unwrap_or_else(|never| match never {});
+                let (parts, body) = response.into_parts();
+                let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+                Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+            })
+        })
+    }
+
+    /// Sends one request.
+    pub async fn send(&self, call: Call) -> Answer {
+        (self.0)(call).await
+    }
+}
+
+impl Service<Request<Full<Bytes>>> for Wire {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Later<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
+        let wire = self.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            let call = Call { method: parts.method, uri: parts.uri, headers: parts.headers, body };
+            let answer = wire.send(call).await;
+            let mut response = Response::new(Full::new(answer.body));
+            *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            *response.headers_mut() = answer.headers;
+            Ok(response)
+        })
+    }
+}

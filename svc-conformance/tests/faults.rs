@@ -1,0 +1,77 @@
+//! The registry of faulty servers: wide, named once, and with a fault for every row that binds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use svc_conformance::catalogue::{Catalogue, Level};
+use svc_conformance::self_test::faults::{Over, Place, planted, registry};
+use tokio::runtime::Builder;
+
+/// Rows that bind, but that no server can be seen to break, with the reason.
+const NO_FAULT: [(&str, &str); 2] = [
+    ("HAL-12", "binds the suite: an id is never read out of an address"),
+    ("SCH-09", "nothing is sent that a server could take wrongly"),
+];
+
+#[test]
+fn there_are_many_of_every_sort() {
+    let faults = registry();
+    let names: BTreeSet<&str> = faults.iter().map(|fault| fault.name.as_str()).collect();
+    let twice: Vec<&str> =
+        names.iter().copied().filter(|name| faults.iter().filter(|fault| fault.name == *name).count() > 1).collect();
+    assert_eq!(twice, Vec::<&str>::new(), "names are unique");
+    let mut families: BTreeMap<&str, usize> = BTreeMap::new();
+    for fault in &faults {
+        *families.entry(fault.family).or_default() += 1;
+    }
+    assert!(faults.len() >= 120, "{} faults", faults.len());
+    assert!(families.len() >= 25, "{families:?}");
+    for place in [Place::Request, Place::Response, Place::Backend, Place::Clock] {
+        assert!(faults.iter().any(|fault| fault.place == place), "{}", place.as_str());
+    }
+    assert!(faults.iter().filter(|fault| matches!(fault.over, Over::Reference(_))).count() >= 40);
+    assert_eq!(planted().len(), 5);
+}
+
+#[test]
+fn every_row_that_binds_is_broken_by_a_fault() {
+    let faults = registry();
+    let catalogue = Catalogue::built_in().expect("a catalogue");
+    for fault in &faults {
+        for row in &fault.rows {
+            let known = catalogue.rows().iter().any(|known| fault.breaks(&known.id) && known.level == Level::Must);
+            assert!(known, "{} breaks {row}, which is no row that binds", fault.name);
+            assert!(row.ends_with('*') || catalogue.row(row).is_some(), "{}: {row}", fault.name);
+        }
+    }
+    // A fault that may show anywhere in an area covers no row of it.
+    let named = |row: &str| faults.iter().any(|fault| fault.rows.iter().any(|one| one == row));
+    let left: Vec<&str> = catalogue
+        .rows()
+        .iter()
+        .filter(|row| row.level == Level::Must && !named(&row.id))
+        .map(|row| row.id.as_str())
+        .filter(|id| NO_FAULT.iter().all(|(exempt, _)| exempt != id))
+        .collect();
+    assert_eq!(left, Vec::<&str>::new(), "rows without a faulty server");
+}
+
+#[test]
+fn one_of_each_service_starts_and_answers() {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let faults = registry();
+        let mirror = faults.iter().find(|fault| matches!(fault.over, Over::Mirror(_))).expect("a fault");
+        let reference = faults.iter().find(|fault| matches!(fault.over, Over::Reference(_))).expect("a fault");
+        for fault in [mirror, reference] {
+            let subject = fault.start().await.expect("a service");
+            let call = svc_conformance::self_test::wire::Call {
+                method: http::Method::GET,
+                uri: subject.base.parse().expect("an address"),
+                headers: http::HeaderMap::new(),
+                body: bytes::Bytes::new(),
+            };
+            let answer = subject.wire.send(call).await;
+            assert_eq!(answer.status, 200, "ENT-01 {}", fault.name);
+        }
+    });
+}
