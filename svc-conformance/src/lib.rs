@@ -40,6 +40,7 @@ mod clean_up;
 mod condition;
 mod declared;
 mod fields;
+mod generate;
 mod journal;
 mod kinds;
 pub mod ledger;

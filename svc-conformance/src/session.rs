@@ -354,6 +354,8 @@ impl std::fmt::Display for Answer {
 pub(crate) struct Problem {
     pub(crate) code: String,
     pub(crate) properties: Vec<String>,
+    /// Whether it names properties at all; it need not (ERR-26).
+    pub(crate) has_properties: bool,
     pub(crate) hint: Option<String>,
 }
 
@@ -364,6 +366,7 @@ impl Problem {
         Self {
             code: code.unwrap_or_default().to_owned(),
             properties: properties.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
+            has_properties: value["properties"].is_array(),
             hint: value["hint"].as_str().map(ToOwned::to_owned),
         }
     }

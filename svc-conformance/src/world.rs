@@ -7,6 +7,18 @@ use crate::declared::at;
 use crate::kinds::{Kind, kind};
 use crate::session::{Answer, Client, Record};
 
+/// The body of a create: the least that a record needs, with these fields over it.
+pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
+    let mut base = least(cx, one);
+    // A question of another type may not take the responses of the least one.
+    if fields.get("question_type").is_some()
+        && let Some(members) = base.as_object_mut()
+    {
+        members.remove("responses");
+    }
+    with(&base, fields)
+}
+
 /// The least body with which a record of a kind can be made, besides what the declaration requires.
 pub(crate) fn least(cx: &Cx, one: &str) -> Value {
     match one {
@@ -40,7 +52,7 @@ impl Client<'_> {
     pub(crate) async fn make(&self, one: &str, fields: &Value) -> Result<Record, Stop> {
         let cx = self.cx;
         let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
-        let body = cx.marked(&with(&least(cx, one), fields));
+        let body = cx.marked(&full(cx, one, fields));
         match kind.under {
             None if cx.declared().offers(one, "create") => self.create(kind, &body).await,
             None if one == "person" && cx.declared().helps("person_signup") => self.sign_up(&body).await,

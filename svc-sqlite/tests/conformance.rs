@@ -29,6 +29,7 @@ async fn report(seed: u64) -> Report {
 #[tokio::test]
 async fn the_reference_server_conforms() {
     let report = report(42).await;
+    println!("{report}");
     assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
     assert!(report.count(Outcome::Pass) > 0, "{report}");
 }

@@ -6,10 +6,12 @@
 //! returns without a look at a row has not proven it.
 
 mod entry;
+mod refusals;
+mod round_trip;
 
 use crate::check::Check;
 
 /// Every check, in the order in which they run.
 pub(crate) fn all() -> Vec<Check> {
-    [entry::CHECKS].concat()
+    [entry::CHECKS, round_trip::CHECKS, refusals::CHECKS].concat()
 }

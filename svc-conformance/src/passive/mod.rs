@@ -12,6 +12,7 @@ use crate::check::Cx;
 use crate::session::Answer;
 
 pub(crate) use known::{Known, Relations};
+pub(crate) use values::{instant, row as row_of};
 
 /// The rows that passive looks can observe, besides every field and link of the catalogue.
 pub(crate) const ROWS: &[&str] = &[

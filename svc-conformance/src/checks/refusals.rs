@@ -1,0 +1,321 @@
+//! Bodies with exactly one fault are refused, name it, and change nothing (ERR-12, ERR-14, ERR-26, ERR-39, CRU-20, CRU-21,
+//! CAP-05, and every closed list).
+
+use serde_json::{Value, json};
+
+use crate::check::{Check, Cx, Stop};
+use crate::generate::{self, Fault};
+use crate::kinds::{Kind, kind};
+use crate::session::{Answer, Client, Record};
+use crate::world;
+
+/// The rows of every closed list of a kind, and of the shared objects.
+macro_rules! rows_of {
+    ($own:literal) => {
+        &[
+            $own,
+            "field:postal_address.",
+            "field:email_address.",
+            "field:phone_number.",
+            "ERR-12",
+            "ERR-26",
+            "CRU-21",
+            "ERR-04",
+            "TYP-08",
+        ]
+    };
+}
+
+macro_rules! checks {
+    ($($one:literal $own:literal $create:literal $update:literal;)*) => {
+        pub(super) const CHECKS: &[Check] = &[
+            $(
+                Check::new($create, rows_of!($own), |cx| Box::pin(creates(cx))).needs("rule.one").about($one),
+                Check::new($update, &["ERR-14", "CRU-20", "ERR-04"], |cx| Box::pin(updates(cx))).needs("rule.one").about($one),
+            )*
+            Check::new("err/several", &["ERR-39"], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
+            Check::new("cap/required", &["CAP-05", "ERR-12", "ERR-26"], |cx| Box::pin(required(cx))).needs("*.create"),
+            Check::new("err/malformed", &["ERR-12", "CRU-21"], |cx| Box::pin(malformed(cx))).needs("*.create and rule.one"),
+        ];
+    };
+}
+
+checks! {
+    "person" "field:person." "err/creates-of-person" "err/updates-of-person";
+    "petition" "field:petition." "err/creates-of-petition" "err/updates-of-petition";
+    "event" "field:event." "err/creates-of-event" "err/updates-of-event";
+    "form" "field:form." "err/creates-of-form" "err/updates-of-form";
+    "fundraising_page" "field:fundraising_page." "err/creates-of-fundraising_page" "err/updates-of-fundraising_page";
+    "question" "field:question." "err/creates-of-question" "err/updates-of-question";
+    "share_page" "field:share_page." "err/creates-of-share_page" "err/updates-of-share_page";
+    "advocacy_campaign" "field:advocacy_campaign." "err/creates-of-advocacy_campaign" "err/updates-of-advocacy_campaign";
+    "signature" "field:signature." "err/creates-of-signature" "err/updates-of-signature";
+    "submission" "field:submission." "err/creates-of-submission" "err/updates-of-submission";
+    "donation" "field:donation." "err/creates-of-donation" "err/updates-of-donation";
+    "outreach" "field:outreach." "err/creates-of-outreach" "err/updates-of-outreach";
+    "attendance" "field:attendance." "err/creates-of-attendance" "err/updates-of-attendance";
+}
+
+/// Where records of a kind are created, and what a body needs for it.
+struct Place {
+    kind: Kind,
+    url: String,
+    person: Option<String>,
+}
+
+impl Place {
+    /// The collection of a kind; under a container of its own for a kind that has one.
+    async fn of(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Self, Stop> {
+        let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
+        if !cx.declared().offers(one, "create") {
+            return Err(Stop::Inconclusive(format!("{}.create is not declared", kind.many)));
+        }
+        let Some(under) = kind.under else {
+            return Ok(Self { kind, url: api.collection(kind.many).await?, person: None });
+        };
+        let container = api.make(under, &json!({})).await?;
+        let person = api.person().await?;
+        Ok(Self { kind, url: container.leads(kind.many)?, person: Some(person.own()?) })
+    }
+
+    fn body(&self, api: &Client<'_>, body: &Value) -> Value {
+        match &self.person {
+            Some(person) => api.linked(body, "person", person),
+            None => body.clone(),
+        }
+    }
+
+    /// Members below this address, if the collection can be read.
+    async fn count(&self, cx: &Cx, api: &Client<'_>) -> Result<Option<u64>, Stop> {
+        let listed = match self.kind.under {
+            None => cx.declared().offers(self.kind.one, "list"),
+            Some(under) => cx.declared().lists_below(under, self.kind.many),
+        };
+        if listed { api.total(&self.url).await } else { Ok(None) }
+    }
+
+    /// Whether a member of the collection carries a marker.
+    async fn holds(&self, api: &Client<'_>, marker: &str) -> Result<bool, Stop> {
+        Ok(api.members(&self.url).await?.iter().any(|member| member.carries(marker)))
+    }
+}
+
+/// Every fault, or some of them at the least intensity.
+fn chosen(cx: &Cx, one: &str) -> Vec<Fault> {
+    let mut faults = generate::faults(cx, one);
+    let most = cx.cases(12, 400, 400);
+    if faults.len() > most {
+        let step = faults.len().div_ceil(most.max(1));
+        let shift = cx.rng("which").below(step);
+        faults = faults.into_iter().enumerate().filter(|(at, _)| at % step == shift).map(|(_, fault)| fault).collect();
+    }
+    faults
+}
+
+async fn creates(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let api = cx.api();
+    let place = Place::of(cx, &api, one).await?;
+    let before = place.count(cx, &api).await?;
+    let mut markers = Vec::new();
+    for fault in chosen(cx, one) {
+        let body = cx.marked(&fault.body);
+        let marker = body["identifiers"][0].as_str().unwrap_or_default().to_owned();
+        let answer = api.post(&place.url, &place.body(&api, &body)).await?;
+        refused(cx, &fault, &answer, "ERR-12");
+        markers.push(marker);
+    }
+    let after = place.count(cx, &api).await?;
+    let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
+    // Somebody else may have written to the same collection: only a marker shows that it was this check.
+    let mut grown = after > before;
+    if grown && cx.declared().has_identifiers() {
+        grown = false;
+        for marker in &markers {
+            grown = grown || place.holds(&api, marker).await?;
+        }
+    }
+    for row in ["CRU-21", "ERR-04"] {
+        cx.holds(row, !grown, || format!("{before} members before {} refused creates, {after} after", markers.len()));
+    }
+    Ok(())
+}
+
+/// Judges the answer to a body with one fault.
+fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
+    let said = answer.status == 400 && !answer.problems().is_empty();
+    cx.holds(row, said, || format!("{}: {answer}", fault.what));
+    if answer.status == 400 {
+        cx.holds("ERR-26", is_named(answer, &fault.property), || format!("{} is not named: {answer}", fault.property));
+    }
+    if fault.is_list {
+        let named = answer.status == 400 && is_named(answer, &fault.property);
+        for row in fault.row.into_iter().chain(["TYP-08"]) {
+            cx.holds(row, named, || format!("{}: {answer}", fault.what));
+        }
+    }
+}
+
+/// Whether a description names the property: as it is, without the objects around it, or with what is inside it.
+fn is_named(answer: &Answer, property: &str) -> bool {
+    let last = property.rsplit('.').next().unwrap_or_default();
+    answer.problems().iter().filter(|problem| !problem.properties.is_empty() || !problem.has_properties).any(
+        |problem| {
+            !problem.has_properties
+                || problem.properties.iter().any(|name| name == property || name == last || name.starts_with(property))
+        },
+    )
+}
+
+async fn updates(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    if !cx.declared().offers(one, "update") || !cx.declared().offers(one, "read") {
+        return Err(Stop::Inconclusive(format!("{one} cannot be updated and read")));
+    }
+    let api = cx.api();
+    let record = api.make(one, &json!({"origin_system": "before"})).await?;
+    let mut before = api.reread(&record).await?;
+    let faults = chosen(cx, one);
+    let step = if cx.cases(0, 1, 1) == 0 { faults.len().div_ceil(4).max(1) } else { 1 };
+    for fault in faults.iter().step_by(step) {
+        // A valid change beside the fault must not be applied either.
+        let body = world::with(&only(fault), &json!({"origin_system": cx.unique()}));
+        let body = if fault.property == "origin_system" { only(fault) } else { body };
+        let answer = api.put(&before.own()?, &body).await?;
+        let said = answer.status == 400 && !answer.problems().is_empty();
+        cx.holds("ERR-14", said, || format!("{}: {answer}", fault.what));
+        let after = api.reread(&before).await?;
+        if answer.status >= 400 {
+            for row in ["CRU-20", "ERR-04"] {
+                cx.holds(row, unchanged(&before, &after), || {
+                    format!("{}: refused, but {} became {}", fault.what, before.short(), after.short())
+                });
+            }
+        }
+        before = after;
+    }
+    Ok(())
+}
+
+/// The faulty member without what a create needs besides.
+fn only(fault: &Fault) -> Value {
+    let top = fault.property.split(['.', '[']).next().unwrap_or_default();
+    json!({ top: fault.body[top] })
+}
+
+/// Whether two reads of a record show the same fields; links may change (HAL-06).
+fn unchanged(before: &Record, after: &Record) -> bool {
+    let fields = |record: &Record| {
+        let mut json = record.json.clone();
+        if let Some(members) = json.as_object_mut() {
+            members.remove("_links");
+        }
+        json
+    };
+    fields(before) == fields(after)
+}
+
+/// All broken rules are reported together (ERR-39).
+async fn several(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let kinds: Vec<Kind> =
+        cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create") && kind.under.is_none()).collect();
+    for kind in kinds {
+        let all = generate::faults(cx, kind.one);
+        let mut top: Vec<&Fault> = all.iter().filter(|fault| !fault.property.contains(['.', '['])).collect();
+        top.dedup_by_key(|fault| fault.property.clone());
+        if top.len() < 2 {
+            continue;
+        }
+        let url = api.collection(kind.many).await?;
+        let mut rng = cx.rng(kind.one);
+        for count in [2, 3, 5].into_iter().take(cx.cases(1, 2, 3)) {
+            let mut chosen: Vec<&Fault> = Vec::new();
+            for _ in 0..count * 4 {
+                let Some(fault) = rng.pick(&top) else { break };
+                if chosen.len() < count && chosen.iter().all(|other| other.property != fault.property) {
+                    chosen.push(fault);
+                }
+            }
+            let mut body = world::least(cx, kind.one);
+            for fault in &chosen {
+                body = world::with(&body, &only(fault));
+            }
+            let answer = api.post(&url, &cx.marked(&body)).await?;
+            let problems = answer.problems();
+            let named = chosen.iter().all(|fault| is_named(&answer, &fault.property));
+            cx.holds("ERR-39", answer.status == 400 && problems.len() >= chosen.len() && named, || {
+                let properties: Vec<&str> = chosen.iter().map(|fault| fault.property.as_str()).collect();
+                format!("{properties:?} are wrong: {answer}")
+            });
+        }
+    }
+    choices(cx, &api).await
+}
+
+/// The catalogue's own example: a paragraph with responses, one of which has a bad name.
+async fn choices(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+    if !cx.declared().offers("question", "create") || !cx.declared().behaves("rule.response_name") {
+        return Ok(());
+    }
+    let url = api.collection("questions").await?;
+    let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "good"}, {"key": "b2", "name": "not good!"}]});
+    let answer = api.post(&url, &cx.marked(&body)).await?;
+    let has = |code: &str| answer.problems().iter().any(|problem| problem.code == code);
+    let both = has("PARAGRAPH_CANNOT_HAVE_RESPONSES") && has("RESPONSE_NAME_INVALID");
+    cx.holds("ERR-39", answer.status == 400 && both, || answer.to_string());
+    Ok(())
+}
+
+/// A create without a required field is refused and names it (CAP-05).
+async fn required(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let kinds: Vec<Kind> = cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")).collect();
+    for kind in kinds {
+        let names: Vec<String> = cx
+            .declared()
+            .fields(kind.one)
+            .into_iter()
+            .flatten()
+            .filter(|(_, field)| field.required && field.writable)
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in names {
+            let place = Place::of(cx, &api, kind.one).await?;
+            let mut body = world::least(cx, kind.one);
+            if let Some(members) = body.as_object_mut() {
+                members.remove(&name);
+                // What hangs on a question's type goes with it.
+                members.retain(|other, _| kind.one != "question" || other != "responses");
+            }
+            let answer = api.post(&place.url, &place.body(&api, &cx.marked(&body))).await?;
+            let said = answer.status == 400 && !answer.problems().is_empty();
+            cx.holds("CAP-05", said && is_named(&answer, &name), || format!("without {name}: {answer}"));
+            cx.holds("ERR-12", said, || format!("without {name}: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// What is no JSON is refused (ERR-12).
+async fn malformed(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let kinds: Vec<Kind> = cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")).collect();
+    let tops = kinds.into_iter().filter(|kind| kind.under.is_none()).take(cx.cases(2, 12, 12));
+    for kind in tops {
+        let place = Place::of(cx, &api, kind.one).await?;
+        let before = place.count(cx, &api).await?;
+        for text in ["{", "{\"name\": }", "[]", "\"text\"", "{\"name\": \"a\"} trailing"] {
+            let answer = api.send(http::Method::POST, &place.url, Some(text.to_owned())).await?;
+            let said = answer.status == 400 && !answer.problems().is_empty();
+            cx.holds("ERR-12", said, || answer.to_string());
+        }
+        let after = place.count(cx, &api).await?;
+        // Others may write at the same time; a growth by as much as was sent is no accident.
+        let grown = matches!((before, after), (Some(before), Some(after)) if after >= before.saturating_add(5));
+        cx.holds("CRU-21", !grown, || {
+            format!("{before:?} members before, {after:?} after bodies that are no JSON objects")
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! Bodies of a kind, made of the fields that it declares.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::{Just, Strategy};
+use proptest::strategy::BoxedStrategy;
+use serde_json::{Map, Value, json};
+use svc_core::export::DeclaredField;
+
+use super::leaf::{Place, leaf};
+use crate::declared::Declared;
+use crate::fields::{self, Field, Shape};
+
+/// Which body is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Every field, each with the value that the turn means: over the turns every listed value comes.
+    All(usize),
+    /// Some of the fields, with any values.
+    Some,
+}
+
+/// What a body is made for.
+struct Maker<'m> {
+    declared: &'m Declared,
+    turn: Turn,
+    unique: &'m str,
+}
+
+/// A valid body of a kind; nothing where the kind has no field that can be written.
+pub(crate) fn body(declared: &Declared, one: &str, turn: Turn, unique: &str) -> Option<BoxedStrategy<Value>> {
+    let maker = Maker { declared, turn, unique };
+    let fields = declared.fields(one)?;
+    let one = one.to_owned();
+    let whole = maker.object(fields, &one, "", "", 0)?;
+    Some(whole.prop_map(move |body| consistent(&one, body)).boxed())
+}
+
+impl Maker<'_> {
+    /// An object; `owner` is the resource or shared object of the catalogue, `path` where the object stands in it.
+    fn object(
+        &self,
+        fields: &BTreeMap<String, DeclaredField>,
+        owner: &str,
+        path: &str,
+        inside: &str,
+        at: usize,
+    ) -> Option<BoxedStrategy<Value>> {
+        let members = fields.iter().filter(|(_, field)| field.writable && !field.computed);
+        let mut strategies: Vec<BoxedStrategy<Option<(String, Value)>>> = Vec::new();
+        for (name, field) in members {
+            let Some(value) = self.field(name, field, owner, path, inside, at) else { continue };
+            let name = name.clone();
+            let value = value.prop_map(move |value| Some((name.clone(), value)));
+            strategies.push(match self.turn {
+                Turn::All(_) => value.boxed(),
+                Turn::Some if field.required => value.boxed(),
+                // One member in three is sent at the top, every second below.
+                Turn::Some if path.is_empty() => proptest::prop_oneof![2 => Just(None), 1 => value].boxed(),
+                Turn::Some => proptest::prop_oneof![1 => Just(None), 1 => value].boxed(),
+            });
+        }
+        if strategies.is_empty() {
+            return None;
+        }
+        let whole = strategies.prop_map(|members| Value::Object(members.into_iter().flatten().collect::<Map<_, _>>()));
+        Some(whole.boxed())
+    }
+
+    fn field(
+        &self,
+        wire: &str,
+        field: &DeclaredField,
+        owner: &str,
+        path: &str,
+        inside: &str,
+        at: usize,
+    ) -> Option<BoxedStrategy<Value>> {
+        let name = neutral(self.declared, wire);
+        let stands = stand(owner, path, name, field);
+        let known = fields::find(owner, stands.trim_end_matches("[]"));
+        let shape = shape(field, known);
+        let turn = match self.turn {
+            Turn::All(turn) => Some(turn),
+            Turn::Some => None,
+        };
+        if shape == Shape::Reference || (owner == "canvass" && name == "question_response") {
+            // Needs records that exist: the checks of canvasses send it.
+            return None;
+        }
+        // A person inside a ticket is stored as it is; the checks of persons look at its fields.
+        let inline = owner == "attendance" && name == "person";
+        let Some(inner) = field.fields.as_ref().filter(|_| !inline) else {
+            if matches!(shape, Shape::Object) {
+                return Some(self.free(name));
+            }
+            let values: Vec<String> = match known.filter(|known| !known.values.is_empty()) {
+                Some(known) => known.values.iter().map(|value| (*value).to_owned()).collect(),
+                None => field.values.clone().unwrap_or_default(),
+            };
+            let place = Place { owner, name, inside, at, turn, unique: self.unique };
+            return Some(leaf(place, shape, &values));
+        };
+        // Inside a shared object paths begin anew.
+        let (owner, path) = match fields::shared(name) {
+            Some(shared) => (shared, String::new()),
+            None => (owner, format!("{stands}.")),
+        };
+        if !matches!(shape, Shape::Objects | Shape::OneOrMany) {
+            return self.object(inner, owner, &path, name, 0);
+        }
+        let element = |at| self.object(inner, owner, &path, name, at);
+        let lists: [&[usize]; 3] = [&[0], &[0, 1, 2], &[]];
+        let list = |indices: &[usize]| -> Option<BoxedStrategy<Value>> {
+            let elements: Option<Vec<_>> = indices.iter().map(|at| element(*at)).collect();
+            Some(elements?.prop_map(Value::Array).boxed())
+        };
+        match turn {
+            Some(turn) => {
+                // The first turns have elements, so that their members are seen.
+                let length = [1_usize, 0, 1, 0, 2].get(turn % 5).copied().unwrap_or(0);
+                list(lists.get(length).copied().unwrap_or_default())
+            }
+            None => {
+                let some: Vec<_> = lists.iter().filter_map(|indices| list(indices)).collect();
+                Some(proptest::strategy::Union::new(some).boxed())
+            }
+        }
+    }
+
+    /// An object with keys of the client's own (RES-person-36), or without declared members.
+    fn free(&self, name: &str) -> BoxedStrategy<Value> {
+        match name {
+            "custom_fields" => Just(json!({"shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed(),
+            // An inline person with at least a name (RES-attendance-14).
+            "person" => Just(json!({"given_name": "Holder", "family_name": self.unique})).boxed(),
+            _ => Just(json!({})).boxed(),
+        }
+    }
+}
+
+/// The catalogue's name of a field on the wire.
+fn neutral<'n>(declared: &Declared, wire: &'n str) -> &'n str {
+    let dialect = &declared.text.dialect;
+    if wire == dialect.network_a_share {
+        "network_a_share"
+    } else if wire == dialect.network_b_share {
+        "network_b_share"
+    } else {
+        wire
+    }
+}
+
+/// Where a field stands in its owner, with `[]` after an array of objects.
+fn stand(_owner: &str, path: &str, name: &str, field: &DeclaredField) -> String {
+    let array =
+        if field.kind.ends_with("[]") && !field.kind.contains(" or ") && field.fields.is_some() { "[]" } else { "" };
+    format!("{path}{name}{array}")
+}
+
+/// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row for it.
+fn shape(field: &DeclaredField, known: Option<&Field>) -> Shape {
+    if let Some(known) = known {
+        return known.shape;
+    }
+    match field.kind.as_str() {
+        "integer" => Shape::Integer,
+        "float" => Shape::Float,
+        "number" => Shape::Number,
+        "boolean" => Shape::Boolean,
+        "datetime" => Shape::Time,
+        "date" => Shape::Date,
+        "enum" => Shape::Enum,
+        "flexenum" => Shape::Flexible,
+        "object" => Shape::Object,
+        "reference" => Shape::Reference,
+        "string[]" => Shape::Texts,
+        other if other.contains(" or ") && other.ends_with("[]") => Shape::OneOrMany,
+        other if other.ends_with("[]") => Shape::Objects,
+        _ => Shape::Text,
+    }
+}
+
+/// Takes out objects without members, which say nothing.
+fn prune(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.values_mut().for_each(prune);
+            members.retain(|_, value| value.as_object().is_none_or(|inner| !inner.is_empty()));
+        }
+        Value::Array(list) => {
+            list.iter_mut().for_each(prune);
+            list.retain(|value| value.as_object().is_none_or(|inner| !inner.is_empty()));
+        }
+        _ => {}
+    }
+}
+
+/// The same body without what rules between fields forbid.
+fn consistent(one: &str, mut body: Value) -> Value {
+    prune(&mut body);
+    let Some(members) = body.as_object_mut() else { return body };
+    match one {
+        "person" => {
+            // Either may follow from the other (RES-person-08, RES-person-09); one of them at a time is judged here.
+            if members.contains_key("gender") && members.contains_key("gender_identity") {
+                let drop = if members.len() % 2 == 0 { "gender" } else { "gender_identity" };
+                members.remove(drop);
+            }
+        }
+        "question" => {
+            let paragraph = members.get("question_type").is_some_and(|sort| sort == "Paragraph");
+            if paragraph {
+                members.remove("responses");
+            }
+        }
+        "event" => {
+            let levels = members.get("ticket_levels").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+            if levels {
+                members.insert("type".to_owned(), json!("ticketed"));
+                titled(members, "ticket_levels");
+            }
+        }
+        "donation" => {
+            if members.get("voided").is_none_or(|voided| voided != true) {
+                members.remove("voided_date");
+            }
+        }
+        "attendance" => {
+            let tickets = members.get("tickets").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+            if tickets {
+                // A ticketed event has it on its tickets (RES-attendance-05).
+                members.remove("attended");
+                within_levels(members);
+            } else {
+                members.remove("tickets");
+            }
+        }
+        _ => {}
+    }
+    body
+}
+
+/// Levels have different titles.
+fn titled(members: &mut Map<String, Value>, list: &str) {
+    for (at, level) in members.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+        if let Some(level) = level.as_object_mut() {
+            level.insert("title".to_owned(), json!(format!("Level {at}")));
+        }
+    }
+}
+
+/// Tickets belong to a level of the event and cost what it costs.
+fn within_levels(members: &mut Map<String, Value>) {
+    for (at, ticket) in members.get_mut("tickets").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+        if let Some(ticket) = ticket.as_object_mut() {
+            ticket.insert("title".to_owned(), json!(if at == 0 { "Standard" } else { "Balcony" }));
+        }
+    }
+}
+
+/// One value of a body with the catalogue's row of its field.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown<'v> {
+    pub(crate) field: &'static Field,
+    /// Where it stands in the body, for messages.
+    pub(crate) place: String,
+    /// The way to it: names and positions.
+    pub(crate) way: Vec<Step>,
+    pub(crate) sent: &'v Value,
+}
+
+/// One step into a representation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    Name(String),
+    At(usize),
+}
+
+impl Shown<'_> {
+    /// The value at the same place of another representation.
+    pub(crate) fn in_another<'v>(&self, json: &'v Value) -> Option<&'v Value> {
+        self.way.iter().try_fold(json, |at, step| match step {
+            Step::Name(name) => at.get(name),
+            Step::At(index) => at.get(index),
+        })
+    }
+}
+
+/// Every value of a body that the catalogue has a row for, outer ones before inner ones.
+pub(crate) fn shown<'v>(declared: &Declared, one: &str, body: &'v Value) -> Vec<Shown<'v>> {
+    let mut out = Vec::new();
+    walk(declared, one, "", body, &[], &mut out);
+    out
+}
+
+fn walk<'v>(declared: &Declared, owner: &str, path: &str, object: &'v Value, way: &[Step], out: &mut Vec<Shown<'v>>) {
+    for (wire, value) in object.as_object().into_iter().flatten() {
+        let name = neutral(declared, wire);
+        let stands = format!("{path}{name}");
+        let mut way = way.to_vec();
+        way.push(Step::Name(wire.clone()));
+        if let Some(field) = fields::find(owner, &stands) {
+            let place = way.iter().map(|step| match step {
+                Step::Name(name) => format!(".{name}"),
+                Step::At(at) => format!("[{at}]"),
+            });
+            let place = place.collect::<String>().trim_start_matches('.').to_owned();
+            out.push(Shown { field, place, way: way.clone(), sent: value });
+        }
+        let shared = fields::shared(name);
+        let inner = |array: &str| match shared {
+            Some(shared) => (shared.to_owned(), String::new()),
+            None => (owner.to_owned(), format!("{stands}{array}.")),
+        };
+        match value {
+            Value::Object(_) => {
+                let (owner, path) = inner("");
+                walk(declared, &owner, &path, value, &way, out);
+            }
+            Value::Array(list) => {
+                let (owner, path) = inner("[]");
+                for (at, element) in list.iter().enumerate() {
+                    let mut way = way.clone();
+                    way.push(Step::At(at));
+                    walk(declared, &owner, &path, element, &way, out);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Bodies that break exactly one declared rule.
+
+use serde_json::{Value, json};
+
+use crate::check::Cx;
+use crate::declared::Declared;
+use crate::fields::{self, Shape};
+use crate::kinds::kind;
+use crate::world;
+
+/// A body with one fault, and the property that an answer to it names.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    /// What is wrong, in words.
+    pub(crate) what: String,
+    pub(crate) body: Value,
+    pub(crate) property: String,
+    /// The row of the field.
+    pub(crate) row: Option<&'static str>,
+    /// The value is not one of a closed list.
+    pub(crate) is_list: bool,
+}
+
+/// Every top-level fault of a kind that the declared behaviours allow to judge.
+pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
+    let declared = cx.declared();
+    let Some(own) = declared.fields(one) else { return Vec::new() };
+    let base = world::least(cx, one);
+    let mut faults = Vec::new();
+    for (name, field) in own {
+        if !field.writable || field.computed {
+            continue;
+        }
+        let known = fields::find(one, name);
+        if declared.behaves("validates_types")
+            && let Some(known) = known
+            && let Some(wrong) = wrong(known.shape)
+        {
+            faults.push(Fault {
+                what: format!("{name} has another type"),
+                body: world::with(&base, &json!({ name: wrong })),
+                property: name.clone(),
+                row: Some(known.row),
+                is_list: false,
+            });
+        }
+        if declared.behaves("validates_enums")
+            && let Some(known) = known.filter(|known| known.shape == Shape::Enum)
+        {
+            faults.push(Fault {
+                what: format!("{name} has an unlisted value"),
+                body: world::with(&base, &json!({ name: "svc-conformance unlisted" })),
+                property: name.clone(),
+                row: Some(known.row),
+                is_list: true,
+            });
+        }
+    }
+    faults.extend(nested_enums(declared, one, &base));
+    faults
+}
+
+/// One unlisted value in each closed list below the top.
+fn nested_enums(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
+    if !declared.behaves("validates_enums") || kind(one).is_none() {
+        return Vec::new();
+    }
+    let enums = fields::all().iter().filter(|field| field.shape == Shape::Enum);
+    let mut faults = Vec::new();
+    for field in enums {
+        for (of, place) in declared.places(field.owner, field.path) {
+            let writable = declared.field(one, &place).is_some_and(|field| field.writable);
+            if of.one != one || !place.contains('.') || !writable || place.contains("tickets[]") {
+                continue;
+            }
+            let (body, property) = inside(declared, &place, json!("svc-conformance unlisted"));
+            faults.push(Fault {
+                what: format!("{place} has an unlisted value"),
+                body: world::with(base, &body),
+                property,
+                row: Some(field.row),
+                is_list: true,
+            });
+        }
+    }
+    faults
+}
+
+/// A body with a value at a path, and the property that names the place.
+pub(crate) fn inside(declared: &Declared, path: &str, value: Value) -> (Value, String) {
+    let mut body = value;
+    for step in path.rsplit('.') {
+        let (name, each) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+        let inner = if each { json!([body]) } else { body };
+        body = json!({ declared.wire(name): inner });
+    }
+    let steps = path.split('.').map(|step| match step.strip_suffix("[]") {
+        Some(name) => format!("{}[0]", declared.wire(name)),
+        None => declared.wire(step).to_owned(),
+    });
+    (body, steps.collect::<Vec<_>>().join("."))
+}
+
+/// A value of a JSON type that a shape is not; none where several types may be taken.
+fn wrong(shape: Shape) -> Option<Value> {
+    Some(match shape {
+        Shape::Text | Shape::Enum | Shape::Flexible => json!({"not": "a text"}),
+        Shape::Integer | Shape::Float | Shape::Number => json!({"not": "a number"}),
+        Shape::Boolean => json!("perhaps"),
+        Shape::Time | Shape::Date => json!("not a date"),
+        Shape::Object => json!("not an object"),
+        Shape::Texts | Shape::Objects => json!("not an array"),
+        Shape::Reference | Shape::OneOrMany => return None,
+    })
+}

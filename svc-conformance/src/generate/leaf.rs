@@ -1,0 +1,177 @@
+//! Values of one field: ordinary ones, and those that a careless server damages.
+
+use proptest::prelude::{Just, Strategy, any};
+use proptest::sample::select;
+use proptest::strategy::BoxedStrategy;
+use serde_json::{Value, json};
+
+use crate::fields::Shape;
+
+/// Texts that a careless server damages: empty, white space, quotes, markup, controls, combining, right to left, beyond the
+/// basic plane, and what looks like something else.
+pub(crate) const TEXTS: &[&str] = &[
+    "Plain Text",
+    "  spaces  stay  ",
+    "e\u{301} is not \u{e9}",
+    "quote \" backslash \\ slash / <b>markup</b> & 'apostrophe' &amp; &#39;",
+    "\u{1f600}\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{10ffff}",
+    "UPPER lower \u{130}\u{131}\u{df}",
+    "tab\tline\nreturn\r end",
+    "\u{5e9}\u{5dc}\u{5d5}\u{5dd} \u{645}\u{631}\u{62d}\u{628}\u{627}",
+    "\u{7f}\u{200b}\u{feff}\u{2028}",
+    "DROP TABLE people; -- %s ${x} {{y}}",
+    "null",
+    "0123",
+    "",
+];
+
+/// What a value is for: which of the listed forms comes at this turn, and what makes it unlike its neighbours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'p> {
+    /// The resource or shared object.
+    pub(super) owner: &'p str,
+    /// The name of the field.
+    pub(super) name: &'p str,
+    /// The name of the field that holds the object, at the top empty.
+    pub(super) inside: &'p str,
+    /// Position in an array.
+    pub(super) at: usize,
+    /// With a turn, the value is the one that the turn means, not a random one.
+    pub(super) turn: Option<usize>,
+    /// Unlike that of any other record.
+    pub(super) unique: &'p str,
+}
+
+/// Valid values of a field without members.
+pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedStrategy<Value> {
+    if let Some(special) = special(place) {
+        return turned(place, special);
+    }
+    let listed = || values.iter().map(|value| json!(value)).collect::<Vec<_>>();
+    match shape {
+        Shape::Text | Shape::Reference => text(place),
+        Shape::Integer => turned(place, vec![json!(3), json!(0), json!(2_147_483_648_i64), json!(1_000_000)]),
+        Shape::Float | Shape::Number => {
+            turned(place, [12.5, 0.0, 1_234_567.89, 16_777_217.0, 0.1].map(Value::from).into())
+        }
+        Shape::Boolean => turned(place, vec![json!(true), json!(false)]),
+        Shape::Time => turned(place, TIMES.iter().map(|time| json!(time)).collect()),
+        Shape::Date => turned(place, vec![json!("2026-12-31"), json!("2028-02-29"), json!("1970-01-01")]),
+        Shape::Enum => turned(place, listed()),
+        Shape::Flexible => {
+            let mut values = listed();
+            values.extend([json!("free form"), json!("\u{fc}ber & more")]);
+            turned(place, values)
+        }
+        Shape::Texts => {
+            let texts = [json!(["one", "two", "\u{1f600} three"]), json!(["two", "one"]), json!([" a "]), json!([])];
+            turned(place, texts.into())
+        }
+        Shape::Object => turned(place, vec![json!({})]),
+        Shape::Objects | Shape::OneOrMany => turned(place, vec![json!([])]),
+    }
+}
+
+/// Instants with and without fractions and offsets, and a leap day.
+const TIMES: &[&str] = &[
+    "2026-01-05T09:00:00Z",
+    "2026-07-01T12:30:00.25+02:00",
+    "2028-02-29T23:59:59-11:30",
+    "1999-12-31T23:59:59.999999Z",
+    "2038-01-19T03:14:08Z",
+];
+
+/// At a turn the value that it means, else any of them.
+fn turned(place: Place<'_>, values: Vec<Value>) -> BoxedStrategy<Value> {
+    match place.turn {
+        Some(turn) => {
+            let at = turn.saturating_add(place.at).checked_rem(values.len()).unwrap_or(0);
+            Just(values.get(at).cloned().unwrap_or(Value::Null)).boxed()
+        }
+        None => select(values).boxed(),
+    }
+}
+
+/// Text of any kind; a text of a turn names its field, so that two fields that were mixed up differ.
+fn text(place: Place<'_>) -> BoxedStrategy<Value> {
+    let name = place.name.to_owned();
+    let token = place.unique.to_owned();
+    // Neighbouring fields take different texts at one turn.
+    let shift = place.name.bytes().fold(place.at, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    let dress = move |text: &str| match text {
+        "" | "null" | "0123" => json!(text),
+        other => json!(format!("{other} {name} {token}{other}")),
+    };
+    match place.turn {
+        Some(turn) => {
+            let at = turn.wrapping_add(shift).checked_rem(TEXTS.len()).unwrap_or(0);
+            Just(dress(TEXTS.get(at).copied().unwrap_or_default())).boxed()
+        }
+        None => {
+            let known = select(TEXTS.to_vec()).prop_map(move |text| dress(text));
+            let long = Just(json!("long \u{e9}\u{1f600} ".repeat(300)));
+            let any = proptest::collection::vec(any::<char>().prop_filter("storable", |c| *c >= ' '), 0..20);
+            let any = any.prop_map(|letters| json!(letters.into_iter().collect::<String>()));
+            proptest::prop_oneof![6 => known, 1 => long, 3 => any].boxed()
+        }
+    }
+}
+
+/// Values for which the interface has a narrower rule than the type; reserved names and numbers only.
+fn special(place: Place<'_>) -> Option<Vec<Value>> {
+    let texts = |list: &[&str]| Some(list.iter().copied().map(Value::from).collect());
+    let numbers = |list: &[f64]| Some(list.iter().copied().map(Value::from).collect());
+    let integers = |list: &[i64]| Some(list.iter().copied().map(Value::from).collect());
+    let Place { owner, name, inside, at, unique, .. } = place;
+    match (owner, name) {
+        ("phone_number", "primary") => texts(if at == 0 { &["true", "false"] } else { &["false"] }),
+        ("phone_number", "number") => {
+            let end = at.wrapping_mul(17).wrapping_add(unique.bytes().map(usize::from).sum::<usize>()) % 100;
+            Some(vec![json!(format!("120255501{end:02}")), json!(format!("4479460009{end:02}"))])
+        }
+        ("postal_address" | "email_address", "primary") => {
+            Some(if at == 0 { vec![json!(true), json!(false)] } else { vec![json!(false)] })
+        }
+        ("email_address", "address") => {
+            let plain = format!("person{at}.{unique}@example.org");
+            Some(vec![json!(plain), json!(format!("a+{at}.{unique}@mail.example.com"))])
+        }
+        ("event", "email_address") => texts(&["contact@example.org"]),
+        ("event", "phone_number") => texts(&["12025550123"]),
+        ("person", "languages_spoken") => Some(vec![json!(["en", "pt-BR"]), json!(["zh-Hant-TW"]), json!([])]),
+        ("person", "ethnicities") => Some(vec![json!(["one", "two"]), json!(["two"]), json!([])]),
+        ("person", "preferred_language") | ("postal_address" | "event", "language") => texts(&["en", "fr", "de"]),
+        ("person", "gender_identity") => texts(&["agender", "\u{1f308}"]),
+        ("person", "handle") => texts(&["ada", "ada.lovelace"]),
+        ("person", "month") => integers(&[6, 1, 12]),
+        ("person", "day") => integers(&[15, 1, 28]),
+        ("person", "year") => integers(&[1984, 1900, 2004]),
+        ("question", "key") => Some(vec![json!(format!("key{at}")), json!(format!("Z{at}z"))]),
+        ("question", "name") if inside == "responses" => {
+            Some(vec![json!(format!("name_{at}")), json!(format!("B{at}"))])
+        }
+        ("attendance", "title") => Some(vec![json!(if at == 0 { "Standard" } else { "Balcony" })]),
+        ("attendance", "amount") => numbers(if at == 0 { &[10.0] } else { &[20.5] }),
+        ("attendance", "currency") => texts(&["USD"]),
+        ("event", "limit") => integers(&[1000, 500]),
+        ("event", "capacity") => integers(&[1000, 250, 2_147_483_648]),
+        ("event", "minutes") => integers(&[30, 1440, 5]),
+        ("event", "start_date") => texts(&["2026-01-05T09:00:00Z", "2026-07-01T12:30:00.25+02:00"]),
+        ("event", "end_date") => texts(&["2026-08-05T09:00:00Z", "2027-02-28T23:59:59-11:30"]),
+        ("donation", "credited_amount") => numbers(&[1.0, 0.0, 2.5]),
+        (_, "amount") => numbers(&[12.5, 100.0, 1_234_567.89, 16_777_217.25]),
+        // A date in a field whose type is string.
+        (_, "action_date") => texts(TIMES),
+        (_, "country") => texts(&["US", "DE", "GB"]),
+        (_, "currency") => texts(&["USD", "EUR"]),
+        (_, "region") => texts(&["NY", "CA", "BY"]),
+        (_, "latitude") => numbers(&[51.507_4, -90.0, 90.0, -33.865_143]),
+        (_, "longitude") => numbers(&[-0.127_8, -180.0, 180.0, 151.209_9]),
+        (_, "image") => Some(vec![json!(format!("https://example.org/{unique}/image.png"))]),
+        (_, name) if name == "url" || name.ends_with("_url") => Some(vec![
+            json!(format!("https://example.org/{unique}/{name}?a=1&b=%20#top")),
+            json!("http://example.com/"),
+        ]),
+        _ => None,
+    }
+}

@@ -1,0 +1,26 @@
+//! Bodies made from the declaration: valid, at a boundary, or with exactly one fault.
+
+mod body;
+mod compare;
+mod fault;
+mod leaf;
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::seed::Seed;
+
+pub(crate) use body::{Shown, Turn, body, shown};
+pub(crate) use compare::{restored, same};
+pub(crate) use fault::{Fault, faults};
+
+/// One value of a strategy, the same for the same seed.
+pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {
+    strategy.new_tree(&mut runner(seed)).ok().map(|tree| tree.current())
+}
+
+/// A runner whose random numbers follow from the seed alone.
+pub(crate) fn runner(seed: Seed) -> TestRunner {
+    let config = Config { failure_persistence: None, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed.bytes()))
+}
