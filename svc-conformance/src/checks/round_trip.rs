@@ -233,7 +233,7 @@ async fn parts(cx: &Cx) -> Result<(), Stop> {
 fn is_default(default: &str, got: Option<&Value>) -> bool {
     match got {
         Some(Value::String(text)) => text == default || (default.contains("time") && instant(text).is_some()),
-        Some(other) => other.to_string() == default,
+        Some(other) => *other == default,
         None => true,
     }
 }
@@ -375,6 +375,10 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     Ok(())
 }
 
+/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required.
+const FIRM: &[(&str, &str)] =
+    &[("event", "type"), ("question", "question_type"), ("attendance", "tickets"), ("canvass", "canvasser")];
+
 /// Each field is emptied by `null`, and the others stay (CRU-17).
 async fn nothing(cx: &Cx) -> Result<(), Stop> {
     let one = subject(cx)?;
@@ -390,9 +394,8 @@ async fn nothing(cx: &Cx) -> Result<(), Stop> {
         .flatten()
         .filter(|(_, field)| field.writable && !field.computed && !field.required && field.readable)
         .map(|(name, _)| name)
-        // An event keeps its kind while it has levels; a question's kind is required.
-        .filter(|name| !(one == "event" && *name == "type") && !(one == "question" && *name == "question_type"))
-        .filter(|name| !(one == "attendance" && *name == "tickets") && !(one == "canvass" && *name == "canvasser"))
+        // What another field of the record needs, or what is no field of the record.
+        .filter(|name| !FIRM.contains(&(one, name.as_str())))
         // Each of them may follow from the other.
         .filter(|name| !(one == "person" && *name == "gender"))
         .collect();

@@ -115,16 +115,13 @@ impl Maker<'_> {
             let elements: Option<Vec<_>> = indices.iter().map(|at| element(*at)).collect();
             Some(elements?.prop_map(Value::Array).boxed())
         };
-        match turn {
-            Some(turn) => {
-                // The first turns have elements, so that their members are seen.
-                let length = [1_usize, 0, 1, 0, 2].get(turn % 5).copied().unwrap_or(0);
-                list(lists.get(length).copied().unwrap_or_default())
-            }
-            None => {
-                let some: Vec<_> = lists.iter().filter_map(|indices| list(indices)).collect();
-                Some(proptest::strategy::Union::new(some).boxed())
-            }
+        if let Some(turn) = turn {
+            // The first turns have elements, so that their members are seen.
+            let length = [1_usize, 0, 1, 0, 2].get(turn % 5).copied().unwrap_or(0);
+            list(lists.get(length).copied().unwrap_or_default())
+        } else {
+            let some: Vec<_> = lists.iter().filter_map(|indices| list(indices)).collect();
+            Some(proptest::strategy::Union::new(some).boxed())
         }
     }
 
@@ -201,13 +198,12 @@ fn consistent(one: &str, mut body: Value) -> Value {
     prune(&mut body);
     let Some(members) = body.as_object_mut() else { return body };
     match one {
-        "person" => {
+        "person"
             // Either may follow from the other (RES-person-08, RES-person-09); one of them at a time is judged here.
-            if members.contains_key("gender") && members.contains_key("gender_identity") {
+            if members.contains_key("gender") && members.contains_key("gender_identity") => {
                 let drop = if members.len() % 2 == 0 { "gender" } else { "gender_identity" };
                 members.remove(drop);
             }
-        }
         "question" => {
             let paragraph = members.get("question_type").is_some_and(|sort| sort == "Paragraph");
             if paragraph {
@@ -221,11 +217,10 @@ fn consistent(one: &str, mut body: Value) -> Value {
                 titled(members, "ticket_levels");
             }
         }
-        "donation" => {
-            if members.get("voided").is_none_or(|voided| voided != true) {
+        "donation"
+            if members.get("voided").is_none_or(|voided| voided != true) => {
                 members.remove("voided_date");
             }
-        }
         "attendance" => {
             let tickets = members.get("tickets").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
             if tickets {

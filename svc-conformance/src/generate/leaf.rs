@@ -102,18 +102,15 @@ fn text(place: Place<'_>) -> BoxedStrategy<Value> {
         "" | "null" | "0123" => json!(text),
         other => json!(format!("{other} {name} {token}{other}")),
     };
-    match place.turn {
-        Some(turn) => {
-            let at = turn.wrapping_add(shift).checked_rem(TEXTS.len()).unwrap_or(0);
-            Just(dress(TEXTS.get(at).copied().unwrap_or_default())).boxed()
-        }
-        None => {
-            let known = select(TEXTS.to_vec()).prop_map(move |text| dress(text));
-            let long = Just(json!("long \u{e9}\u{1f600} ".repeat(300)));
-            let any = proptest::collection::vec(any::<char>().prop_filter("storable", |c| *c >= ' '), 0..20);
-            let any = any.prop_map(|letters| json!(letters.into_iter().collect::<String>()));
-            proptest::prop_oneof![6 => known, 1 => long, 3 => any].boxed()
-        }
+    if let Some(turn) = place.turn {
+        let at = turn.wrapping_add(shift).checked_rem(TEXTS.len()).unwrap_or(0);
+        Just(dress(TEXTS.get(at).copied().unwrap_or_default())).boxed()
+    } else {
+        let known = select(TEXTS.to_vec()).prop_map(dress);
+        let long = Just(json!("long \u{e9}\u{1f600} ".repeat(300)));
+        let any = proptest::collection::vec(any::<char>().prop_filter("storable", |c| *c >= ' '), 0..20);
+        let any = any.prop_map(|letters| json!(letters.into_iter().collect::<String>()));
+        proptest::prop_oneof![6 => known, 1 => long, 3 => any].boxed()
     }
 }
 
