@@ -70,8 +70,8 @@ async fn write_and_kill(data: &Path, number: usize) -> TestResult<Vec<Acknowledg
     let mut program = Program::demo(data, &["--people", "0"])?;
     let address = program.address()?;
     let mut client = Client::connect(address, Some(KEY)).await?;
-    let petition = client.walk("/petitions").await?.swap_remove(0);
-    let page = client.walk("/fundraising_pages").await?.swap_remove(0);
+    let petition = client.walk("/api/v1/petitions").await?.swap_remove(0);
+    let page = client.walk("/api/v1/fundraising_pages").await?.swap_remove(0);
     let helpers = Helpers {
         sign: link(&petition, "svc:record_signature_helper")?,
         donate: link(&page, "svc:record_donation_helper")?,
@@ -115,8 +115,8 @@ async fn members(client: &mut Client, collection: &str) -> TestResult<(HashMap<S
 async fn check(data: &Path, acknowledged: &[Acknowledged]) -> TestResult {
     let program = Program::demo(data, &[])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
-    let petition = client.walk("/petitions").await?.swap_remove(0);
-    let page = client.walk("/fundraising_pages").await?.swap_remove(0);
+    let petition = client.walk("/api/v1/petitions").await?.swap_remove(0);
+    let page = client.walk("/api/v1/fundraising_pages").await?.swap_remove(0);
     let (signed, signatures) = members(&mut client, &link(&petition, "svc:signatures")?).await?;
     let (given, donations) = members(&mut client, &link(&page, "svc:donations")?).await?;
     for (identifier, address) in acknowledged {
@@ -129,7 +129,7 @@ async fn check(data: &Path, acknowledged: &[Acknowledged]) -> TestResult {
     let cents = i128::try_from(donations.len() * 110)?;
     assert_eq!(Amount::parse(&page["total_amount"].to_string()), Amount::new(cents, 2));
     // Each post came with a new person; the first person of the tenant is the keys' own.
-    let people = client.get("/people?per_page=1").await?["total_records"].as_u64();
+    let people = client.get("/api/v1/people?per_page=1").await?["total_records"].as_u64();
     assert_eq!(people, u64::try_from(signatures.len() + donations.len() + 1).ok());
     program.terminate()
 }

@@ -265,10 +265,10 @@ async fn keys_can_be_bound_restricted_and_dated() -> TestResult {
     assert_eq!(link(&petition, "svc:creator")?, link(&person, "self")?);
     let mut tags = Client::connect(program.address()?, Some(&token(&["--right", "tags.create"])?)).await?;
     tags.post(&format!("{}tags", program.base_url), &json!({"name": "new"})).await?;
-    assert_eq!(tags.send("GET", "/people", None).await?.status, 403);
+    assert_eq!(tags.send("GET", "/api/v1/people", None).await?.status, 403);
     let mut expired =
         Client::connect(program.address()?, Some(&token(&["--expires", "2020-01-01T00:00:00Z"])?)).await?;
-    assert_eq!(expired.send("GET", "/people", None).await?.status, 401);
+    assert_eq!(expired.send("GET", "/api/v1/people", None).await?.status, 401);
     for (option, value) in [("--right", "people.fly"), ("--expires", "soon"), ("--tenant", "nobody"), ("--person", "x")]
     {
         assert!(refused_command(&data, &["keys", "create", option, value])?.contains(option), "{option}");
@@ -354,18 +354,18 @@ async fn switches_reach_the_service() -> TestResult {
         let answer = raw.answer().await?;
         TestResult::Ok((answer.status, serde_json::from_slice::<Value>(&answer.body).unwrap_or_default()))
     };
-    let (_, entry) = send("GET", "/", "").await?;
+    let (_, entry) = send("GET", "/api/v1/", "").await?;
     assert!(entry["abc_version"].is_string() && entry["namespace"] == "here", "{entry}");
     assert!(entry["_links"]["abc:messages"].is_null() && entry["_links"]["abc:people"].is_object(), "{entry}");
-    let (status, tag) = send("POST", "/tags", r#"{"name":"new"}"#).await?;
+    let (status, tag) = send("POST", "/api/v1/tags", r#"{"name":"new"}"#).await?;
     assert_eq!(status, 200, "style examples");
     let (status, _) = send("PATCH", &path(&tag)?, r#"{"name":"b"}"#).await?;
     assert_eq!(status, 200);
-    let (_, people) = send("GET", "/people?per_page=1", "").await?;
+    let (_, people) = send("GET", "/api/v1/people?per_page=1", "").await?;
     let person = path(&people["_embedded"]["abc:people"][0])?;
     let (status, error) = send("DELETE", &person, "").await?;
     assert_eq!(status, 500, "{error}");
-    let (status, error) = send("GET", "/people/nobody", "").await?;
+    let (status, error) = send("GET", "/api/v1/people/nobody", "").await?;
     assert!(status == 404 && error["abc:error"].is_object(), "{error}");
     assert!(refused(&folder.path().join("b.db"), &["--without", "people.fly"])?.contains("people.fly"));
     Ok(())
@@ -381,7 +381,7 @@ async fn und_42_sigterm_answers_sixteen_requests_in_flight_and_exits_0() -> Test
         let mut raw = Raw::connect(address).await?;
         let body = json!({"name": format!("tag {number:02}")}).to_string();
         raw.send(format!(
-            "POST /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\nContent-Type: application/json\r\n\
+            "POST /api/v1/tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
             body.len()
         ))

@@ -11,6 +11,9 @@ use super::trouble::Trouble;
 /// The port of a demo that was not told one.
 const USUAL_PORT: u16 = 8080;
 
+/// Where the interface is mounted unless `--base-url` says otherwise (VER-02).
+const MOUNT: &str = "/api/v1/";
+
 /// How many ports after the usual one are tried before any free one is taken.
 const NEXT_PORTS: u16 = 20;
 
@@ -38,7 +41,7 @@ impl Address {
         };
         let address = listener.local_addr().map_err(|error| cannot_listen(settings.listen, 0, &error))?;
         let mut notes: Vec<_> = note.into_iter().collect();
-        let base_url = settings.base_url.clone().unwrap_or_else(|| format!("http://{address}/"));
+        let base_url = settings.base_url.clone().unwrap_or_else(|| format!("http://{address}{MOUNT}"));
         if settings.base_url.is_some() {
             notes.push(format!("listens on {address}"));
         }
@@ -126,7 +129,7 @@ mod tests {
     async fn links_name_the_address_or_the_base_url() {
         let address = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
         let port = address.listener.local_addr().expect("it listens").port();
-        assert_eq!(address.base_url, format!("http://127.0.0.1:{port}/"));
+        assert_eq!(address.base_url, format!("http://127.0.0.1:{port}/api/v1/"));
         let address = Address::open(&settings(&["--port", "0", "--base-url", "https://a.example.org/v1"])).await;
         assert_eq!(address.expect("a port is free").base_url, "https://a.example.org/v1/");
     }
