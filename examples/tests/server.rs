@@ -143,7 +143,7 @@ async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_slow_head_ends_a_connection_that_was_used_before() -> TestResult {
-    let limits = Limits { head: Duration::from_millis(500), body: NEVER, idle: NEVER, ..Limits::default() };
+    let limits = Limits { head: Duration::from_secs(2), body: NEVER, idle: NEVER, ..Limits::default() };
     let server = Running::start(limits).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
