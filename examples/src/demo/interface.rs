@@ -2,6 +2,7 @@
 
 use svc_core::api::{Api, EntryLinks, ResponseStyle, Vendor};
 use svc_core::link::Dialect;
+use svc_core::model::Kind;
 use svc_sqlite::Store;
 use svc_tower::SvcService;
 
@@ -29,6 +30,20 @@ pub fn dialect(store: &Store, settings: &Settings) -> Result<Dialect, Trouble> {
         })?,
     };
     Ok(dialect.share_object_names(store.share_names().clone()))
+}
+
+/// What cannot be served either where records that were named cannot be read: the collections under them, and what is
+/// created there.
+pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
+    let unread = settings.without.iter().filter_map(|capability| capability.strip_suffix(".read"));
+    let hanging = unread.filter_map(Kind::from_plural).flat_map(|parent| {
+        let below = Kind::ALL.iter().filter(move |kind| kind.schema().scopes().any(|scope| scope == parent));
+        let listed = below.map(move |kind| format!("{}.sub.{}", parent.plural(), kind.plural()));
+        // A canvass is made by its helper only.
+        let inside = Kind::ALL.iter().filter(move |kind| kind.schema().home == Some(parent) && **kind != Kind::Canvass);
+        listed.chain(inside.map(|kind| format!("{}.create", kind.plural())))
+    });
+    hanging.filter(|capability| !settings.without.contains(capability)).collect()
 }
 
 /// The service, mounted under the path of `base_url`.
@@ -60,7 +75,7 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
     if settings.anonymous_helpers {
         api = api.anonymous_helpers(store.clone());
     }
-    for capability in &settings.without {
+    for capability in settings.without.iter().chain(&also_withheld(settings)) {
         api = api.without(capability);
     }
     if settings.helpers_only {
@@ -80,4 +95,40 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
         Cors::Any => service.cors(svc_tower::Cors::any()),
         Cors::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{also_withheld, service};
+    use crate::demo::cli::Cli;
+    use crate::demo::settings::Settings;
+    use clap::Parser;
+    use svc_core::model::Kind;
+    use svc_sqlite::{Options, Store};
+
+    fn settings(arguments: &[&str]) -> Settings {
+        let arguments = ["svc-demo"].iter().chain(arguments);
+        Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
+    }
+
+    #[test]
+    fn what_hangs_on_a_kind_that_cannot_be_read_is_withheld_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(Options::new(folder.path().join("a.db"))).expect("it opens");
+        for kind in Kind::ALL {
+            let settings = settings(&["--without", &format!("{}.read", kind.plural())]);
+            assert!(service(&store, &settings, "http://localhost/").is_ok(), "{kind:?}");
+        }
+        let both = settings(&["--without", "petitions.read,signatures.create"]);
+        assert_eq!(also_withheld(&both), ["petitions.sub.signatures"]);
+        assert!(service(&store, &both, "http://localhost/").is_ok());
+    }
+
+    #[test]
+    fn a_capability_that_is_none_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(Options::new(folder.path().join("a.db"))).expect("it opens");
+        let trouble = service(&store, &settings(&["--without", "people.fly"]), "http://localhost/").expect_err("none");
+        assert!(trouble.what().contains("people.fly"), "{trouble}");
+    }
 }

@@ -13,7 +13,7 @@ use super::banner::Banner;
 use super::cli::{Cli, Command, Options};
 use super::data::{Data, about_store};
 use super::gate::Gate;
-use super::interface::service;
+use super::interface::{also_withheld, service};
 use super::keys;
 use super::limits::Limits;
 use super::load::Load;
@@ -49,6 +49,10 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     let path = data_file(options.data.as_deref())?;
     let Data { store, keys, keys_file, mut notes, loads } = Data::open(&path, &settings).await?;
     notes.extend(address.notes);
+    let also = also_withheld(&settings);
+    if !also.is_empty() {
+        notes.push(format!("with what cannot be read, this is not served either: {}", also.join(", ")));
+    }
     let service = service(&store, &settings, &address.base_url)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
