@@ -40,7 +40,8 @@ pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
         let below = Kind::ALL.iter().filter(move |kind| kind.schema().scopes().any(|scope| scope == parent));
         let listed = below.map(move |kind| format!("{}.sub.{}", parent.plural(), kind.plural()));
         // A canvass is made by its helper only.
-        let inside = Kind::ALL.iter().filter(move |kind| kind.schema().home == Some(parent) && **kind != Kind::Canvass);
+        let inside =
+            Kind::ALL.iter().filter(move |kind| kind.schema().parent_kind() == Some(parent) && **kind != Kind::Canvass);
         listed.chain(inside.map(|kind| format!("{}.create", kind.plural())))
     });
     hanging.filter(|capability| !settings.without.contains(capability)).collect()
