@@ -70,8 +70,11 @@ fn is_ticketed(event: &Object) -> bool {
 }
 
 fn levels(event: &Object) -> impl Iterator<Item = &Object> {
-    let list = event.get("ticket_levels").and_then(Json::as_array).unwrap_or_default();
-    list.iter().filter_map(Json::as_object)
+    list_of_levels(event).iter().filter_map(Json::as_object)
+}
+
+fn list_of_levels(event: &Object) -> &[Json] {
+    event.get("ticket_levels").and_then(Json::as_array).unwrap_or_default()
 }
 
 impl Session<'_> {
@@ -121,9 +124,13 @@ impl Session<'_> {
             }
             return;
         }
+        let mut by_title = BTreeMap::new();
+        for level in levels(event) {
+            by_title.entry(title(level)).or_insert(level);
+        }
         for (place, ticket) in list.iter_mut().enumerate() {
             let Some(ticket) = ticket.as_object_mut() else { continue };
-            let Some(level) = levels(event).find(|level| title(level) == title(ticket)) else {
+            let Some(level) = by_title.get(title(ticket)).copied() else {
                 let property = format!("tickets[{place}].title");
                 let text = format!("The event has no ticket level of the title in `{property}`.");
                 self.problem(Problem::new(Code::TicketLevelDoesNotExist, property, text));
@@ -170,6 +177,12 @@ impl Session<'_> {
     ) -> Result<bool> {
         let titles: std::collections::BTreeSet<&String> = had.tickets.keys().chain(has.tickets.keys()).collect();
         let mut changed = false;
+        let mut places = BTreeMap::new();
+        for (place, level) in list_of_levels(fields).iter().enumerate() {
+            if let Some(level) = level.as_object() {
+                places.entry(title(level).to_owned()).or_insert(place);
+            }
+        }
         for name in titles {
             let none = (0, Vec::new());
             let (gone, new) = (had.tickets.get(name).unwrap_or(&none), has.tickets.get(name).unwrap_or(&none));
@@ -193,8 +206,8 @@ impl Session<'_> {
             sum.amount = of_event;
             self.set_part(event, name, part)?;
             let list = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);
-            let mut objects = list.into_iter().flatten().filter_map(Json::as_object_mut);
-            let Some(level) = objects.find(|level| title(level) == name) else { continue };
+            let level = places.get(name).and_then(|place| list?.get_mut(*place)?.as_object_mut());
+            let Some(level) = level else { continue };
             let taken = new.0.saturating_sub(gone.0);
             if let Some(left) = level.get("limit").and_then(Json::as_i64) {
                 if taken > 0 && taken > left {

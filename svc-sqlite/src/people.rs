@@ -1,5 +1,7 @@
 //! Recognising a posted person, or making a new one, in the same transaction as the action (HLP-04).
 
+use std::collections::HashSet;
+
 use svc_core::{
     draft::{RawDraft, RawPatch},
     error::Result,
@@ -90,8 +92,9 @@ impl Session<'_> {
     ) -> Result<Option<Vec<Identifier>>> {
         let mut all = identifiers::parse(&known.identifiers);
         let before = all.len();
+        let stored: HashSet<Identifier> = all.iter().cloned().collect();
         for (place, identifier) in posted.iter().enumerate() {
-            if all.contains(identifier) {
+            if stored.contains(identifier) {
                 continue;
             }
             match row_with(self.file, self.tenant, table(Kind::Person), identifier)? {

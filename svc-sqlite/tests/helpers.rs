@@ -312,3 +312,33 @@ async fn donation_links() {
     assert_eq!(server.delete(&attendance).await.status, 204);
     assert!(server.get(&donation.self_link()).await.json["_links"].get("svc:attendance").is_none(), "RES-donation-22");
 }
+
+/// UND-17: a body within the limits costs what its length suggests. Work by the square of it would not end here.
+#[tokio::test]
+async fn long_lists_are_no_more_work_than_their_length() {
+    const MANY: usize = 4_000;
+    let server = Server::start().await;
+    let list = |element: &dyn Fn(usize) -> Value| (0..MANY).map(element).collect::<Vec<_>>();
+    let (one, other) = (server.make("petitions", json!({})).await, server.make("petitions", json!({})).await);
+    let options = list(&|place| json!({"key": place.to_string()}));
+    let question = json!({"question_type": "MultiChoice", "responses": options, "identifiers": ["q:1"]});
+    let question = server.make("questions", question).await;
+    let mut body = json!({
+        "identifiers": list(&|place| json!(format!("a:{place}"))),
+        "person": {
+            "identifiers": list(&|place| json!(format!("p:{place}"))),
+            "email_addresses": list(&|place| json!({"address": format!("{place}@example.org")})),
+            "phone_numbers": list(&|place| json!({"number": place.to_string()})),
+        },
+        "add_questions_responses_uri": list(&|_| json!({"question": "q:1", "responses": ["7"]})),
+    });
+    for (answers, round) in [(MANY as u64, "first"), (MANY as u64, "again")] {
+        let signed = server.post(&format!("{one}/record_signature_helper"), body.clone()).await;
+        assert_eq!(signed.status, 200, "HLP-11 {round}: {}", signed.json);
+        assert_eq!(server.total(&format!("{question}/answers")).await, answers, "UND-24 {round}");
+    }
+    body["person"] = Value::Null;
+    let refused = server.post(&format!("{other}/record_signature_helper"), body).await;
+    assert_eq!(refused.status, 400, "UND-24");
+    assert_eq!(refused.descriptions()[0]["properties"], json!(["identifiers[0]"]), "UND-24");
+}

@@ -2,7 +2,7 @@
 
 mod known;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     FunctionName, HelperName, Named, PersonMatching, QuestionRef, RawOutcome, RawPlan, ResponseInput,
@@ -164,7 +164,7 @@ impl Composed<'_> {
         let Some(question) = question else {
             return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
         };
-        let problems = check_responses(&question.fields_object(&ShareNames::default()), response);
+        let problems = Choices::of(&question.fields_object(&ShareNames::default())).check(response);
         if !problems.is_empty() {
             return Ok(EntryStatus::Failed(problems));
         }
@@ -267,24 +267,38 @@ pub fn answer_draft(response: &ResponseInput) -> RawDraft {
     draft
 }
 
-/// What is wrong with a response to a question (HAF-09): unknown keys, or more than one where one is taken.
-#[must_use]
-pub fn check_responses(question: &Object, response: &ResponseInput) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let options = question.get("responses").and_then(Json::as_array).unwrap_or_default();
-    let keys = options.iter().filter_map(Json::as_object).filter_map(|option| option.get("key")?.as_str());
-    let keys: Vec<&str> = keys.collect();
-    for (place, key) in response.responses.iter().enumerate() {
-        if !keys.contains(&key.as_str()) {
-            let property = format!("{}.responses[{place}]", response.path);
-            let code = Code::ResponseKeyDoesNotExist;
-            problems.push(Problem::new(code, property, code.meaning()));
+/// What may be answered to a question (HAF-09); found out once for however many answers.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    keys: BTreeSet<String>,
+    is_single: bool,
+}
+
+impl Choices {
+    /// Those of a question with these fields.
+    #[must_use]
+    pub fn of(question: &Object) -> Self {
+        let options = question.get("responses").and_then(Json::as_array).unwrap_or_default();
+        let keys = options.iter().filter_map(Json::as_object).filter_map(|option| option.get("key")?.as_str());
+        let is_single = question.get("question_type").and_then(Json::as_str) == Some("SingleChoice");
+        Self { keys: keys.map(str::to_owned).collect(), is_single }
+    }
+
+    /// What is wrong with a response (HAF-09): unknown keys, or more than one where one is taken.
+    #[must_use]
+    pub fn check(&self, response: &ResponseInput) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (place, key) in response.responses.iter().enumerate() {
+            if !self.keys.contains(key) {
+                let property = format!("{}.responses[{place}]", response.path);
+                let code = Code::ResponseKeyDoesNotExist;
+                problems.push(Problem::new(code, property, code.meaning()));
+            }
         }
+        if self.is_single && response.responses.len() > 1 {
+            let code = Code::TooManyResponses;
+            problems.push(Problem::new(code, format!("{}.responses", response.path), code.meaning()));
+        }
+        problems
     }
-    let is_single = question.get("question_type").and_then(Json::as_str) == Some("SingleChoice");
-    if is_single && response.responses.len() > 1 {
-        let code = Code::TooManyResponses;
-        problems.push(Problem::new(code, format!("{}.responses", response.path), code.meaning()));
-    }
-    problems
 }

@@ -130,10 +130,15 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     let Some(Json::Array(stored)) = known.get_mut(field) else { return };
     let had_primary = stored.iter().filter_map(Json::as_object).any(is_primary);
     let mut takes_primary = false;
+    // Where each entry stands, the first of several: a body may hold very many.
+    let mut places = BTreeMap::new();
+    for (place, item) in stored.iter().enumerate() {
+        if let Some(item) = item.as_object() {
+            places.entry(sameness(item, key)).or_insert(place);
+        }
+    }
     for entry in sent.iter().filter_map(Json::as_object) {
-        let wanted = key(entry);
-        // Entries without an address or number are the same when they say the same.
-        let same = |item: &Object| key(item) == wanted && (wanted.is_some() || unmarked(item) == unmarked(entry));
+        let what = sameness(entry, key);
         let mut entry = entry.clone();
         // A posted primary takes the mark from the stored one; a stranger's may not while there is one.
         if is_primary(&entry) && merge == Merge::Fill && had_primary {
@@ -144,18 +149,19 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
             takes_primary = true;
             stored.iter_mut().filter_map(Json::as_object_mut).for_each(clear_primary);
         }
-        match stored.iter_mut().filter_map(Json::as_object_mut).find(|item| same(item)) {
-            Some(item) => {
-                // A stranger never changes a subscription status, not even one that was never set.
-                let taken = |name: &str| merge == Merge::Replace || name != "status";
-                for (name, value) in entry.iter().filter(|(name, _)| taken(name)) {
-                    merge_member(item, name, value, merge);
-                }
-                if is_new_primary {
-                    set_primary(item, &entry);
-                }
-            }
-            None => stored.push(Json::Object(entry)),
+        let place = places.get(&what).copied();
+        let Some(item) = place.and_then(|place| stored.get_mut(place)).and_then(Json::as_object_mut) else {
+            places.insert(what, stored.len());
+            stored.push(Json::Object(entry));
+            continue;
+        };
+        // A stranger never changes a subscription status, not even one that was never set.
+        let taken = |name: &str| merge == Merge::Replace || name != "status";
+        for (name, value) in entry.iter().filter(|(name, _)| taken(name)) {
+            merge_member(item, name, value, merge);
+        }
+        if is_new_primary {
+            set_primary(item, &entry);
         }
     }
 }
@@ -170,9 +176,11 @@ pub fn is_primary(entry: &Object) -> bool {
     }
 }
 
-/// The members of an entry without its mark, in the order of their names.
-fn unmarked(entry: &Object) -> BTreeMap<&str, &Json> {
-    entry.iter().filter(|(name, _)| *name != "primary").collect()
+/// What makes two entries the same: their address or number; without one, all that they say but the mark.
+fn sameness(entry: &Object, key: fn(&Object) -> Option<String>) -> Result<String, String> {
+    let unmarked = || entry.iter().filter(|(name, _)| *name != "primary").collect::<BTreeMap<&str, &Json>>();
+    let text = || unmarked().into_iter().map(|(name, value)| (name, value.clone())).collect::<Object>();
+    key(entry).ok_or_else(|| Json::Object(text()).to_string())
 }
 
 fn clear_primary(entry: &mut Object) {

@@ -11,7 +11,7 @@ mod outcome;
 mod plan;
 
 pub(crate) use compose::Composed;
-pub use compose::{MEMBERSHIPS, Membership, answer_draft, check_responses, needs_person, unknown_question};
+pub use compose::{Choices, MEMBERSHIPS, Membership, answer_draft, needs_person, unknown_question};
 pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
     Trigger, Triggers,

@@ -1,5 +1,7 @@
 //! The identifiers of a body: the server's own and foreign ones, each named by its place as it was sent (UND-24).
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use super::{Bodies, Json, Object, Validator, path::Path};
 use crate::{
     error::{Code, Problem},
@@ -26,6 +28,8 @@ impl Bodies<'_> {
         };
         let mut own: Option<Id> = None;
         let mut foreign = Vec::new();
+        // Filled for the first problem.
+        let mut places: HashMap<Identifier, usize> = HashMap::new();
         for identifier in list.iter().filter_map(identifier) {
             if identifier.system() != self.namespace {
                 foreign.push(identifier);
@@ -33,7 +37,11 @@ impl Bodies<'_> {
             }
             let named = self.own_id(identifier.as_str());
             if named.is_none() || own.is_some() {
-                let place = place_of(body, |sent| *sent == identifier);
+                if places.is_empty() {
+                    let sent = self::list(body).iter().enumerate().rev();
+                    places.extend(sent.filter_map(|(place, sent)| Some((self::identifier(sent)?, place))));
+                }
+                let place = places.get(&identifier).copied().unwrap_or_default();
                 validator.problems.push(own_in_use(&format!("{}[{place}]", path.member(IDENTIFIERS))));
             }
             own = own.or(named);
@@ -65,7 +73,7 @@ impl Bodies<'_> {
 
     /// Where the server's own identifier stands, as `identifiers[<n>]`.
     pub(super) fn own_place(&self, body: &Object, path: &str) -> String {
-        format!("{path}[{}]", place_of(body, |sent| sent.system() == self.namespace))
+        format!("{path}[{}]", self.places(body).own.unwrap_or_default())
     }
 
     /// The problems of a store, each identifier named by its place in the body, each link as it was sent.
@@ -74,48 +82,73 @@ impl Bodies<'_> {
     /// names `_links.person`, wherever it stands.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
+        let mut places = BTreeMap::new();
         for problem in &mut problems {
-            let name: fn(&Self, &Object, &str) -> Option<String> = match problem.code {
-                Code::IdentifierInUse => Self::place_as_sent,
-                Code::PersonNotFound | Code::LinkNotFound => {
-                    |bodies, body, property| bodies.links.as_sent(body, property)
-                }
-                _ => continue,
-            };
             for place in 0..problem.properties.len() {
-                problem.rename(place, |property| name(self, body, property).unwrap_or_else(|| property.to_owned()));
+                match problem.code {
+                    Code::IdentifierInUse => problem.rename(place, |property| {
+                        self.place_as_sent(body, property, &mut places).unwrap_or_else(|| property.to_owned())
+                    }),
+                    Code::PersonNotFound | Code::LinkNotFound => problem.rename(place, |property| {
+                        self.links.as_sent(body, property).unwrap_or_else(|| property.to_owned())
+                    }),
+                    _ => {}
+                }
             }
         }
         problems
     }
 
-    fn place_as_sent(&self, body: &Object, property: &str) -> Option<String> {
+    /// `places` keeps what was found out of each list, however many problems there are.
+    fn place_as_sent(&self, body: &Object, property: &str, places: &mut BTreeMap<String, Places>) -> Option<String> {
         let (prefix, counted) = property.rsplit_once(IDENTIFIERS)?;
-        let mut part = body;
-        for member in prefix.split_terminator('.') {
-            part = match member.strip_suffix(']').and_then(|member| member.split_once('[')) {
-                Some((list, place)) => part.get(list)?.as_array()?.get(place.parse::<usize>().ok()?)?.as_object()?,
-                None => part.get(member)?.as_object()?,
-            };
+        if !places.contains_key(prefix) {
+            places.insert(prefix.to_owned(), self.places(part_of(body, prefix)?));
         }
-        let path = format!("{prefix}{IDENTIFIERS}");
-        if counted.is_empty() {
-            return Some(self.own_place(part, &path));
-        }
-        let counted: usize = counted.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
-        let mut foreign: Vec<Identifier> = Vec::new();
-        for (place, sent) in list(part).iter().enumerate() {
-            let Some(sent) = identifier(sent).filter(|sent| sent.system() != self.namespace) else { continue };
-            if foreign.contains(&sent) {
-                continue;
-            }
-            if foreign.len() == counted {
-                return Some(format!("{path}[{place}]"));
-            }
-            foreign.push(sent);
-        }
-        None
+        let places = places.get(prefix)?;
+        let place = if counted.is_empty() {
+            places.own.unwrap_or_default()
+        } else {
+            let counted: usize = counted.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
+            *places.foreign.get(counted)?
+        };
+        Some(format!("{prefix}{IDENTIFIERS}[{place}]"))
     }
+
+    fn places(&self, part: &Object) -> Places {
+        let mut places = Places::default();
+        let mut seen = HashSet::new();
+        for (place, sent) in list(part).iter().enumerate() {
+            let Some(sent) = identifier(sent) else { continue };
+            if sent.system() == self.namespace {
+                places.own = places.own.or(Some(place));
+            } else if seen.insert(sent) {
+                places.foreign.push(place);
+            }
+        }
+        places
+    }
+}
+
+/// Where the identifiers of a list stand.
+#[derive(Debug, Default)]
+struct Places {
+    /// The first one in the server's own namespace.
+    own: Option<usize>,
+    /// Each foreign one where it stands first.
+    foreign: Vec<usize>,
+}
+
+/// The part of a body in front of a property, such as `person.` or `tickets[0].person.`.
+fn part_of<'a>(body: &'a Object, prefix: &str) -> Option<&'a Object> {
+    let mut part = body;
+    for member in prefix.split_terminator('.') {
+        part = match member.strip_suffix(']').and_then(|member| member.split_once('[')) {
+            Some((list, place)) => part.get(list)?.as_array()?.get(place.parse::<usize>().ok()?)?.as_object()?,
+            None => part.get(member)?.as_object()?,
+        };
+    }
+    Some(part)
 }
 
 fn list(body: &Object) -> &[Json] {
@@ -124,11 +157,6 @@ fn list(body: &Object) -> &[Json] {
 
 fn identifier(sent: &Json) -> Option<Identifier> {
     sent.as_str().and_then(Identifier::parse)
-}
-
-/// The place of the first identifier for which `holds`.
-fn place_of(body: &Object, holds: impl Fn(&Identifier) -> bool) -> usize {
-    list(body).iter().position(|sent| identifier(sent).as_ref().is_some_and(&holds)).unwrap_or_default()
 }
 
 /// The problem of an identifier in the server's own namespace that names another record.

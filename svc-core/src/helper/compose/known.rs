@@ -1,5 +1,7 @@
 //! Whether a posted person or action is one that is known already (HLP-04, UND-24).
 
+use std::collections::HashSet;
+
 use super::Composed;
 use crate::{
     context::Context,
@@ -85,8 +87,9 @@ impl Composed<'_> {
     ) -> Result<Option<Vec<Identifier>>> {
         let mut all = known.meta().identifiers.to_vec();
         let before = all.len();
+        let stored: HashSet<Identifier> = all.iter().cloned().collect();
         for (place, identifier) in posted.into_iter().enumerate() {
-            if all.contains(&identifier) {
+            if stored.contains(&identifier) {
                 continue;
             }
             let owner = match &self.slots(Kind::Person)?.find {

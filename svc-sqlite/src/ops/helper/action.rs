@@ -1,5 +1,7 @@
 //! Recording the action of a helper call, once however often the call is repeated (UND-24).
 
+use std::collections::HashSet;
+
 use svc_core::{
     draft::{RawDraft, RawPatch},
     error::Result,
@@ -7,6 +9,7 @@ use svc_core::{
     link::Address,
     read::Json,
     schema::Mode,
+    value::Identifier,
 };
 
 use crate::{
@@ -50,6 +53,8 @@ impl Session<'_> {
         let rows: Vec<Option<i64>> = foreign.collect::<rusqlite::Result<_>>()?;
         let own_place = own.iter().map(|row| (0, *row, true));
         let foreign = rows.into_iter().enumerate().map(|(place, row)| (place, row, false));
+        // Rows under other containers, each read once however many identifiers lead to it.
+        let mut elsewhere: HashSet<i64> = HashSet::new();
         for (place, row, is_own) in own_place.chain(foreign).collect::<Vec<_>>() {
             // The library names each by its place in the body.
             let property =
@@ -59,9 +64,13 @@ impl Session<'_> {
                 (None, _) => {}
                 (Some(row), Some(known)) if known.seq == row => {}
                 (Some(_), Some(_)) => self.problem(in_use(&property)),
+                (Some(row), None) if elsewhere.contains(&row) => self.problem(in_use(&property)),
                 (Some(row), None) => match by_row(self.file, self.tenant, draft.kind, row)? {
                     Some(stored) if stored.parent() == container => recorded = Some(stored),
-                    _ => self.problem(in_use(&property)),
+                    _ => {
+                        elsewhere.insert(row);
+                        self.problem(in_use(&property));
+                    }
                 },
             }
         }
@@ -82,8 +91,9 @@ impl Session<'_> {
         }
         let mut all = identifiers::parse(&stored.identifiers);
         let before = all.len();
+        let known: HashSet<Identifier> = all.iter().cloned().collect();
         for identifier in draft.identifiers {
-            if !all.contains(&identifier) {
+            if !known.contains(&identifier) {
                 all.push(identifier);
             }
         }

@@ -1,24 +1,26 @@
 //! The helper action functions: tags, lists, answers and triggers for the person of a call (HAF-01 to HAF-13).
 
+use std::collections::{HashMap, HashSet, hash_map::Entry};
+
 use svc_core::{
     FindKey,
     describe::{FieldType, MemberWriter},
     draft::RawDraft,
     error::Result,
     helper::{
-        EntryStatus, Functions, MEMBERSHIPS, MatchKey, Membership, Named, QuestionRef, RawOutcome, ResponseInput,
-        Triggers, answer_draft, check_responses, needs_person, unknown_question,
+        Choices, EntryStatus, Functions, MEMBERSHIPS, MatchKey, Membership, Named, QuestionRef, RawOutcome,
+        ResponseInput, Triggers, answer_draft, needs_person, unknown_question,
     },
     link::Address,
     model::Kind,
-    read::Object,
+    read::{Json, Object},
 };
 
 use super::{Done, status};
 use crate::{
     ops::{create::New, get::with_key},
     record_id::RecordId,
-    rows::{Stored, by_id, by_row},
+    rows::{by_id, by_row},
     schema::table,
     session::Session,
 };
@@ -33,8 +35,13 @@ impl Session<'_> {
             }
             unsupported(functions, kinds.member, outcome);
         }
+        let answered = match done.person {
+            Some(person) if done.is_repeat && !functions.responses.is_empty() => self.answered(person)?,
+            _ => HashSet::new(),
+        };
+        let mut known = Known { questions: HashMap::new(), answered };
         for response in &functions.responses {
-            let status = self.respond(response, done)?;
+            let status = self.respond(response, done, &mut known)?;
             outcome.entry(Kind::Answer, status);
         }
         unsupported(functions, Kind::Answer, outcome);
@@ -66,10 +73,44 @@ impl Session<'_> {
         Ok(status(is_new))
     }
 
-    /// Records an answer of the person (HAF-07 to HAF-10).
-    fn respond(&mut self, response: &ResponseInput, done: &Done<'_>) -> Result<EntryStatus> {
+    /// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did (UND-24).
+    fn respond(&mut self, response: &ResponseInput, done: &Done<'_>, known: &mut Known) -> Result<EntryStatus> {
         let Some(person) = done.person else { return Ok(needs_person(&response.path)) };
-        let question = match &response.question {
+        let name = match &response.question {
+            QuestionRef::Id(id) => (true, id.as_str()),
+            QuestionRef::Identifier(identifier) => (false, identifier.as_str()),
+            QuestionRef::Unknown => return Ok(EntryStatus::Failed(vec![unknown_question(response)])),
+        };
+        let name = (name.0, name.1.to_owned());
+        let question = match known.questions.entry(name) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(self.question(&response.question)?),
+        };
+        let Some((question, choices)) = question else {
+            return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
+        };
+        let problems = choices.check(response);
+        if !problems.is_empty() {
+            return Ok(EntryStatus::Failed(problems));
+        }
+        let mut draft = answer_draft(response);
+        if done.is_repeat && !known.answered.insert(answer_to(*question, &draft.fields)) {
+            return Ok(EntryStatus::Existing);
+        }
+        draft.links = vec![
+            (Kind::Question.singular(), Address::top(Kind::Question, question.to_id())),
+            (Kind::Person.singular(), Address::top(Kind::Person, person.to_id())),
+        ];
+        for problem in draft.complete(self.now) {
+            self.problem(problem);
+        }
+        let (_, is_new) = self.create(draft, &recorded_by(Kind::Answer, done))?;
+        Ok(status(is_new))
+    }
+
+    /// The question that a response is to, with what may be answered to it.
+    fn question(&self, question: &QuestionRef) -> Result<Option<(RecordId, Choices)>> {
+        let question = match question {
             QuestionRef::Id(id) => match RecordId::parse(id) {
                 Some(id) => by_id(self.file, self.tenant, Kind::Question, id)?,
                 None => None,
@@ -80,40 +121,21 @@ impl Session<'_> {
             }
             QuestionRef::Unknown => None,
         };
-        let Some(question) = question else { return Ok(EntryStatus::Failed(vec![unknown_question(response)])) };
-        let problems = check_responses(&question.fields(self.names())?, response);
-        if !problems.is_empty() {
-            return Ok(EntryStatus::Failed(problems));
-        }
-        let mut draft = answer_draft(response);
-        if done.is_repeat && self.has_answered(&question, person, &draft.fields)? {
-            return Ok(EntryStatus::Existing);
-        }
-        draft.links = vec![
-            (Kind::Question.singular(), Address::top(Kind::Question, question.id.to_id())),
-            (Kind::Person.singular(), Address::top(Kind::Person, person.to_id())),
-        ];
-        for problem in draft.complete(self.now) {
-            self.problem(problem);
-        }
-        let (_, is_new) = self.create(draft, &recorded_by(Kind::Answer, done))?;
-        Ok(status(is_new))
+        question.map(|question| Ok((question.id, Choices::of(&question.fields(self.names())?)))).transpose()
     }
 
-    /// Whether an earlier try of the same call recorded this answer (UND-24).
-    fn has_answered(&self, question: &Stored, person: RecordId, fields: &Object) -> Result<bool> {
+    /// What a person has answered: read once, however many answers a call brings.
+    fn answered(&self, person: RecordId) -> Result<HashSet<Answered>> {
         let answers = table(Kind::Answer);
-        let Some(column) = answers.column(Kind::Person.singular()) else { return Ok(false) };
+        let mut answered = HashSet::new();
+        let Some(column) = answers.column(Kind::Person.singular()) else { return Ok(answered) };
         for seq in self.rows_under(answers, column, person)? {
             let Some(answer) = by_row(self.file, self.tenant, Kind::Answer, seq)? else { continue };
-            if answer.parent() == Some(question.id) {
-                let known = answer.fields(self.names())?;
-                if ["value", "responses"].iter().all(|name| known.get(name) == fields.get(name)) {
-                    return Ok(true);
-                }
+            if let Some(question) = answer.parent() {
+                answered.insert(answer_to(question, &answer.fields(self.names())?));
             }
         }
-        Ok(false)
+        Ok(answered)
     }
 
     /// Puts the server responses that a call asks for into the outbox (HAF-11).
@@ -134,6 +156,21 @@ impl Session<'_> {
             ))?;
         Ok(())
     }
+}
+
+/// What the answers of one call have to do with, each read once however many answers there are.
+struct Known {
+    /// The questions by their id (`true`) or an identifier.
+    questions: HashMap<(bool, String), Option<(RecordId, Choices)>>,
+    /// What an earlier try of the call recorded (UND-24).
+    answered: HashSet<Answered>,
+}
+
+/// A question, and what was answered to it.
+type Answered = (RecordId, [Option<String>; 2]);
+
+fn answer_to(question: RecordId, fields: &Object) -> Answered {
+    (question, ["value", "responses"].map(|name| fields.get(name).map(Json::to_string)))
 }
 
 /// A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
