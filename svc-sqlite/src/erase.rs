@@ -1,5 +1,7 @@
 //! What else is known of a person that is deleted: inline ticket holders, and server responses asked for (UND-26).
 
+use std::collections::HashMap;
+
 use svc_core::{
     error::Result,
     helper::emails,
@@ -76,11 +78,17 @@ impl Session<'_> {
         self.file
             .prepare_cached("DELETE FROM holder WHERE tenant = ?1 AND attendance = ?2")?
             .execute((self.tenant, attendance))?;
+        let text = |holder: &Object| Json::Object(holder.clone()).to_string();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for place in 0..tickets(after).len() {
+            if let Some(holder) = holder(after, place) {
+                places.entry(text(holder)).or_insert(place);
+            }
+        }
         for (person, place) in held {
             let known = usize::try_from(place).ok().and_then(|place| holder(before, place));
-            let same = |place: &usize| holder(after, *place) == known;
-            let now =
-                known.and_then(|_| (0..tickets(after).len()).find(same)).and_then(|place| i64::try_from(place).ok());
+            let now = known.and_then(|known| places.get(&text(known)).copied());
+            let now = now.and_then(|place| i64::try_from(place).ok());
             self.hold(attendance, now.unwrap_or(ANY), person)?;
         }
         Ok(())
