@@ -75,3 +75,26 @@ fn one_of_each_service_starts_and_answers() {
         }
     });
 }
+
+#[test]
+fn odd_servers_are_many_and_start() {
+    let odd = svc_conformance::self_test::odd::registry();
+    let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name).collect();
+    assert!(names.len() == odd.len() && odd.len() >= 27, "{} odd servers", odd.len());
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        for odd in odd {
+            let subject = odd.start().await.unwrap_or_else(|error| panic!("{}: {error}", odd.name));
+            let target = svc_conformance::InProcess::new(subject.wire.clone()).base(subject.base.clone());
+            let suite = svc_conformance::Suite::new(target).keys(svc_conformance::Keys::primary(&subject.key));
+            // Its declaration is read, and its entry point is what it should be.
+            let report = suite.only(["ENT-01"]).run().await.unwrap_or_else(|error| panic!("{}: {error}", odd.name));
+            assert_eq!(
+                report.row("ENT-01").map(|row| row.outcome),
+                Some(svc_conformance::Outcome::Pass),
+                "{}",
+                odd.name
+            );
+        }
+    });
+}

@@ -3,11 +3,15 @@
 //! - [`mirror`]: an independent service, written from the catalogue alone.
 //! - [`fields`]: the fields that the catalogue names, row by row.
 //! - [`faults`]: faulty servers, with the rows that they break.
+//! - [`odd`]: odd but conformant servers.
+//! - [`score`]: runs the suite against all of them.
 //! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
 
 pub mod faults;
 pub mod fields;
 pub mod mirror;
+pub mod odd;
+pub mod score;
 pub mod sight;
 pub mod subject;
 pub mod twist;

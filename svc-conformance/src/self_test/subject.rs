@@ -66,12 +66,18 @@ impl Subject {
     /// The second service.
     #[must_use]
     pub fn mirror(options: Options) -> Self {
+        Self::of_mirror(&Mirror::new(Options::default()), options)
+    }
+
+    /// The data of a second service, behind one that is set up otherwise.
+    #[must_use]
+    pub fn of_mirror(mirror: &Mirror, options: Options) -> Self {
         let (base, prefix) = (options.base.clone(), options.prefix.clone());
         let key_at = |at: usize| options.keys.get(at).map(|key| key.token.clone());
         let key = key_at(0).unwrap_or_default();
         let other_key = key_at(1);
         let restricted_key = key_at(2).map(|token| (token, "people.create".to_owned()));
-        let wire = Wire::of(Mirror::new(options));
+        let wire = Wire::of(mirror.set_up_as(options));
         Self { wire, base, prefix, key, other_key, restricted_key, _folder: None }
     }
 

@@ -48,6 +48,12 @@ impl Mirror {
         Self { options: Arc::new(options), tenants: Arc::default() }
     }
 
+    /// The same data behind a service that is set up otherwise.
+    #[must_use]
+    pub fn set_up_as(&self, options: Options) -> Self {
+        Self { options: Arc::new(options), tenants: Arc::clone(&self.tenants) }
+    }
+
     /// The base of its addresses.
     #[must_use]
     pub fn base(&self) -> &str {

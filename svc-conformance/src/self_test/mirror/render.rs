@@ -85,7 +85,9 @@ impl View<'_> {
             let title = json!({ "href": self.href(&address(record.number)), "title": record.kind.one });
             links.insert("self".to_owned(), title);
         }
-        object.insert("_links".to_owned(), Value::Object(links));
+        if !options.helpers_only {
+            object.insert("_links".to_owned(), Value::Object(links));
+        }
         Value::Object(object)
     }
 
@@ -257,7 +259,9 @@ pub(super) fn is_helper_served(options: &Options, helper: &str) -> bool {
         "schedule" => "message",
         other => kinds::made_by(other).map_or("", |kind| kind.one),
     };
-    !options.read_only && is_served(options, made)
+    // Containers cannot be reached where only helpers are.
+    let is_reached = !options.helpers_only || helper == "person_signup";
+    is_reached && !options.read_only && is_served(options, made)
 }
 
 /// The computed numbers of a share option.

@@ -56,12 +56,17 @@ pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request
     };
     let tenant = anonymous.or_else(|| key.map(|key| key.tenant.clone())).unwrap_or_default();
     let mut data = tenants.all.remove(&tenant).unwrap_or_default();
-    let before = data.clone();
+    // Reads change nothing that would have to be taken back.
+    let before = (method != Method::GET).then(|| data.clone());
     let now = options.clock.now();
     let mut work = Work { options, data: &mut data, tenants, now };
     let answer = work.serve(place, method, key, request);
     let is_whole = answer.status < 400 || is_partial(options, &answer);
-    tenants.all.insert(tenant, if is_whole { data } else { before });
+    let kept = match before {
+        Some(before) if !is_whole => before,
+        _ => data,
+    };
+    tenants.all.insert(tenant, kept);
     answer
 }
 

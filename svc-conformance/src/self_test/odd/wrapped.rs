@@ -1,0 +1,91 @@
+//! Oddities that stand around a service.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use http::{HeaderValue, header};
+use serde_json::{Map, Value};
+
+use crate::self_test::sight::{self, What};
+use crate::self_test::twist::Twist;
+use crate::self_test::wire::{self, Answer};
+
+/// Values of headers in another case and order; more headers.
+pub(super) fn headers() -> Twist {
+    Twist::after(|_, answer, _| {
+        let headers = &mut answer.headers;
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("Must-Revalidate,PRIVATE,  Max-Age=0"));
+        headers.insert(header::SERVER, HeaderValue::from_static("Second"));
+        if headers.get(header::CONTENT_TYPE).is_some_and(|media| media.as_bytes() == b"application/hal+json") {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("Application/HAL+JSON"));
+        }
+    })
+}
+
+/// A charset stands behind the media type.
+pub(super) fn charset() -> Twist {
+    Twist::after(|_, answer, _| {
+        if answer.is_hal() {
+            let media = HeaderValue::from_static("application/hal+json; charset=utf-8");
+            answer.headers.insert(header::CONTENT_TYPE, media);
+        }
+    })
+}
+
+/// Each answer takes some milliseconds.
+pub(super) fn slow() -> Twist {
+    Twist::around(|call, server| {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            server.send(call).await
+        })
+    })
+}
+
+/// Every 400th request is put off: the client is to come back at once.
+pub(super) fn rate_limited() -> Twist {
+    let mut count = 0_u32;
+    Twist::before(move |_, _| {
+        count = count.wrapping_add(1);
+        count.is_multiple_of(400).then(|| {
+            let mut answer = Answer::empty(429);
+            answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("0"));
+            answer
+        })
+    })
+}
+
+/// Totals of records and collections follow at the second look, and the declaration says so.
+pub(super) fn later() -> Twist {
+    let mut last: HashMap<String, Value> = HashMap::new();
+    let mut delay = move |at: &str, object: &mut Map<String, Value>| {
+        let names: Vec<String> = object
+            .keys()
+            .filter(|name| name.starts_with("total_") && *name != "total_records" && *name != "total_pages")
+            .cloned()
+            .collect();
+        for name in names {
+            if let Some(value) = object.get(&name).cloned() {
+                let shown = last.insert(format!("{at} {name}"), value.clone()).unwrap_or(value);
+                object.insert(name, shown);
+            }
+        }
+    };
+    Twist::after(move |call, answer, sight| {
+        if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
+            && let Some(behaviours) = document.get_mut("behaviours").and_then(Value::as_array_mut)
+        {
+            behaviours.push("totals_follow_later".into());
+            answer.set_json(&Value::Object(document));
+            return;
+        }
+        if !matches!(sight.what(call), Some(What::Record(_))) || call.method != "GET" {
+            return;
+        }
+        if let Some(Value::Object(mut document)) = answer.json() {
+            let own = sight::href(&document, "self").map(wire::address).unwrap_or_default();
+            delay(&own, &mut document);
+            answer.set_json(&Value::Object(document));
+        }
+    })
+}
