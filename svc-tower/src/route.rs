@@ -45,6 +45,8 @@ impl fmt::Display for Route<'_> {
             Target::Helper { helper, container: None } => f.write_str(helper.relation()),
             Target::Docs | Target::DocsPage(_) => f.write_str("docs"),
             Target::Capabilities => f.write_str("capabilities"),
+            Target::OpenApi => f.write_str("openapi"),
+            Target::JsonSchema(_) => f.write_str("json schema"),
         }
     }
 }

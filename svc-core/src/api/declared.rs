@@ -94,4 +94,10 @@ impl Api {
             ResponseStyle::Examples => "examples",
         }
     }
+
+    /// Whether 401, 403 and the 404 of a read have an error object (AUT-05, ERR-11).
+    #[must_use]
+    pub fn sends_error_bodies(&self) -> bool {
+        self.inner.error_bodies
+    }
 }

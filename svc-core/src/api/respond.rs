@@ -33,6 +33,11 @@ impl Api {
         let answer = match (self.method(method), target) {
             (Method::GET, Target::EntryPoint) => Ok(self.entry_point(cx)),
             (Method::GET, Target::Capabilities) => Ok(self.capabilities_reply(cx)),
+            (Method::GET, Target::OpenApi) => Ok(json(&export::openapi(self, &cx.base))),
+            (Method::GET, Target::JsonSchema(name)) => match export::json_schema(self, &cx.base, name) {
+                Some(document) => Ok(json(&document)),
+                None => Err(Error::NotFound),
+            },
             (Method::GET, Target::Collection { kind, scope }) => self.list(cx, *kind, scope, query).await,
             (Method::GET, Target::Record(at)) => self.read(cx, at).await,
             (Method::POST, Target::Collection { kind, scope }) => self.create(cx, *kind, scope, &body).await,
@@ -145,4 +150,8 @@ impl Api {
         }
         reply
     }
+}
+
+fn json(document: &serde_json::Value) -> Reply {
+    Reply::new(StatusCode::OK, ContentType::Json, document.to_string())
 }

@@ -36,6 +36,12 @@ impl Vendor {
         &self.product_name
     }
 
+    /// The interface version that the entry point reports (ENT-06).
+    #[must_use]
+    pub fn interface_version(&self) -> &str {
+        &self.version
+    }
+
     /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+` (UND-41).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {

@@ -40,9 +40,15 @@ impl Api {
             }
         };
         match (self.method(method), target) {
-            (Method::GET, Target::EntryPoint | Target::Docs | Target::DocsPage(_) | Target::Capabilities) => {
-                Verdict::Public
-            }
+            (
+                Method::GET,
+                Target::EntryPoint
+                | Target::Docs
+                | Target::DocsPage(_)
+                | Target::Capabilities
+                | Target::OpenApi
+                | Target::JsonSchema(_),
+            ) => Verdict::Public,
             (Method::GET, Target::Collection { kind, scope }) if self.slots(*kind).lists(scope) => {
                 Verdict::Needs { right: Right::On(*kind, Operation::List), anonymous: false, takes_body: false }
             }

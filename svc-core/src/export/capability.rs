@@ -4,6 +4,7 @@ use super::declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
     DeclaredHelper, DeclaredLimits,
 };
+use super::json_schema_names;
 use crate::{
     api::Api,
     auth::Operation,
@@ -49,6 +50,11 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
         person_matching: Some(api.matching_text().to_owned()),
         custom_field_prefix: String::new(),
         behaviours: api.behaviours().into_iter().map(str::to_owned).collect(),
+        openapi: Some(api.href(base, &Target::OpenApi)),
+        schemas: json_schema_names(api)
+            .into_iter()
+            .map(|name| (name.to_owned(), api.href(base, &Target::JsonSchema(name.into()))))
+            .collect(),
         missing_address: None,
     }
 }

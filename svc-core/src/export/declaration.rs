@@ -42,6 +42,12 @@ pub struct Declaration {
     pub custom_field_prefix: String,
     /// Declared behaviours in the capability vocabulary, such as `validates_enums` or `helper.non_atomic`.
     pub behaviours: Vec<String>,
+    /// Address of the `OpenAPI` document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openapi: Option<String>,
+    /// Addresses of the JSON Schemas, each under the name of what it describes, such as `person`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub schemas: BTreeMap<String, String>,
     /// An address below the base that leads nowhere, for checks of what a missing record answers (ERR-11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,

@@ -2,9 +2,20 @@
 
 mod capability;
 mod declaration;
+mod json_schema;
+mod openapi;
 
 pub use capability::{capabilities, type_name};
 pub use declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
     DeclaredHelper, DeclaredLimits,
 };
+pub use json_schema::{json_schema, json_schema_names};
+pub use openapi::openapi;
+
+/// A doc comment of the tables without the requirement row at its end.
+fn without_row(doc: &str) -> &str {
+    let doc = doc.trim();
+    let row = doc.rsplit_once(" (").filter(|(_, row)| row.ends_with(").") && row.contains('-'));
+    row.map_or(doc, |(text, _)| text)
+}

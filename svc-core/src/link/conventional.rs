@@ -15,6 +15,9 @@ pub struct ConventionalLayout;
 const DOCS: &str = "docs/";
 const DOCS_PAGE: &str = "docs/v1/";
 const CAPABILITIES: &str = "docs/capabilities";
+const OPENAPI: &str = "docs/openapi.json";
+const SCHEMAS: &str = "docs/schemas/";
+const JSON: &str = ".json";
 const SIGNUP: &str = "person_signup";
 const SIGNUP_ALIAS: &str = "person_signup_helper";
 const SCHEDULE: &str = "schedule";
@@ -29,6 +32,12 @@ impl Layout for ConventionalLayout {
                 out.push_str(relation);
             }
             Target::Capabilities => out.push_str(CAPABILITIES),
+            Target::OpenApi => out.push_str(OPENAPI),
+            Target::JsonSchema(name) => {
+                out.push_str(SCHEMAS);
+                out.push_str(name);
+                out.push_str(JSON);
+            }
             Target::Collection { kind, scope } => {
                 if let Scope::Under(parent) = scope {
                     push_record(parent, out);
@@ -58,6 +67,15 @@ impl Layout for ConventionalLayout {
         }
         if path == CAPABILITIES {
             return Some(Target::Capabilities);
+        }
+        if path == OPENAPI {
+            return Some(Target::OpenApi);
+        }
+        if let Some(file) = path.strip_prefix(SCHEMAS) {
+            let name = file.strip_suffix(JSON)?;
+            let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+            let is_name = (1..=64).contains(&name.len()) && name.bytes().all(good);
+            return is_name.then(|| Target::JsonSchema(Cow::Owned(name.to_owned())));
         }
         if let Some(relation) = path.strip_prefix(DOCS_PAGE) {
             let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':');
@@ -164,6 +182,8 @@ mod tests {
             Target::Docs,
             Target::DocsPage(Cow::Borrowed("person")),
             Target::Capabilities,
+            Target::OpenApi,
+            Target::JsonSchema(Cow::Borrowed("record_signature_helper")),
             Target::Helper { helper: HelperName::PersonSignup, container: None },
         ];
         for &kind in Kind::ALL {
@@ -210,9 +230,19 @@ mod tests {
 
     #[test]
     fn what_is_no_address_of_the_interface_is_refused() {
-        for path in
-            ["nothing", "signatures", "signatures/s", "people//", "people/a%20b", "people/p/donations/d/x", "docs/v1/"]
-        {
+        for path in [
+            "nothing",
+            "signatures",
+            "signatures/s",
+            "people//",
+            "people/a%20b",
+            "people/p/donations/d/x",
+            "docs/v1/",
+            "docs/schemas/",
+            "docs/schemas/person",
+            "docs/schemas/.json",
+            "docs/schemas/a/b.json",
+        ] {
             assert_eq!(ConventionalLayout.route(path), None, "{path}");
         }
     }

@@ -72,6 +72,10 @@ pub enum Target {
     DocsPage(Cow<'static, str>),
     /// The capability document (UND-40).
     Capabilities,
+    /// The `OpenAPI` document.
+    OpenApi,
+    /// The JSON Schema of a kind, of a helper's body, or of another document, by its name.
+    JsonSchema(Cow<'static, str>),
 }
 
 /// A record that a link leads to: one of this server, or an address elsewhere.

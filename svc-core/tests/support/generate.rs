@@ -238,7 +238,7 @@ fn faulty_object(dice: &mut Dice, schema: &ObjectSchema, at: &str, paths: &mut V
 }
 
 /// A value that is wrong itself, or has something wrong in it.
-fn wrong(dice: &mut Dice, field: &Field, path: &str, paths: &mut Vec<String>) -> Json {
+pub(crate) fn wrong(dice: &mut Dice, field: &Field, path: &str, paths: &mut Vec<String>) -> Json {
     if dice.once_in(2)
         && let Some(made) = wrong_inside(dice, &field.ty, field.rules, path, paths)
     {

@@ -1,6 +1,8 @@
 //! The start page: what this server supports, how it matches persons, its limits, and where the rest is (ENT-22).
 
-use svc_core::{Base, Code, api::Api, auth::Operation, link::Target, model::Kind, value::ClosedEnum};
+use svc_core::{
+    Base, Code, api::Api, auth::Operation, export::json_schema_names, link::Target, model::Kind, value::ClosedEnum,
+};
 
 use super::{
     html::{Cell, Page},
@@ -17,6 +19,8 @@ pub(super) fn start(api: &Api, base: &Base, body_limit: usize) -> String {
     let capabilities = api.href(base, &Target::Capabilities);
     let rel = api.dialect().relation("capabilities");
     page.pointer("What this server supports, for machines:", Some(&rel), &capabilities, &capabilities);
+    let document = api.href(base, &Target::OpenApi);
+    page.pointer("Every route, method and body, as an OpenAPI 3.1 document:", None, &document, &document);
     resources(api, base, &mut page);
     helpers(api, base, &mut page);
     page.heading("matching", "Matching of persons");
@@ -27,6 +31,9 @@ pub(super) fn start(api: &Api, base: &Base, body_limit: usize) -> String {
     page.heading("relations", "Relations");
     let link = |name: &str| (page_href(api, base, name), api.dialect().relation(name));
     page.links(relation::all().into_iter().chain(["capabilities", "error"]).map(link));
+    page.heading("schemas", "JSON Schemas");
+    let schema = |name: &'static str| (api.href(base, &Target::JsonSchema(name.into())), format!("{name}.json"));
+    page.links(json_schema_names(api).into_iter().map(schema));
     page.heading("errors", "Error codes");
     page.links(Code::ALL.iter().map(|code| (page_href(api, base, code.as_str()), code.as_str().to_owned())));
     page.finish()
