@@ -23,7 +23,7 @@ const KEPT: usize = 5;
 pub(crate) type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
 
 /// How much a run does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intensity {
     /// A few seconds: every row once.
@@ -33,6 +33,18 @@ pub enum Intensity {
     Default,
     /// More of them, and callers at the same time.
     Deep,
+}
+
+impl Intensity {
+    /// The intensity as the program takes it: `quick`, `default` or `deep`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Default => "default",
+            Self::Deep => "deep",
+        }
+    }
 }
 
 /// One check of the suite: a row of a table in [`crate::checks`], and an async function.
@@ -242,6 +254,12 @@ impl Cx {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What the first row that does not hold was seen to do instead.
+    pub(crate) fn first_finding(&self) -> Option<String> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.values().find_map(|seen| seen.broke.first()).map(|finding| finding.message.clone())
+    }
+
     /// Whether any row was seen not to hold.
     pub(crate) fn has_failed(&self) -> bool {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).values().any(|seen| !seen.broke.is_empty())
@@ -266,6 +284,9 @@ impl Cx {
         let sent = self.requests.fetch_add(1, Ordering::Relaxed);
         if sent >= settings.requests_per_check || self.run.recorder.count() >= settings.requests {
             return Err(Stop::Inconclusive(format!("the budget of requests is spent ({sent} in this check)")));
+        }
+        if *method == Method::POST && self.run.journal.created() >= settings.records {
+            return Err(Stop::Inconclusive(format!("the budget of {} records is spent", settings.records)));
         }
         Ok(())
     }

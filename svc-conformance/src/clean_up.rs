@@ -1,17 +1,30 @@
 //! Clean-up: removes what the run created and nothing else; its outcome is apart from the verdict.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use serde::Serialize;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
 
 use crate::check::{Check, Cx, Stop};
-use crate::run::Run;
+use crate::condition::Met;
+use crate::declared::{Declaration, Declared, Source};
+use crate::journal::{Journal, Left, Line};
+use crate::kinds::KINDS;
+use crate::recorder::Recorder;
+use crate::run::{Run, Settings};
+use crate::session::{Client, Record};
+use crate::suite::{Keys, SuiteError};
+use crate::target::Target;
 
 /// Rounds over what is left: a container goes after what it contains.
 const ROUNDS: usize = 4;
+/// Pages of one collection that are searched for a marker.
+const PAGES: usize = 400;
 
 /// What came of clean-up.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CleanUp {
     /// Records that the run created and did not remove itself.
@@ -30,15 +43,61 @@ pub(crate) fn kept(run: &Run) -> CleanUp {
     CleanUp {
         created: left.len(),
         removed: 0,
-        left: left.into_iter().map(|(own, _)| (own, "clean-up was turned off".to_owned())).collect(),
+        left: left.into_iter().map(|left| (left.own, "clean-up was turned off".to_owned())).collect(),
         failed: false,
     }
 }
 
+/// Removes what an earlier run left, from the journal that it kept. Needs a tokio runtime with time enabled.
+///
+/// # Errors
+/// The file is no journal, or the target does not answer.
+pub async fn resume(
+    journal: &Path,
+    keys: Keys,
+    target: impl FnOnce(&str) -> Result<Arc<dyn Target>, SuiteError>,
+) -> Result<CleanUp, SuiteError> {
+    let journal = Journal::resume(journal)?;
+    let started = journal.started();
+    let target = target(&started.base)?;
+    let mut text = Declaration::default();
+    text.dialect.prefix.clone_from(&started.prefix);
+    text.dialect.key_header.clone_from(&started.key_header);
+    let run = Arc::new(Run {
+        target,
+        declared: Declared::new(text, Source::Given),
+        recorder: Arc::new(Recorder::new(keys.secrets())),
+        keys,
+        settings: Settings::default(),
+        token: started.token,
+        journal,
+        met: Met::default(),
+        relations: crate::passive::Relations::default(),
+        firsts: Mutex::default(),
+        choices: Mutex::new(BTreeMap::new()),
+        pace: Mutex::default(),
+    });
+    let cx = cleaner(&run);
+    let base = run.target.base().to_owned();
+    if let Err(Stop::Failed | Stop::Inconclusive(_)) = cx.api().get(&base).await {
+        let none = || "the entry point does not answer".to_owned();
+        return Err(SuiteError::Target(crate::target::TargetError::Unreachable(
+            cx.first_finding().unwrap_or_else(none),
+        )));
+    }
+    Ok(clean(&run).await)
+}
+
+fn cleaner(run: &Arc<Run>) -> Cx {
+    Cx::new(Arc::clone(run), Check::new("clean-up", &[], |_| Box::pin(async { Ok(()) })), 0)
+}
+
 /// Removes every record of the journal, newest first.
 pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
-    let check = Check::new("clean-up", &[], |_| Box::pin(async { Ok(()) }));
-    let cx = Cx::new(Arc::clone(run), check, 0);
+    let cx = cleaner(run);
+    if !run.journal.open_markers().is_empty() && search(&cx).await.is_err() {
+        // What cannot be searched is left; the markers stay in the journal.
+    }
     let mut left = run.journal.left();
     let created = left.len();
     let mut reasons = Vec::new();
@@ -48,13 +107,13 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
         reasons.clear();
         failed = false;
         let mut still = Vec::new();
-        for (own, marker) in left {
-            match remove(&cx, &own, marker.as_deref()).await {
-                Removal::Gone => run.journal.write(crate::journal::Line::Removed { own }),
+        for one in left {
+            match remove(&cx, &one).await {
+                Removal::Gone => run.journal.write(Line::Removed { own: one.own }),
                 Removal::Left(reason, possible) => {
                     failed |= possible;
-                    reasons.push((own.clone(), reason));
-                    still.push((own, marker));
+                    reasons.push((one.own.clone(), reason));
+                    still.push(one);
                 }
             }
         }
@@ -66,34 +125,116 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
     CleanUp { created, removed: created.saturating_sub(left.len()), left: reasons, failed }
 }
 
+/// Looks for records whose creation was asked for and never seen: anonymous helpers show no address (AUT-06), and a crash
+/// can come before an answer.
+async fn search(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let mut places: Vec<String> = KINDS.iter().filter_map(|kind| entry.href(kind.many)).collect();
+    for container in cx.run.journal.left() {
+        let answer = client(cx, container.key).get(&container.own).await?;
+        if answer.status == 200 {
+            let record = answer.record();
+            let nested = KINDS.iter().filter(|kind| kind.under.is_some());
+            places.extend(nested.filter_map(|kind| record.href(kind.many)));
+        }
+    }
+    let mut searched = BTreeSet::new();
+    for place in places {
+        if searched.insert(place.clone()) && !cx.run.journal.open_markers().is_empty() {
+            search_in(cx, &api, place).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks through one collection, by `next` from its first page.
+async fn search_in(cx: &Cx, api: &Client<'_>, place: String) -> Result<(), Stop> {
+    let mut next = Some(place);
+    let mut met = BTreeSet::new();
+    while let Some(url) = next.take().filter(|_| met.len() < PAGES) {
+        if !met.insert(url.clone()) {
+            break;
+        }
+        let answer = api.get(&url).await?;
+        if answer.status != 200 {
+            break;
+        }
+        let page = answer.record();
+        next = page.link("next");
+        let open = cx.run.journal.open_markers();
+        for member in page.embedded() {
+            let marker = member.identifiers().into_iter().find(|marker| open.contains(*marker)).map(ToOwned::to_owned);
+            if let (Some(marker), Some(own)) = (marker, member.link("self")) {
+                cx.run.journal.created_at(own, Some(marker), 0);
+            }
+        }
+    }
+    Ok(())
+}
+
 enum Removal {
     Gone,
     /// Why it is left, and whether it could have been deleted.
     Left(String, bool),
 }
 
+/// The caller that made a record.
+fn client(cx: &Cx, key: usize) -> Client<'_> {
+    let keys = &cx.run.keys;
+    let key = match key {
+        1 => keys.other_tenant.as_ref(),
+        2 => keys.restricted.as_ref().map(|(key, _)| key),
+        _ => None,
+    };
+    key.map_or_else(|| cx.api(), |key| cx.with_key(key))
+}
+
 /// Removes one record, after a look at whether it still is the one that the run created.
-async fn remove(cx: &Cx, own: &str, marker: Option<&str>) -> Removal {
-    let api = cx.api();
-    let failed = |stop: Stop| Removal::Left(format!("{stop:?}"), true);
-    if let Some(marker) = marker {
-        let answer = match api.get(own).await {
+async fn remove(cx: &Cx, left: &Left) -> Removal {
+    let api = client(cx, left.key);
+    let failed = |stop: Stop| match stop {
+        Stop::Failed => Removal::Left(cx.first_finding().unwrap_or_else(|| "no answer".to_owned()), true),
+        Stop::Inconclusive(reason) | Stop::Disabled(reason) => Removal::Left(reason, true),
+    };
+    if let Some(marker) = &left.marker {
+        let answer = match api.get(&left.own).await {
             Ok(answer) => answer,
             Err(stop) => return failed(stop),
         };
-        if answer.status == 404 {
+        if matches!(answer.status, 404 | 410) {
             return Removal::Gone;
         }
-        if answer.status == 200 && !answer.record().carries(marker) {
+        if answer.status != 200 {
+            return Removal::Left(format!("its marker cannot be read again: {}", answer.status), false);
+        }
+        let record = answer.record();
+        if !record.carries(marker) {
             return Removal::Left("it does not carry the marker of this run any more".to_owned(), false);
         }
+        if was_there_before(cx, &record) {
+            return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
+        }
     }
-    match api.delete(own).await {
-        Ok(answer) if matches!(answer.status, 200 | 204 | 404) => Removal::Gone,
+    match api.delete(&left.own).await {
+        Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => Removal::Gone,
         Ok(answer) if matches!(answer.status, 403 | 405 | 500 | 501) => {
             Removal::Left(format!("deletion is not offered: {}", answer.status), false)
         }
         Ok(answer) => Removal::Left(answer.to_string(), true),
         Err(stop) => failed(stop),
+    }
+}
+
+/// Whether a record that carries a marker is older than the run: a helper may have matched a person of somebody else's and
+/// put the marker on it. Clocks may differ by the tolerance.
+fn was_there_before(cx: &Cx, record: &Record) -> bool {
+    let time = |text: &str| DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc)).ok();
+    let began = time(&cx.run.journal.started().began);
+    let created = record["created_date"].as_str().and_then(time);
+    let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
+    match (created, began.and_then(|began| began.checked_sub_signed(tolerance))) {
+        (Some(created), Some(began)) => created < began,
+        _ => false,
     }
 }

@@ -10,7 +10,7 @@ use crate::fields;
 use crate::kinds::{KINDS, Kind, kind, kind_of};
 
 /// Where a declaration came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Source {

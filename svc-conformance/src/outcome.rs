@@ -1,9 +1,9 @@
 //! What a run says about a row, and what a check saw.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a run says about one row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
@@ -54,6 +54,12 @@ impl Outcome {
     }
 }
 
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// How one look at one row ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -80,7 +86,7 @@ impl Seen {
 }
 
 /// Something that a row does not allow, or that a reader should know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The check that saw it.
     pub check: String,
@@ -89,6 +95,6 @@ pub struct Finding {
     /// Number of the exchange after which it was seen.
     pub exchange: usize,
     /// The fewest steps that show it, each one line; empty where the check has no smaller case than itself.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::target::TargetError;
 
@@ -15,7 +15,7 @@ use crate::target::TargetError;
 const KEPT: usize = 64 * 1024;
 
 /// One request with its answer, without keys.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exchange {
     /// Its place in the run, counted from 1.
@@ -30,14 +30,15 @@ pub struct Exchange {
     pub headers: Vec<(String, String)>,
     /// Body of the request.
     pub body: String,
-    /// The answer, or why there is none.
+    /// The answer, or why there is none; in JSON an object or a text.
+    #[serde(with = "either")]
     pub answer: Result<Answered, String>,
     /// How long the answer took, in microseconds.
     pub micros: u64,
 }
 
 /// The answer of a recorded exchange.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Answered {
     /// Status code.
@@ -57,6 +58,34 @@ impl Exchange {
             let _ = write!(line, " {}", self.body.chars().take(400).collect::<String>());
         }
         line
+    }
+}
+
+/// An answer as JSON: the object of it, or the text that says why there is none.
+mod either {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Answered;
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Answer(Answered),
+        None(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(answer: &Result<Answered, String>, to: S) -> Result<S::Ok, S::Error> {
+        match answer {
+            Ok(answer) => answer.serialize(to),
+            Err(reason) => reason.serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Result<Answered, String>, D::Error> {
+        Ok(match Either::deserialize(from)? {
+            Either::Answer(answer) => Ok(answer),
+            Either::None(reason) => Err(reason),
+        })
     }
 }
 

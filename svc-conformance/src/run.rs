@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::check::Intensity;
 use crate::condition::{Facts, Met};
@@ -70,6 +70,8 @@ pub(crate) struct Run {
     /// The first status of each operation, which must stay the same (CRU-13).
     pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
+    /// When the next request may be sent, where there is a rate.
+    pub(crate) pace: Mutex<Option<Instant>>,
 }
 
 impl Run {
@@ -88,6 +90,20 @@ impl Run {
         let before = firsts.get(operation).copied();
         firsts.entry(operation.to_owned()).or_insert(status);
         before
+    }
+
+    /// Waits until the rate lets another request go.
+    pub(crate) async fn keep_pace(&self) {
+        let Some(rate) = self.settings.rate.filter(|rate| *rate > 0.0) else { return };
+        let Ok(gap) = Duration::try_from_secs_f64(rate.recip()) else { return };
+        let now = Instant::now();
+        let turn = {
+            let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = pace.unwrap_or(now).max(now);
+            *pace = turn.checked_add(gap);
+            turn
+        };
+        tokio::time::sleep_until(turn.into()).await;
     }
 
     /// Notes which of several allowed forms the server uses.

@@ -13,6 +13,7 @@ use crate::outcome::{Finding, Seen};
 use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::select::Selection;
+use crate::suite::{Progress, Watch};
 
 /// Attempts at a check that fails; a row must break in two of them.
 const ATTEMPTS: usize = 3;
@@ -28,6 +29,16 @@ pub(crate) enum End {
     Error(String),
 }
 
+impl End {
+    /// Why a check did not come to its end; empty if it did.
+    pub(crate) fn reason(&self) -> &str {
+        match self {
+            Self::Done => "",
+            Self::NotApplicable(why) | Self::Disabled(why) | Self::Inconclusive(why) | Self::Error(why) => why,
+        }
+    }
+}
+
 /// What came of one check.
 #[derive(Debug, Clone)]
 pub(crate) struct Ran {
@@ -39,10 +50,23 @@ pub(crate) struct Ran {
     /// The exchanges of a failed attempt.
     pub(crate) trace: Vec<Arc<Exchange>>,
     pub(crate) requests: usize,
+    pub(crate) records: usize,
 }
 
 /// Runs every check that is selected and applies.
-pub(crate) async fn run(run: &Arc<Run>, catalogue: &Catalogue, all: &[Check], selection: &Selection) -> Vec<Ran> {
+pub(crate) async fn run(
+    run: &Arc<Run>,
+    catalogue: &Catalogue,
+    all: &[Check],
+    selection: &Selection,
+    watch: Option<&Watch>,
+) -> Vec<Ran> {
+    let tell = |check: &str, done: usize, broken: usize| {
+        if let Some(Watch(watch)) = watch {
+            let requests = run.recorder.count();
+            watch(&Progress { check: check.to_owned(), done, all: all.len(), requests, broken });
+        }
+    };
     let mut order: Vec<&Check> = all.iter().collect();
     if let Some(rows) = selection.stop_at.as_ref().filter(|rows| !rows.is_empty()) {
         let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
@@ -52,6 +76,7 @@ pub(crate) async fn run(run: &Arc<Run>, catalogue: &Catalogue, all: &[Check], se
     let mut ran = Vec::new();
     let mut stopped = false;
     for check in order {
+        tell(check.id, ran.len(), confirmed.len());
         let one = match reason_not_to_run(run, catalogue, all, selection, check) {
             Some(end) => Ran::without(*check, end),
             None if stopped => Ran::without(*check, End::Disabled("the run ended at an earlier failure".to_owned())),
@@ -63,6 +88,7 @@ pub(crate) async fn run(run: &Arc<Run>, catalogue: &Catalogue, all: &[Check], se
         }
         ran.push(one);
     }
+    tell("", ran.len(), confirmed.len());
     ran
 }
 
@@ -72,7 +98,8 @@ fn ends_run(run: &Run, catalogue: &Catalogue, rows: &[String], id: &String) -> b
     catalogue.row(id).is_some_and(binds) && (rows.is_empty() || rows.contains(id))
 }
 
-fn reason_not_to_run(
+/// Why a check is left out of a run.
+pub(crate) fn reason_not_to_run(
     run: &Run,
     catalogue: &Catalogue,
     all: &[Check],
@@ -97,13 +124,22 @@ fn reason_not_to_run(
 
 impl Ran {
     const fn without(check: Check, end: End) -> Self {
-        Self { check, end, seen: BTreeMap::new(), unstable: BTreeMap::new(), trace: Vec::new(), requests: 0 }
+        Self {
+            check,
+            end,
+            seen: BTreeMap::new(),
+            unstable: BTreeMap::new(),
+            trace: Vec::new(),
+            requests: 0,
+            records: 0,
+        }
     }
 }
 
 /// Runs a check; one that breaks a row which is not known to break yet is tried again from scratch.
 async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) -> Ran {
     let before = run.recorder.count();
+    let records = run.journal.created();
     let (first, end) = attempt(run, check, 0).await;
     let mut seen = first.seen();
     let mut ran = Ran::without(check, end);
@@ -146,6 +182,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     ran.seen = seen;
     let after = run.recorder.count();
     ran.requests = after.saturating_sub(before);
+    ran.records = run.journal.created().saturating_sub(records);
     run.recorder.forget(before.saturating_add(1), after);
     ran
 }

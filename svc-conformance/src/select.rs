@@ -82,9 +82,66 @@ pub struct Waiver {
     pub expires: String,
 }
 
+/// A file of waivers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    waiver: Vec<Waiver>,
+}
+
+impl Waiver {
+    /// Reads waivers from TOML (`[[waiver]]` tables) or JSON (`{"waiver": [...]}`).
+    ///
+    /// # Errors
+    /// The text is neither, names a row that the catalogue does not have, gives no reason, or a day that is none.
+    pub fn read(text: &str) -> Result<Vec<Self>, SuiteError> {
+        let broken = |why: &dyn ToString| SuiteError::Usage(format!("the waivers cannot be read: {}", why.to_string()));
+        let waivers = if text.trim_start().starts_with('{') {
+            serde_json::from_str::<Written>(text).map_err(|error| broken(&error))?.waiver
+        } else {
+            toml::from_str::<Written>(text).map_err(|error| broken(&error))?.waiver
+        };
+        let catalogue = Catalogue::built_in().map_err(|error| broken(&error))?;
+        for waiver in &waivers {
+            let Self { row, reason, expires } = waiver;
+            if catalogue.row(row).is_none() {
+                return Err(broken(&format!("the catalogue has no row {row}")));
+            }
+            if reason.trim().is_empty() {
+                return Err(broken(&format!("the waiver of {row} has no reason")));
+            }
+            if expires.len() != 10 || expires.parse::<chrono::NaiveDate>().is_err() {
+                return Err(broken(&format!(
+                    "the waiver of {row} expires on `{expires}`, which is no day (YYYY-MM-DD)"
+                )));
+            }
+        }
+        Ok(waivers)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{Waiver, matches};
+
+    #[test]
+    fn waivers_say_what_they_waive() {
+        let text = |row: &str, reason: &str, day: &str| {
+            format!("[[waiver]]\nrow = \"{row}\"\nreason = \"{reason}\"\nexpires = \"{day}\"\n")
+        };
+        assert_eq!(Waiver::read(&text("COL-23", "next month", "2030-01-31")).ok().map(|list| list.len()), Some(1));
+        let json = r#"{"waiver": [{"row": "COL-23", "reason": "r", "expires": "2030-01-31"}]}"#;
+        assert_eq!(Waiver::read(json).ok().map(|list| list.len()), Some(1));
+        for text in [
+            text("COL-99", "r", "2030-01-31"),
+            text("COL-23", " ", "2030-01-31"),
+            text("COL-23", "r", "2030-02-31"),
+            text("COL-23", "r", "tomorrow"),
+            "[[waiver]]\nrow = \"COL-23\"\n".to_owned(),
+        ] {
+            assert!(Waiver::read(&text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn patterns_match_whole_names() {

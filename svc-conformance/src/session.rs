@@ -117,6 +117,8 @@ impl Client<'_> {
         let sent = request.clone();
         let began = Instant::now();
         let settings = &cx.run.settings;
+        cx.run.journal.expect(method, url, body.unwrap_or_default());
+        cx.run.keep_pace().await;
         let answer = cx.run.target.send(request, settings.body_limit, settings.timeout).await;
         let exchange = cx.run.recorder.record(&cx.id(), &sent, &answer, began.elapsed());
         cx.saw(exchange.number);
@@ -134,6 +136,7 @@ impl Client<'_> {
                 return Err(Stop::Failed);
             }
         };
+        let sent_body = body.unwrap_or_default();
         let (parts, body) = response.into_parts();
         let answer = Answer {
             method: method.clone(),
@@ -146,11 +149,22 @@ impl Client<'_> {
             body,
             prefix: cx.declared().text.dialect.prefix.clone(),
         };
-        cx.run.journal.note(cx, &answer);
+        cx.run.journal.note(&answer, sent_body, self.key());
         if judged {
             passive::look(cx, &answer);
         }
         Ok(answer)
+    }
+
+    /// Which of the run's keys the caller uses, as the journal notes it.
+    fn key(&self) -> usize {
+        let keys = &self.cx.run.keys;
+        let Caller::Key(key) = &self.caller else { return 0 };
+        if keys.other_tenant.as_ref() == Some(key) {
+            1
+        } else {
+            usize::from(keys.restricted.as_ref().is_some_and(|(restricted, _)| restricted == key)).saturating_mul(2)
+        }
     }
 
     fn request(

@@ -11,13 +11,15 @@ use http::header::HeaderName;
 use serde_json::Value;
 
 use crate::address;
-use crate::catalogue::Catalogue;
-use crate::check::Intensity;
+use crate::catalogue::{Catalogue, Row};
+use crate::check::{Check, Intensity};
 use crate::checks;
 use crate::clean_up;
 use crate::condition::Met;
 use crate::declared::{self, Declaration, DeclarationError, Declared, Source};
-use crate::journal::Journal;
+use crate::journal::{Journal, Started};
+use crate::plan::{Plan, Planned};
+use crate::profile::Profile;
 use crate::recorder::Recorder;
 use crate::report::Report;
 use crate::run::{Run, Settings};
@@ -62,7 +64,7 @@ impl Keys {
     }
 
     /// Every key with the name that stands for it in recordings.
-    fn secrets(&self) -> Vec<(String, String)> {
+    pub(crate) fn secrets(&self) -> Vec<(String, String)> {
         let restricted = self.restricted.as_ref().map(|(key, _)| key);
         let keys = [
             (self.primary.as_ref(), "<key>"),
@@ -83,26 +85,37 @@ impl std::fmt::Debug for Keys {
     }
 }
 
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The check that comes next; empty at the end, before clean-up.
+    pub check: String,
+    /// Checks that are done or left out.
+    pub done: usize,
+    /// Checks of the run.
+    pub all: usize,
+    /// Requests sent so far.
+    pub requests: usize,
+    /// Rows that were found not to hold so far.
+    pub broken: usize,
+}
+
+/// Somebody who is told of progress.
+#[derive(Clone)]
+pub(crate) struct Watch(pub(crate) Arc<dyn Fn(&Progress) + Send + Sync>);
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
 /// Where the declaration comes from.
 #[derive(Debug, Clone)]
 enum Stated {
     Given(Box<Declaration>, Source),
     Published,
-}
-
-/// The least that a claim needs; what a server declares besides is judged, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// Collections can be read; nothing is written.
-    ReadOnly,
-    /// Helpers record actions.
-    HelpersOnly,
-    /// People and at least one action can be created, by REST or by a helper.
-    Actions,
-    /// Everything that is declared.
-    #[default]
-    Full,
 }
 
 /// Why a run could not be made.
@@ -152,6 +165,7 @@ pub struct Suite {
     clean_up: bool,
     prefix: Option<String>,
     key_header: Option<String>,
+    pub(crate) progress: Option<Watch>,
     writes: Option<bool>,
 }
 
@@ -175,6 +189,7 @@ impl Suite {
             clean_up: true,
             prefix: None,
             key_header: None,
+            progress: None,
             writes: None,
         }
     }
@@ -313,6 +328,13 @@ impl Suite {
         self
     }
 
+    /// Is told before each check how far the run is.
+    #[must_use]
+    pub fn on_progress(mut self, watch: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Watch(Arc::new(watch)));
+        self
+    }
+
     /// Runs every check that applies, cleans up, and reports. Needs a tokio runtime with time enabled.
     ///
     /// # Errors
@@ -323,9 +345,29 @@ impl Suite {
         let all = checks::all();
         self.selection.verify(catalogue, &all)?;
         let run = Arc::new(self.prepare().await?);
-        let ran = runner::run(&run, catalogue, &all, &self.selection).await;
+        let ran = runner::run(&run, catalogue, &all, &self.selection, self.progress.as_ref()).await;
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
         Ok(Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, began.elapsed()))
+    }
+
+    /// What a run would look at and send. Nothing is sent but what reads the declaration.
+    ///
+    /// # Errors
+    /// As for [`Suite::run`].
+    pub async fn plan(&self) -> Result<Plan, SuiteError> {
+        let catalogue = Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
+        let all = checks::all();
+        self.selection.verify(catalogue, &all)?;
+        let bare = Self { journal: None, ..self.clone() };
+        let run = bare.prepare().await?;
+        let rows = catalogue.rows().iter().filter(|row| run.facts().applies(&row.id, &row.condition).is_ok()).count();
+        let planned = |check| {
+            let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| Check::covers(check, row)).collect();
+            let left_out = runner::reason_not_to_run(&run, catalogue, &all, &self.selection, check);
+            let intensity = run.settings.intensity;
+            Planned::new(check, left_out.map(|end| end.reason().to_owned()), &rows, intensity)
+        };
+        Ok(Plan::new(run.target.base(), rows, all.iter().map(planned).collect()))
     }
 
     /// Reaches the target and finds out what it declares.
@@ -347,10 +389,19 @@ impl Suite {
             text.dialect.key_header.clone_from(name);
         }
         let token = Seed::new(settings.seed).of("run").token();
-        let journal = Journal::open(self.journal.as_deref(), &token, self.target.base())?;
+        let declared = Declared::new(text, source);
+        let started = Started {
+            token: token.clone(),
+            base: self.target.base().to_owned(),
+            prefix: declared.text.dialect.prefix.clone(),
+            key_header: declared.text.dialect.key_header.clone(),
+            identifiers: declared.has_identifiers(),
+            began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        };
+        let journal = Journal::open(self.journal.as_deref(), started)?;
         Ok(Run {
             target: Arc::clone(&self.target),
-            declared: Declared::new(text, source),
+            declared,
             keys: self.keys.clone(),
             settings,
             token,
@@ -360,6 +411,7 @@ impl Suite {
             relations: crate::passive::Relations::default(),
             firsts: Mutex::default(),
             choices: Mutex::new(BTreeMap::new()),
+            pace: Mutex::default(),
         })
     }
 

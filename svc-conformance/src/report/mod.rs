@@ -1,5 +1,12 @@
 //! What a run found, row by row.
 
+mod badge;
+mod format;
+mod html;
+mod junit;
+mod markdown;
+mod matrix;
+mod score;
 mod text;
 mod verdict;
 
@@ -7,25 +14,31 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, Level};
 use crate::check::Intensity;
 use crate::clean_up::CleanUp;
-use crate::declared::Source;
+use crate::declared::{Declaration, Source};
 use crate::outcome::{Finding, Outcome};
+use crate::profile::Profile;
 use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::runner::{End, Ran};
 use crate::select::{Selection, Waiver};
-use crate::suite::Profile;
+
+pub use format::{Format, UnknownFormat};
+pub use score::Score;
+pub(crate) use text::shown;
 
 /// What a run found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
     /// Version of the suite.
     pub suite: String,
+    /// Digest of the catalogue.
+    pub catalogue: String,
     /// Address of the entry point.
     pub target: String,
     /// Version of the interface, as declared.
@@ -54,16 +67,21 @@ pub struct Report {
     pub clean_up: CleanUp,
     /// Waivers that are expired, or whose row did not fail.
     pub broken_waivers: Vec<String>,
+    /// What the declaration lacks of the least that the profile needs; a claim without it is not met.
+    pub profile_lacks: Vec<String>,
+    /// What the server was judged against.
+    #[serde(skip)]
+    pub(crate) declared: Declaration,
 }
 
 /// What a run says about one row.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RowReport {
     /// Id of the row.
     pub id: String,
     /// Level of the row.
-    pub level: &'static str,
+    pub level: String,
     /// What the run says.
     pub outcome: Outcome,
     /// Why, for every outcome but a pass.
@@ -73,12 +91,15 @@ pub struct RowReport {
     /// The checks that saw it.
     pub checks: Vec<String>,
     /// What was found that the row does not allow.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// The file that `replay` reads, where one was written; beside it is a file of `curl` lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
 }
 
 /// What came of one check.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CheckReport {
     /// Its id.
@@ -87,8 +108,10 @@ pub struct CheckReport {
     pub end: String,
     /// Requests that it sent.
     pub requests: usize,
+    /// Records that it created.
+    pub records: usize,
     /// The exchanges of an attempt that failed, without keys.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Exchange>,
 }
 
@@ -108,6 +131,7 @@ impl Report {
         let choices = run.choices.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
             suite: env!("CARGO_PKG_VERSION").to_owned(),
+            catalogue: Catalogue::hash(),
             target: run.target.base().to_owned(),
             interface: run.declared.text.interface_version.clone(),
             declaration: run.declared.source,
@@ -125,6 +149,19 @@ impl Report {
             seconds: took.as_secs_f64(),
             clean_up,
             broken_waivers,
+            profile_lacks: profile.lacks(&run.declared),
+            declared: run.declared.text.clone(),
+        }
+    }
+
+    /// The result in words: `conformant`, `conformant with deviations`, `not conformant` or `undecided`.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match (self.is_conformant(), self.count(Outcome::Waived)) {
+            (true, 0) => "conformant",
+            (true, _) => "conformant with deviations",
+            (false, _) if self.exit_code() == 1 => "not conformant",
+            (false, _) => "undecided",
         }
     }
 
@@ -138,6 +175,13 @@ impl Report {
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> usize {
         self.rows.iter().filter(|row| row.outcome == outcome).count()
+    }
+
+    /// How many rows apply and were to be looked at.
+    #[must_use]
+    pub fn judged(&self) -> usize {
+        let apart = self.count(Outcome::NotApplicable).saturating_add(self.count(Outcome::Disabled));
+        self.rows.len().saturating_sub(apart)
     }
 
     /// The rows with this outcome.
@@ -154,7 +198,7 @@ impl Report {
     /// 6 records left by clean-up though they could have been deleted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        if self.count(Outcome::Fail) > 0 || !self.broken_waivers.is_empty() {
+        if self.count(Outcome::Fail) > 0 || !self.broken_waivers.is_empty() || !self.profile_lacks.is_empty() {
             1
         } else if self.count(Outcome::Error) > 0 {
             5
@@ -192,6 +236,6 @@ impl CheckReport {
             End::Error(reason) => format!("error: {reason}"),
         };
         let trace = ran.trace.iter().map(|exchange| exchange.as_ref().clone()).collect();
-        Self { id: ran.check.id.to_owned(), end, requests: ran.requests, trace }
+        Self { id: ran.check.id.to_owned(), end, requests: ran.requests, records: ran.records, trace }
     }
 }

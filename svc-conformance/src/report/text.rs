@@ -2,68 +2,193 @@
 
 use std::fmt;
 
-use super::{Report, RowReport};
+use super::{Report, RowReport, Score};
 use crate::catalogue::Catalogue;
+use crate::declared::Source;
 use crate::outcome::Outcome;
+
+/// The areas of the report, with their names.
+pub(super) const AREAS: &[(&str, &str)] = &[
+    ("CAP", "declaration"),
+    ("HAL", "hypermedia"),
+    ("ENT", "entry point"),
+    ("COL", "collections"),
+    ("TYP", "types"),
+    ("RES", "fields and links"),
+    ("CRU", "create update delete"),
+    ("HLP", "helpers"),
+    ("HAF", "action functions"),
+    ("SCH", "scheduling"),
+    ("AUT", "authentication"),
+    ("ERR", "errors"),
+    ("LIM", "limits"),
+    ("VER", "versions"),
+    ("UND", "left open"),
+];
+
+/// The area of a row: its id up to the first dash.
+pub(super) fn area(id: &str) -> &str {
+    id.split('-').next().unwrap_or_default()
+}
+
+/// The rows of one area by outcome.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    counts: [usize; 8],
+    /// Rows that apply and were to be looked at.
+    pub(super) due: usize,
+    /// Of those, the ones in which nothing is wrong.
+    pub(super) good: usize,
+}
+
+impl Tally {
+    pub(super) fn of(report: &Report, name: &str) -> Self {
+        let mut tally = Self::default();
+        for row in report.rows.iter().filter(|row| area(&row.id) == name) {
+            if let Some(count) = index(row.outcome).and_then(|at| tally.counts.get_mut(at)) {
+                *count = count.saturating_add(1);
+            }
+            if !matches!(row.outcome, Outcome::NotApplicable | Outcome::Disabled) {
+                tally.due = tally.due.saturating_add(1);
+            }
+            if matches!(row.outcome, Outcome::Pass | Outcome::Warn) {
+                tally.good = tally.good.saturating_add(1);
+            }
+        }
+        tally
+    }
+
+    pub(super) fn count(&self, outcome: Outcome) -> usize {
+        index(outcome).and_then(|at| self.counts.get(at)).copied().unwrap_or(0)
+    }
+}
+
+fn index(outcome: Outcome) -> Option<usize> {
+    Outcome::ALL.iter().position(|other| *other == outcome)
+}
+
+/// Where the declaration comes from, in words.
+pub(super) const fn source(source: Source) -> &'static str {
+    match source {
+        Source::Given => "given by the program",
+        Source::Published => "published by the server",
+        Source::File => "read from a file",
+        Source::Probed => "probed",
+    }
+}
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let applied = self.rows.iter().filter(|row| row.outcome != Outcome::NotApplicable).count();
         writeln!(
             f,
             "svc-conformance {} (catalogue r1, {} rows)   target {}   interface {}",
             self.suite,
             self.rows.len(),
             self.target,
-            self.interface
+            shown(&self.interface, 40)
         )?;
         writeln!(
             f,
-            "declaration: {:?} ({applied} rows apply)   profile {:?}   intensity {:?}   seed {}",
-            self.declaration, self.profile, self.intensity, self.seed
+            "declaration: {} ({} rows apply)   profile {}   intensity {}   seed {}",
+            source(self.declaration),
+            self.rows.len().saturating_sub(self.count(Outcome::NotApplicable)),
+            self.profile.as_str(),
+            self.intensity.as_str(),
+            self.seed
         )?;
-        for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn] {
+        areas(f, self)?;
+        for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived] {
             for row in self.with(outcome) {
-                one(f, row)?;
+                whole(f, row)?;
+            }
+        }
+        for outcome in [Outcome::Inconclusive, Outcome::Warn] {
+            for (at, row) in self.with(outcome).enumerate() {
+                let space = if at == 0 { "\n" } else { "" };
+                let name = outcome.as_str().to_uppercase();
+                writeln!(f, "{space}{name} {} {}: {}", row.id, row.level, shown(&row.reason, 400))?;
             }
         }
         for waiver in &self.broken_waivers {
             writeln!(f, "\nWAIVER {waiver}")?;
+        }
+        for lack in &self.profile_lacks {
+            writeln!(f, "\nPROFILE {lack}")?;
         }
         let parts: Vec<String> = Outcome::ALL
             .iter()
             .filter(|outcome| self.count(**outcome) > 0)
             .map(|outcome| format!("{} {}", self.count(*outcome), outcome.as_str()))
             .collect();
-        let verdict = match (self.is_conformant(), self.count(Outcome::Waived)) {
-            (true, 0) => "conformant",
-            (true, _) => "conformant with deviations",
-            (false, _) if self.exit_code() == 1 => "not conformant",
-            (false, _) => "undecided",
-        };
-        writeln!(f, "\nRESULT {verdict}: {}   {:.1} s, {} requests", parts.join(", "), self.seconds, self.requests)?;
-        write!(f, "clean-up: {} of {} records removed", self.clean_up.removed, self.clean_up.created)?;
+        let (verdict, parts) = (self.verdict(), parts.join(", "));
+        writeln!(f, "\nRESULT {verdict}: {parts}   {:.1} s, {} requests", self.seconds, self.requests)?;
+        write!(
+            f,
+            "clean-up: {} of {} records removed      {}      exit {}",
+            self.clean_up.removed,
+            self.clean_up.created,
+            Score::built_in(),
+            self.exit_code()
+        )?;
         for (address, reason) in self.clean_up.left.iter().take(10) {
-            write!(f, "\n  left: {address} ({reason})")?;
+            write!(f, "\n  left: {} ({})", shown(address, 200), shown(reason, 300))?;
         }
-        Ok(())
+        match self.clean_up.left.len().saturating_sub(10) {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more"),
+        }
     }
 }
 
-fn one(f: &mut fmt::Formatter<'_>, row: &RowReport) -> fmt::Result {
+fn areas(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let notes = [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn];
+    for (at, (name, title)) in AREAS.iter().enumerate() {
+        let tally = Tally::of(report, name);
+        if tally.due == 0 {
+            continue;
+        }
+        let space = if at == 0 { "\n" } else { "" };
+        let words: Vec<String> = notes
+            .iter()
+            .filter(|outcome| tally.count(**outcome) > 0)
+            .map(|outcome| {
+                let word = if *outcome == Outcome::Fail { "failed" } else { outcome.as_str() };
+                format!("{} {word}", tally.count(*outcome))
+            })
+            .collect();
+        let line = format!(
+            "{space} {name}  {title:<22} {:>9}   {}",
+            format!("{}/{}", tally.good, tally.due),
+            words.join(", ")
+        );
+        writeln!(f, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// A row with its statement, what was found, and the smallest case.
+fn whole(f: &mut fmt::Formatter<'_>, row: &RowReport) -> fmt::Result {
     let statement = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map(|row| &row.statement);
-    let check = row.findings.first().map(|finding| format!("/{}", finding.check)).unwrap_or_default();
+    let check = row.findings.first().map(|finding| format!(" by {}", finding.check)).unwrap_or_default();
     writeln!(f, "\n{} {}{check}  {}", row.outcome.as_str().to_uppercase(), row.id, row.level)?;
     if let Some(statement) = statement {
         writeln!(f, "  {statement}")?;
     }
-    let reason: String = row.reason.chars().take(1500).collect();
-    writeln!(f, "  {reason}")?;
+    writeln!(f, "  {}", shown(&row.reason, 1500))?;
     for finding in row.findings.iter().filter(|finding| !finding.smallest.is_empty()).take(1) {
         writeln!(f, "  smallest case ({} steps):", finding.smallest.len())?;
         for (number, step) in finding.smallest.iter().enumerate() {
-            writeln!(f, "  {:>3} {step}", number.saturating_add(1))?;
+            writeln!(f, "  {:>3} {}", number.saturating_add(1), shown(step, 400))?;
         }
     }
+    if let Some(replay) = &row.replay {
+        let curl = replay.strip_suffix(".replay.json").unwrap_or(replay);
+        writeln!(f, "  replay: svc-conformance replay {replay}     curl: {curl}.sh")?;
+    }
     Ok(())
+}
+
+/// Text of a server for a terminal: bounded, and without control characters.
+pub(crate) fn shown(text: &str, most: usize) -> String {
+    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -77,12 +77,13 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     findings.truncate(5);
     RowReport {
         id: row.id.clone(),
-        level: row.level.as_str(),
+        level: row.level.as_str().to_owned(),
         outcome,
         reason,
         observations: if judged { count } else { 0 },
         checks: all.checks,
         findings: if judged { findings } else { Vec::new() },
+        replay: None,
     }
 }
 

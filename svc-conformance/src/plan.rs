@@ -1,0 +1,119 @@
+//! What a run would look at and send.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::catalogue::Row;
+use crate::check::Intensity;
+use crate::report::shown;
+
+/// Requests and records of each check, measured against the reference server, for an estimate.
+const COSTS: &str = include_str!("../costs.csv");
+
+/// What a run would look at and send.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Address of the entry point.
+    pub target: String,
+    /// Rows that apply, as far as the declaration tells.
+    pub rows: usize,
+    /// Every check, in the order of the run.
+    pub checks: Vec<Planned>,
+    /// Requests of the run, about.
+    pub requests: usize,
+    /// Records that it creates, about.
+    pub records: usize,
+}
+
+/// One check of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Planned {
+    /// Its id.
+    pub id: String,
+    /// Why it does not run.
+    pub left_out: Option<String>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Requests, about; `None` where it was never measured.
+    pub requests: Option<usize>,
+    /// Records that it creates, about.
+    pub records: Option<usize>,
+    /// The rows that it looks at.
+    pub rows: Vec<String>,
+}
+
+impl Planned {
+    pub(crate) fn new(
+        check: &crate::check::Check,
+        left_out: Option<String>,
+        rows: &[&Row],
+        intensity: Intensity,
+    ) -> Self {
+        let costs = costs(check.id, intensity);
+        Self {
+            id: check.id.to_owned(),
+            left_out,
+            writes: check.writes,
+            requests: costs.map(|(requests, _)| requests),
+            records: costs.map(|(_, records)| records),
+            rows: rows.iter().map(|row| row.id.clone()).collect(),
+        }
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(target: &str, rows: usize, checks: Vec<Planned>) -> Self {
+        let runs = || checks.iter().filter(|check| check.left_out.is_none());
+        let requests = runs().filter_map(|check| check.requests).fold(0, usize::saturating_add);
+        let records = runs().filter_map(|check| check.records).fold(0, usize::saturating_add);
+        Self { target: target.to_owned(), rows, requests, records, checks }
+    }
+}
+
+/// Requests and records of a check: `check,intensity,requests,records` in each line.
+fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
+    COSTS.lines().find_map(|line| {
+        let mut cells = line.split(',');
+        if cells.next()? != id || cells.next()? != intensity.as_str() {
+            return None;
+        }
+        Some((cells.next()?.parse().ok()?, cells.next()?.parse().ok()?))
+    })
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "target {}   {} rows apply\n", self.target, self.rows)?;
+        let number = |number: Option<usize>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+        for check in self.checks.iter().filter(|check| check.left_out.is_none()) {
+            let kind = if check.writes { "writes" } else { "reads" };
+            let (requests, records) = (number(check.requests), number(check.records));
+            writeln!(
+                f,
+                " {:<36} {kind:<6} {requests:>5} requests {records:>4} records   {}",
+                check.id,
+                list(&check.rows)
+            )?;
+        }
+        let left_out: Vec<&Planned> = self.checks.iter().filter(|check| check.left_out.is_some()).collect();
+        if !left_out.is_empty() {
+            writeln!(f, "\nleft out:")?;
+        }
+        for check in left_out {
+            writeln!(f, " {:<36} {}", check.id, shown(check.left_out.as_deref().unwrap_or_default(), 200))?;
+        }
+        write!(f, "\nabout {} requests, {} records", self.requests, self.records)
+    }
+}
+
+/// The first few ids.
+fn list(rows: &[String]) -> String {
+    let first: Vec<&str> = rows.iter().take(4).map(String::as_str).collect();
+    match rows.len().saturating_sub(4) {
+        0 => first.join(" "),
+        more => format!("{} and {more} more", first.join(" ")),
+    }
+}

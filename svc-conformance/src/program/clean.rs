@@ -1,0 +1,31 @@
+//! `clean`: removes what a run left behind.
+
+use std::fmt::Write as _;
+
+use super::cli::CleanOptions;
+use super::{Trouble, say, settings};
+use crate::clean_up;
+use crate::report::shown;
+use crate::suite::SuiteError;
+
+pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
+    let keys = settings::keys(&options.keys)?;
+    if let Err(error) = std::fs::File::open(&options.journal) {
+        return Err(Trouble::usage(format!("{} cannot be read: {error}", options.journal.display())));
+    }
+    let target = |base: &str| settings::target(base).map_err(|trouble| SuiteError::Usage(trouble.text));
+    let cleaned = clean_up::resume(&options.journal, keys, target).await.map_err(|error| match error {
+        // The journal is a file that was named on the command line.
+        SuiteError::Journal(error) => Trouble::usage(format!("{}: {error}", options.journal.display())),
+        other => other.into(),
+    })?;
+    let mut text = format!("clean-up: {} of {} records removed\n", cleaned.removed, cleaned.created);
+    for (address, reason) in &cleaned.left {
+        let _ = writeln!(text, "  left: {} ({})", shown(address, 200), shown(reason, 300));
+    }
+    say(&text);
+    if cleaned.left.is_empty() {
+        let _ = std::fs::remove_file(&options.journal);
+    }
+    Ok(if cleaned.failed { 6 } else { 0 })
+}

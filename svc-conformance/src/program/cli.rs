@@ -1,0 +1,272 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::check::Intensity;
+use crate::profile::Profile;
+use crate::report::Format;
+
+const AFTER: &str = "Exit codes:
+  0  the server conforms (or, for other commands, all is well)
+  1  a row does not hold, a waiver is broken, or the profile needs more than is declared
+  2  the arguments or a file make no sense
+  3  a MUST row could not be decided, or nothing was selected
+  4  the target cannot be reached
+  5  the suite itself broke, or was interrupted
+  6  the server conforms, but clean-up left records that could have been deleted
+
+A first run against a server on this machine, then one against another machine, which is only read until writes are allowed:
+  svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
+  svc-conformance run http://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
+
+A server that publishes no declaration is judged against a file; `probe` writes a first one:
+  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K > declaration.toml
+  svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
+
+/// Checks row by row whether a server conforms to the Activist Data Exchange API.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "svc-conformance", version, max_term_width = 110, after_help = AFTER)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum Command {
+    /// Checks a server and reports
+    Run(Box<RunOptions>),
+    /// Shows what a run would look at and send, and sends nothing but the reading of the declaration
+    Plan(Box<RunOptions>),
+    /// Sends the steps of a failure again, then the check that found it
+    Replay(ReplayOptions),
+    /// Removes what a run left behind, from its journal
+    Clean(CleanOptions),
+    /// Lists the rows of the catalogue and the checks
+    List(ListOptions),
+    /// Explains a row or a check
+    Explain {
+        /// The id of a row such as COL-23, or of a check
+        what: String,
+    },
+    /// Compares two JSON reports; exit code 1 if a row of the second is worse
+    Diff {
+        /// The report before
+        old: PathBuf,
+        /// The report after
+        new: PathBuf,
+    },
+}
+
+/// The keys that a run may use.
+#[derive(Debug, Clone, Args)]
+pub(super) struct KeyOptions {
+    /// The key that may do everything the server declares
+    #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_KEY", hide_env_values = true)]
+    pub(super) key: Option<String>,
+
+    /// A key whose data is apart from that of the first
+    #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_OTHER_KEY", hide_env_values = true)]
+    pub(super) other_key: Option<String>,
+
+    /// A key that lacks one operation, such as K=people.create
+    #[arg(long, value_name = "K=OPERATION", env = "SVC_CONFORMANCE_RESTRICTED_KEY", hide_env_values = true)]
+    pub(super) restricted_key: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line of its own")]
+pub(super) struct RunOptions {
+    /// The address of the entry point
+    pub(super) url: String,
+
+    #[command(flatten)]
+    pub(super) keys: KeyOptions,
+
+    /// What the server supports, TOML or JSON (-: from standard input) [default: as the server publishes it]
+    #[arg(long, value_name = "FILE")]
+    pub(super) declaration: Option<PathBuf>,
+
+    /// The least that the claim needs
+    #[arg(long, value_enum, default_value_t = Profile::Full)]
+    pub(super) profile: Profile,
+
+    /// How much the run does
+    #[arg(long, value_enum, default_value_t = Intensity::Default)]
+    pub(super) intensity: Intensity,
+
+    /// The seed of everything random: the same seed sends the same requests
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    pub(super) seed: u64,
+
+    /// Only these rows, areas or checks; `*` stands for anything; repeatable
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) only: Vec<String>,
+
+    /// Without these rows, areas or checks; repeatable
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) except: Vec<String>,
+
+    /// Deviations that are accepted: TOML with [[waiver]] row, reason, expires
+    #[arg(long, value_name = "FILE")]
+    pub(super) waivers: Option<PathBuf>,
+
+    /// Requests in a second at most, such as 20/s
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    pub(super) rate: Option<f64>,
+
+    /// Write to a target that is not on this machine
+    #[arg(long)]
+    pub(super) allow_writes: bool,
+
+    /// Use triggers and scheduling, which may send messages to people
+    #[arg(long)]
+    pub(super) allow_side_effects: bool,
+
+    /// Records that the run creates at most
+    #[arg(long, value_name = "N")]
+    pub(super) max_records: Option<usize>,
+
+    /// Longest wait for one answer, such as 10s or 500ms
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(super) timeout: Duration,
+
+    /// A report: text, json, junit, html, markdown, matrix or badge, and its file; repeatable
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
+    pub(super) report: Vec<(Format, PathBuf)>,
+
+    /// The prefix of relations, where it is not the declared one
+    #[arg(long)]
+    pub(super) prefix: Option<String>,
+
+    /// The name of the key header, where it is not the declared one
+    #[arg(long, value_name = "NAME")]
+    pub(super) key_header: Option<String>,
+
+    /// The folder for the journal and for what replays failures
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(super) out: PathBuf,
+
+    /// Leave what was created; `clean` removes it later
+    #[arg(long)]
+    pub(super) keep: bool,
+
+    /// No progress
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct ReplayOptions {
+    /// A file that a run wrote for a failure
+    pub(super) file: PathBuf,
+
+    /// The address of the entry point, where it is not that of the run
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+
+    #[command(flatten)]
+    pub(super) keys: KeyOptions,
+
+    /// Write to a target that is not on this machine
+    #[arg(long)]
+    pub(super) allow_writes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct CleanOptions {
+    /// The journal of the run
+    pub(super) journal: PathBuf,
+
+    #[command(flatten)]
+    pub(super) keys: KeyOptions,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct ListOptions {
+    /// Only these rows, areas or checks; `*` stands for anything
+    pub(super) patterns: Vec<String>,
+
+    /// The checks instead of the rows
+    #[arg(long)]
+    pub(super) checks: bool,
+}
+
+impl ValueEnum for Profile {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::ReadOnly, Self::HelpersOnly, Self::Actions, Self::Full]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
+impl ValueEnum for Intensity {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Quick, Self::Default, Self::Deep]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).trim();
+    let rate: f64 = number.parse().map_err(|_| format!("`{text}` is no rate: expected such as 20/s"))?;
+    if (0.001..=100_000.0).contains(&rate) { Ok(rate) } else { Err(format!("`{text}` is no sensible rate")) }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let broken = || format!("`{text}` is no time: expected such as 10s, 500ms or 1m");
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let number: u64 = number.parse().map_err(|_| broken())?;
+    let millis = match unit {
+        "ms" => Some(number),
+        "s" | "" => number.checked_mul(1000),
+        "m" => number.checked_mul(60_000),
+        _ => None,
+    };
+    millis.filter(|millis| (1..=3_600_000).contains(millis)).map(Duration::from_millis).ok_or_else(broken)
+}
+
+fn report(text: &str) -> Result<(Format, PathBuf), String> {
+    let (format, path) = text.split_once('=').ok_or_else(|| format!("`{text}` is not of the form FORMAT=PATH"))?;
+    let format = format.parse().map_err(|error: crate::UnknownFormat| error.to_string())?;
+    if path.is_empty() { Err(format!("`{text}` names no file")) } else { Ok((format, PathBuf::from(path))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::CommandFactory;
+
+    use super::{Cli, duration, rate, report};
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn values_are_read() {
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
+        for text in ["", "s", "-1s", "0s", "10h", "999999999999999999999s", "99999999999m"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!(rate("20/s").map(|rate| (rate - 20.0).abs() < 1e-9), Ok(true));
+        for text in ["", "0", "-1/s", "NaN", "inf", "20/m"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+        assert!(report("html=a=b.html").is_ok());
+        for text in ["html", "html=", "pdf=x", "=x"] {
+            assert!(report(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `diff`: two JSON reports, row by row.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::{Trouble, say, settings};
+use crate::outcome::Outcome;
+use crate::report::{Report, shown};
+
+pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, Trouble> {
+    let (old, new) = (read(old)?, read(new)?);
+    let (text, worse) = compared(&old, &new);
+    say(&text);
+    Ok(u8::from(worse > 0))
+}
+
+fn read(path: &Path) -> Result<Report, Trouble> {
+    let broken = |error| Trouble::usage(format!("{} is no JSON report of this version: {error}", path.display()));
+    serde_json::from_str(&settings::text(path)?).map_err(broken)
+}
+
+/// How good an outcome is for a claim; rows that are not looked at prove nothing.
+const fn rank(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Pass => 0,
+        Outcome::Warn => 1,
+        Outcome::NotApplicable => 2,
+        Outcome::Waived => 3,
+        Outcome::Disabled => 4,
+        Outcome::Inconclusive => 5,
+        Outcome::Error => 6,
+        Outcome::Fail => 7,
+    }
+}
+
+/// The difference in words, and how many rows are worse.
+fn compared(old: &Report, new: &Report) -> (String, usize) {
+    let mut text = format!("{} ({})  ->  {} ({})\n", old.target, old.verdict(), new.target, new.verdict());
+    let ids: BTreeSet<&str> = old.rows.iter().chain(&new.rows).map(|row| row.id.as_str()).collect();
+    let (mut worse, mut better) = (0_usize, 0_usize);
+    for id in ids {
+        let word = |report: &Report| report.row(id).map(|row| row.outcome);
+        let (before, after) = (word(old), word(new));
+        if before == after {
+            continue;
+        }
+        let name = |outcome: Option<Outcome>| outcome.map_or("no such row", Outcome::as_str);
+        let sign = match (before, after) {
+            (Some(before), Some(after)) if rank(after) > rank(before) => {
+                worse = worse.saturating_add(1);
+                "worse "
+            }
+            (Some(_), Some(_)) => {
+                better = better.saturating_add(1);
+                "better"
+            }
+            _ => "other ",
+        };
+        let reason = new.row(id).map(|row| shown(&row.reason, 200)).unwrap_or_default();
+        let _ = writeln!(text, "{sign} {id}: {} -> {}   {reason}", name(before), name(after));
+    }
+    let none = Vec::new();
+    let whats: BTreeSet<&String> = old.choices.keys().chain(new.choices.keys()).collect();
+    for what in whats {
+        let forms = |report: &Report| report.choices.get(what).unwrap_or(&none).join(", ");
+        if forms(old) != forms(new) {
+            let _ = writeln!(text, "choice {what}: {} -> {}", shown(&forms(old), 200), shown(&forms(new), 200));
+        }
+    }
+    let _ = writeln!(text, "{worse} worse, {better} better");
+    (text, worse)
+}

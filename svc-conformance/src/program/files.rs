@@ -1,0 +1,61 @@
+//! The files that a run writes: journal, reports, and what replays failures.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::Trouble;
+use crate::outcome::Outcome;
+use crate::replay::Replay;
+use crate::report::{Format, Report};
+
+/// The journal of a run in a folder; every run has its own.
+pub(super) fn journal(folder: &Path) -> Result<PathBuf, Trouble> {
+    made(folder)?;
+    let now = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
+    Ok(folder.join(format!("journal-{now}-{}.jsonl", std::process::id())))
+}
+
+fn made(folder: &Path) -> Result<(), Trouble> {
+    fs::create_dir_all(folder)
+        .map_err(|error| Trouble::new(5, format!("the folder {} cannot be made: {error}", folder.display())))
+}
+
+/// Makes sure before a run that its reports can be written.
+pub(super) fn writable(reports: &[(Format, PathBuf)]) -> Result<(), Trouble> {
+    for (_, path) in reports.iter().filter(|(_, path)| path.as_os_str() != "-") {
+        let broken = |error| Trouble::usage(format!("the report {} cannot be written: {error}", path.display()));
+        File::options().append(true).create(true).open(path).map_err(broken)?;
+    }
+    Ok(())
+}
+
+/// Writes the reports.
+pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<(), Trouble> {
+    for (format, path) in reports {
+        let text = report.written(*format);
+        if path.as_os_str() == "-" {
+            super::say(&text);
+        } else {
+            let broken = |error| Trouble::new(5, format!("the report {} cannot be written: {error}", path.display()));
+            fs::write(path, text).map_err(broken)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in the report.
+pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), Trouble> {
+    let failed: Vec<String> = report.with(Outcome::Fail).map(|row| row.id.clone()).collect();
+    for id in failed {
+        let Some(replay) = Replay::of(report, &id) else { continue };
+        made(folder)?;
+        let broken = |error: std::io::Error| Trouble::new(5, format!("{}: {error}", folder.display()));
+        let path = folder.join(format!("{id}.replay.json"));
+        fs::write(&path, replay.to_json()).map_err(broken)?;
+        fs::write(folder.join(format!("{id}.sh")), replay.to_curl()).map_err(broken)?;
+        if let Some(row) = report.rows.iter_mut().find(|row| row.id == id) {
+            row.replay = Some(path.display().to_string());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The program: `svc-conformance run URL` and what goes with it.
+
+mod clean;
+mod cli;
+mod diff;
+mod explain;
+mod files;
+mod list;
+mod plan;
+mod progress;
+mod replay;
+mod run;
+mod settings;
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::suite::SuiteError;
+use cli::{Cli, Command};
+
+/// Runs the program with the arguments of the process; the exit codes are those of [`Report::exit_code`](crate::Report::exit_code)
+/// and [`SuiteError::exit_code`].
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return ended(Err(Trouble::new(5, format!("no runtime: {error}")))),
+    };
+    ended(runtime.block_on(command(cli.command)))
+}
+
+async fn command(command: Command) -> Result<u8, Trouble> {
+    match command {
+        Command::Run(options) => run::run(*options).await,
+        Command::Plan(options) => plan::plan(*options).await,
+        Command::Replay(options) => replay::replay(options).await,
+        Command::Clean(options) => clean::clean(options).await,
+        Command::List(options) => list::list(&options),
+        Command::Explain { what } => explain::explain(&what),
+        Command::Diff { old, new } => diff::diff(&old, &new),
+    }
+}
+
+fn ended(result: Result<u8, Trouble>) -> ExitCode {
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(trouble) => {
+            eprintln!("svc-conformance: {trouble}");
+            ExitCode::from(trouble.code)
+        }
+    }
+}
+
+/// Why the program ends without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Trouble {
+    code: u8,
+    text: String,
+}
+
+impl Trouble {
+    fn new(code: u8, text: impl Into<String>) -> Self {
+        Self { code, text: text.into() }
+    }
+
+    /// Arguments that make no sense, or files that cannot be read (exit code 2).
+    fn usage(text: impl Into<String>) -> Self {
+        Self::new(2, text)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<SuiteError> for Trouble {
+    fn from(error: SuiteError) -> Self {
+        let hint = match &error {
+            SuiteError::NotPublished(_) => {
+                "; give one with --declaration, `svc-conformance probe URL` writes a first one"
+            }
+            _ => "",
+        };
+        Self::new(error.exit_code(), format!("{error}{hint}"))
+    }
+}
+
+/// Prints to standard output; a reader that went away is no trouble.
+fn say(text: &str) {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

@@ -1,0 +1,50 @@
+//! Progress: a bar on a terminal, a line now and then elsewhere.
+
+use std::io::IsTerminal as _;
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::suite::{Progress, Suite};
+
+/// A suite that says how far it is.
+pub(super) fn shown(suite: Suite) -> Suite {
+    if std::io::stderr().is_terminal() { with_bar(suite) } else { with_lines(suite) }
+}
+
+fn with_bar(suite: Suite) -> Suite {
+    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {elapsed}  {wide_msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    suite.on_progress(move |progress| {
+        bar.set_length(u64::try_from(progress.all).unwrap_or_default());
+        bar.set_position(u64::try_from(progress.done).unwrap_or_default());
+        bar.set_message(words(progress));
+        if progress.done == progress.all {
+            bar.finish_and_clear();
+        }
+    })
+}
+
+/// A line for each tenth of the checks.
+fn with_lines(suite: Suite) -> Suite {
+    let last = Mutex::new(None);
+    suite.on_progress(move |progress| {
+        let tenth = progress.done.saturating_mul(10).checked_div(progress.all);
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != tenth {
+            *last = tenth;
+            eprintln!("{}/{}  {}", progress.done, progress.all, words(progress));
+        }
+    })
+}
+
+fn words(progress: &Progress) -> String {
+    let broken = match progress.broken {
+        0 => String::new(),
+        1 => ", 1 row does not hold".to_owned(),
+        rows => format!(", {rows} rows do not hold"),
+    };
+    let check = if progress.check.is_empty() { "clean-up" } else { &progress.check };
+    format!("{check}  {} requests{broken}", progress.requests)
+}

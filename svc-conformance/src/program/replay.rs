@@ -1,0 +1,33 @@
+//! `replay`: the steps of a failure again.
+
+use super::cli::ReplayOptions;
+use super::{Trouble, say, settings};
+use crate::outcome::Outcome;
+use crate::replay::Replay;
+
+pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
+    let replay = Replay::read(&settings::text(&options.file)?)
+        .map_err(|error| Trouble::usage(format!("{}: {error}", options.file.display())))?;
+    let target = settings::target(options.url.as_deref().unwrap_or(&replay.base))?;
+    let writes = options.allow_writes || target.is_local();
+    if !writes && replay.writes() {
+        return Err(Trouble::usage("the steps write, and the target is not on this machine: --allow-writes allows it"));
+    }
+    let keys = settings::keys(&options.keys)?;
+    say(&format!("{} {}: {}\n\n", replay.row, replay.check, crate::report::shown(&replay.message, 1500)));
+    let steps = replay
+        .send(target.as_ref(), &keys)
+        .await
+        .map_err(|error| Trouble::new(error.exit_code(), error.to_string()))?;
+    say(&format!("{steps}\n"));
+    let report = replay.suite(target, keys).allow_writes(writes).run().await?;
+    let row = report.row(&replay.row).ok_or_else(|| Trouble::usage(format!("there is no row {}", replay.row)))?;
+    let reason = crate::report::shown(&row.reason, 1500);
+    say(&format!("\nthe check {} again: {} {} {reason}\n", replay.check, row.id, row.outcome));
+    Ok(match row.outcome {
+        Outcome::Fail => 1,
+        Outcome::Pass | Outcome::Warn => 0,
+        Outcome::Error => 5,
+        _ => 3,
+    })
+}

@@ -1,0 +1,44 @@
+//! `run`: checks a server and reports.
+
+use super::cli::RunOptions;
+use super::{Trouble, files, progress, say, settings};
+use crate::report::Format;
+
+pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
+    let mut suite = settings::suite(&options)?;
+    files::writable(&options.report)?;
+    let journal = files::journal(&options.out)?;
+    suite = suite.journal(&journal);
+    if !options.quiet {
+        suite = progress::shown(suite);
+    }
+    let result = tokio::select! {
+        result = suite.run() => result,
+        _ = tokio::signal::ctrl_c() => {
+            let text = format!("interrupted; what it created is removed by: svc-conformance clean {}", journal.display());
+            return Err(Trouble::new(5, text));
+        }
+    };
+    let mut report = match result {
+        Ok(report) => report,
+        Err(error) => {
+            // Nothing was created yet.
+            let _ = std::fs::remove_file(&journal);
+            return Err(error.into());
+        }
+    };
+    files::replays(&mut report, &options.out)?;
+    let on_stdout = options.report.iter().any(|(_, path)| path.as_os_str() == "-");
+    if !on_stdout {
+        say(&report.written(Format::Text));
+    }
+    files::reports(&report, &options.report)?;
+    if report.clean_up.left.is_empty() {
+        let _ = std::fs::remove_file(&journal);
+    } else {
+        eprintln!("records are left; to try again: svc-conformance clean {}", journal.display());
+    }
+    // An empty folder says nothing.
+    let _ = std::fs::remove_dir(&options.out);
+    Ok(report.exit_code())
+}

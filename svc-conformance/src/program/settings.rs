@@ -1,0 +1,89 @@
+//! From the command line to a suite.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Trouble;
+use super::cli::{KeyOptions, RunOptions};
+use crate::declared::{self, Source};
+use crate::select::Waiver;
+use crate::suite::{Keys, Suite};
+use crate::target::{Remote, Target};
+
+/// Characters of a file that is read.
+const MOST: u64 = 16 * 1024 * 1024;
+
+/// A text file, or standard input for `-`; bounded.
+pub(super) fn text(path: &Path) -> Result<String, Trouble> {
+    let broken = |error: std::io::Error| Trouble::usage(format!("{} cannot be read: {error}", path.display()));
+    let mut text = String::new();
+    if path.as_os_str() == "-" {
+        std::io::stdin().take(MOST).read_to_string(&mut text).map_err(broken)?;
+    } else {
+        std::fs::File::open(path).map_err(broken)?.take(MOST).read_to_string(&mut text).map_err(broken)?;
+    }
+    Ok(text)
+}
+
+/// The target at an address.
+pub(super) fn target(url: &str) -> Result<Arc<dyn Target>, Trouble> {
+    Ok(Arc::new(Remote::new(url).map_err(|error| Trouble::usage(error.to_string()))?))
+}
+
+/// The keys of the command line.
+pub(super) fn keys(options: &KeyOptions) -> Result<Keys, Trouble> {
+    let mut keys = options.key.as_ref().map_or_else(Keys::none, Keys::primary);
+    if let Some(other) = &options.other_key {
+        keys = keys.other_tenant(other);
+    }
+    if let Some(restricted) = &options.restricted_key {
+        // A key may contain an equals sign; an operation does not.
+        let (key, lacks) =
+            restricted.rsplit_once('=').filter(|(key, lacks)| !key.is_empty() && lacks.contains('.')).ok_or_else(
+                || Trouble::usage("--restricted-key is not of the form K=OPERATION, such as K=people.create"),
+            )?;
+        keys = keys.restricted(key, lacks);
+    }
+    if options.key.is_none() && (options.other_key.is_some() || options.restricted_key.is_some()) {
+        return Err(Trouble::usage("--other-key and --restricted-key need --key"));
+    }
+    Ok(keys)
+}
+
+/// The suite that the command line describes.
+pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
+    let mut suite = Suite::over(target(&options.url)?)
+        .keys(keys(&options.keys)?)
+        .profile(options.profile)
+        .intensity(options.intensity)
+        .seed(options.seed)
+        .only(&options.only)
+        .except(&options.except)
+        .allow_side_effects(options.allow_side_effects)
+        .timeout(options.timeout)
+        .clean_up(!options.keep);
+    if options.allow_writes {
+        suite = suite.allow_writes(true);
+    }
+    if let Some(path) = &options.declaration {
+        let declaration = declared::read(&text(path)?).map_err(|error| Trouble::usage(error.to_string()))?;
+        suite = suite.declaration_from(declaration, Source::File);
+    }
+    if let Some(path) = &options.waivers {
+        suite = suite.waivers(Waiver::read(&text(path)?)?);
+    }
+    if let Some(rate) = options.rate {
+        suite = suite.rate(rate);
+    }
+    if let Some(most) = options.max_records {
+        suite = suite.max_records(most);
+    }
+    if let Some(prefix) = &options.prefix {
+        suite = suite.prefix(prefix);
+    }
+    if let Some(name) = &options.key_header {
+        suite = suite.key_header(name);
+    }
+    Ok(suite)
+}

@@ -1,0 +1,123 @@
+//! The steps as a shell script of `curl` lines; it needs nothing else but `sed` and `tr`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{Part, Replay, Step, parts};
+use crate::report::shown;
+use crate::seed::Seed;
+
+/// The function that takes a link from an answer: the `href` under a relation, made absolute where it is only a path.
+const LINK: &str = r#"link() {
+  href=$(printf '%s' "$2" | tr -d '\n' | sed -n 's|.*"'"$1"'" *: *{[^}]*"href" *: *"\([^"]*\)".*|\1|p')
+  case $href in /*) href=$(printf '%s' "$BASE" | sed 's|^\([a-z]*://[^/]*\).*|\1|')$href ;; esac
+  printf '%s' "$href"
+}
+"#;
+
+pub(super) fn script(replay: &Replay) -> String {
+    let mut text = format!("#!/bin/sh\n# {} by {}, seed {}\n", replay.row, replay.check, replay.seed);
+    for line in wrapped(&shown(&replay.message, 1000)) {
+        let _ = writeln!(text, "# {line}");
+    }
+    for (number, step) in replay.smallest.iter().enumerate() {
+        let _ = writeln!(text, "#   {} {}", number.saturating_add(1), shown(step, 300));
+    }
+    let _ = writeln!(text, "#\n# Keys: KEY, OTHER_KEY and RESTRICTED_KEY. Another address: BASE.\n");
+    let _ = writeln!(text, "BASE=${{BASE:-{}}}", quoted(&replay.base));
+    text.push_str(LINK);
+    let used = used(replay);
+    for (at, step) in replay.steps.iter().enumerate() {
+        let number = at.saturating_add(1);
+        line(&mut text, number, step, used.contains(&number), replay);
+    }
+    text
+}
+
+/// The steps whose answers later steps need.
+fn used(replay: &Replay) -> BTreeSet<usize> {
+    let texts = replay.steps.iter().flat_map(|step| [&step.url, &step.body]);
+    let of = |text: &String| parts(text).iter().filter_map(of).collect::<Vec<_>>();
+    texts.flat_map(of).collect()
+}
+
+fn of(part: &Part<'_>) -> Option<usize> {
+    match part {
+        Part::Of(number, pointer) if relation(pointer).is_some() => Some(*number),
+        _ => None,
+    }
+}
+
+fn line(text: &mut String, number: usize, step: &Step, is_used: bool, replay: &Replay) {
+    let status = step.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let _ = writeln!(text, "\n# {number}: {status}");
+    let mut curl = format!("curl -sS -X {} {}", quoted(&step.method), argument(&step.url, replay));
+    for (name, value) in &step.headers {
+        let key = match value.as_str() {
+            "<key>" => Some("$KEY"),
+            "<other key>" => Some("$OTHER_KEY"),
+            "<restricted key>" => Some("$RESTRICTED_KEY"),
+            _ => None,
+        };
+        match key {
+            Some(key) => {
+                let _ = write!(curl, " -H {}\"{key}\"", quoted(&format!("{name}: ")));
+            }
+            None => {
+                let _ = write!(curl, " -H {}", quoted(&format!("{name}: {value}")));
+            }
+        }
+    }
+    if !step.body.is_empty() {
+        let _ = write!(curl, " \\\n  --data-raw {}", argument(&step.body, replay));
+    }
+    if is_used {
+        let _ = writeln!(text, "A{number}=$({curl})\nprintf '%s\\n' \"$A{number}\"");
+    } else {
+        let _ = writeln!(text, "{curl} -w ' %{{http_code}}\\n'");
+    }
+}
+
+/// A text of a step as one argument of the shell.
+fn argument(text: &str, replay: &Replay) -> String {
+    let mut out = String::new();
+    for part in parts(text) {
+        match part {
+            Part::Text(text) => out.push_str(&quoted(text)),
+            Part::Base => out.push_str("\"$BASE\""),
+            Part::Run => out.push_str(&Seed::new(replay.seed).of("run").token()),
+            Part::Of(step, pointer) => match relation(pointer) {
+                Some(rel) => {
+                    let _ = write!(out, "\"$(link {} \"$A{step}\")\"", quoted(&rel));
+                }
+                None => out.push_str(&quoted(&recorded(replay, step, pointer))),
+            },
+        }
+    }
+    out
+}
+
+/// The relation of a link at the top of a document; other places are written as they were.
+fn relation(pointer: &str) -> Option<String> {
+    let rel = pointer.strip_prefix("/_links/")?.strip_suffix("/href")?;
+    let plain = rel.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'));
+    plain.then(|| rel.to_owned())
+}
+
+/// What stood at a place when the failure was found.
+fn recorded(replay: &Replay, step: usize, pointer: &str) -> String {
+    let step = step.checked_sub(1).and_then(|at| replay.steps.get(at));
+    let json: serde_json::Value = step.and_then(|step| serde_json::from_str(&step.answer).ok()).unwrap_or_default();
+    json.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// A text as the shell takes it for itself.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Lines of at most 110 characters.
+fn wrapped(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    chars.chunks(110).map(|line| line.iter().collect()).collect()
+}

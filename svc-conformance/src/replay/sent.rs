@@ -1,0 +1,154 @@
+//! Sends the steps again.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{HeaderName, HeaderValue};
+use http::{Method, Request};
+use serde_json::Value;
+
+use super::{Part, Replay, Replayed, Step, parts};
+use crate::address;
+use crate::journal::SYSTEM;
+use crate::report::shown;
+use crate::suite::{Keys, SuiteError};
+use crate::target::Target;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const LIMIT: usize = 8 * 1024 * 1024;
+
+/// The answer to a step: the address that it was sent to, and its body.
+struct Answer {
+    url: String,
+    json: Value,
+}
+
+impl Replay {
+    /// Sends every step, and removes what the steps created.
+    ///
+    /// # Errors
+    /// A step needs a key that is not given, or the target does not answer.
+    pub async fn send(&self, target: &dyn Target, keys: &Keys) -> Result<Replayed, SuiteError> {
+        let token = format!("replay{:x}", chrono::Utc::now().timestamp_micros());
+        let mut answers: Vec<Answer> = Vec::new();
+        let mut created: Vec<(String, Vec<(String, String)>)> = Vec::new();
+        let mut lines = Vec::new();
+        let mut same = true;
+        for (at, step) in self.steps.iter().enumerate() {
+            let number = at.saturating_add(1);
+            let Some(url) = resolved(&step.url, target.base(), &token, &answers) else {
+                lines.push(format!(
+                    "{number:>3} {} {}: the address is not in the earlier answer",
+                    step.method, step.url
+                ));
+                same = false;
+                break;
+            };
+            let body = resolved(&step.body, target.base(), &token, &answers).unwrap_or_default();
+            let request = request(step, &url, &body, keys)?;
+            let line = format!("{number:>3} {} {url} {}", step.method, shown(&body, 400));
+            let (status, text) = match target.send(request, LIMIT, TIMEOUT).await {
+                Ok(answer) => (Some(answer.status().as_u16()), String::from_utf8_lossy(answer.body()).into_owned()),
+                Err(error) => (None, error.to_string()),
+            };
+            let json: Value = serde_json::from_str(&text).unwrap_or_default();
+            let ok = status.is_some_and(|status| (200..300).contains(&status));
+            if step.method == "POST" && ok && carries(&json, &token) {
+                let own = json["_links"]["self"]["href"].as_str().and_then(|href| address::resolve(&url, href));
+                created.extend(own.map(|own| (own, step.headers.clone())));
+            }
+            same &= status == step.status;
+            lines.push(line);
+            lines.push(format!("      {}  {}", compared(status, step.status), shown(&text, 600)));
+            answers.push(Answer { url, json });
+        }
+        let removed = remove(target, keys, &created).await?;
+        if !created.is_empty() {
+            lines.push(format!("    removed {removed} of {} records", created.len()));
+        }
+        Ok(Replayed { lines, same })
+    }
+}
+
+/// Removes what the steps created, newest first, in rounds: a container goes after what it contains.
+async fn remove(
+    target: &dyn Target,
+    keys: &Keys,
+    created: &[(String, Vec<(String, String)>)],
+) -> Result<usize, SuiteError> {
+    let mut left: Vec<_> = created.iter().rev().collect();
+    for _ in 0..3 {
+        let mut still = Vec::new();
+        for (own, headers) in left {
+            let step = Step {
+                method: "DELETE".to_owned(),
+                url: own.clone(),
+                headers: headers.iter().filter(|(name, _)| name != "content-type").cloned().collect(),
+                body: String::new(),
+                status: None,
+                answer: String::new(),
+            };
+            let answer = target.send(request(&step, own, "", keys)?, LIMIT, TIMEOUT).await;
+            if !answer.is_ok_and(|answer| matches!(answer.status().as_u16(), 200 | 204 | 404 | 410)) {
+                still.push((own, headers));
+            }
+        }
+        left = Vec::new();
+        for (own, _) in still {
+            left.extend(created.iter().find(|(other, _)| other == own));
+        }
+        if left.is_empty() {
+            break;
+        }
+    }
+    Ok(created.len().saturating_sub(left.len()))
+}
+
+fn compared(now: Option<u16>, before: Option<u16>) -> String {
+    let word = |status: Option<u16>| status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    if now == before { word(now) } else { format!("{} (it was {})", word(now), word(before)) }
+}
+
+fn carries(json: &Value, token: &str) -> bool {
+    let begin = format!("{SYSTEM}:{token}-");
+    let identifiers = json["identifiers"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    identifiers.into_iter().any(|identifier| identifier.starts_with(&begin))
+}
+
+/// A text of a step with every place filled in; `None` if an answer lacks what stood at a place.
+fn resolved(text: &str, base: &str, token: &str, answers: &[Answer]) -> Option<String> {
+    let mut out = String::new();
+    for part in parts(text) {
+        match part {
+            Part::Text(text) => out.push_str(text),
+            Part::Base => out.push_str(base),
+            Part::Run => out.push_str(token),
+            Part::Of(step, pointer) => {
+                let answer = answers.get(step.checked_sub(1)?)?;
+                out.push_str(&address::resolve(&answer.url, answer.json.pointer(pointer)?.as_str()?)?);
+            }
+        }
+    }
+    Some(out)
+}
+
+fn request(step: &Step, url: &str, body: &str, keys: &Keys) -> Result<Request<Bytes>, SuiteError> {
+    let broken = |what: &str| SuiteError::Usage(format!("a step cannot be sent: {what}"));
+    let mut request = Request::new(Bytes::from(body.to_owned()));
+    *request.method_mut() = Method::from_bytes(step.method.as_bytes()).map_err(|_| broken("its method"))?;
+    *request.uri_mut() = url.parse().map_err(|_| broken("its address"))?;
+    let secrets = keys.secrets();
+    for (name, value) in &step.headers {
+        let mut value = value.clone();
+        for (secret, stands_for) in &secrets {
+            value = value.replace(stands_for, secret);
+        }
+        if matches!(value.as_str(), "<key>" | "<other key>" | "<restricted key>") {
+            return Err(SuiteError::Usage(format!("the steps need a key that is not given: {value}")));
+        }
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken("a header"))?;
+        let value = HeaderValue::from_str(&value).map_err(|_| broken("a header"))?;
+        request.headers_mut().append(name, value);
+    }
+    Ok(request)
+}

@@ -1,0 +1,21 @@
+//! JSON for a badge, in the form that badge services read.
+
+use super::Report;
+use crate::outcome::Outcome;
+
+pub(super) fn written(report: &Report) -> String {
+    let (passed, due) = (report.count(Outcome::Pass), report.judged());
+    let color = match report.verdict() {
+        "conformant" => "brightgreen",
+        "conformant with deviations" => "yellowgreen",
+        "not conformant" => "red",
+        _ => "lightgrey",
+    };
+    let badge = serde_json::json!({
+        "schemaVersion": 1,
+        "label": format!("svc {}", report.interface),
+        "message": format!("{} ({passed}/{due})", report.verdict()),
+        "color": color,
+    });
+    format!("{badge}\n")
+}

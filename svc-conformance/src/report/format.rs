@@ -1,0 +1,87 @@
+//! The formats of a report.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Report, badge, html, junit, markdown, matrix};
+
+/// A format in which a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// What the program prints.
+    Text,
+    /// Everything, as JSON; [`Format::SCHEMA`] is its schema.
+    Json,
+    /// `JUnit` XML, one test case for each row.
+    Junit,
+    /// One page for a browser, with the traffic of failed checks.
+    Html,
+    /// A summary for a pull request.
+    Markdown,
+    /// CSV: row, checks, observations, outcome.
+    Matrix,
+    /// JSON for a badge.
+    Badge,
+}
+
+/// A name that is no format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no format of a report: expected text, json, junit, html, markdown, matrix or badge")]
+pub struct UnknownFormat(String);
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 7] =
+        [Self::Text, Self::Json, Self::Junit, Self::Html, Self::Markdown, Self::Matrix, Self::Badge];
+
+    /// The JSON schema of [`Format::Json`].
+    pub const SCHEMA: &'static str = include_str!("../../report.schema.json");
+
+    /// The name of the format, such as `junit`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Html => "html",
+            Self::Markdown => "markdown",
+            Self::Matrix => "matrix",
+            Self::Badge => "badge",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| UnknownFormat(text.to_owned()))
+    }
+}
+
+impl Report {
+    /// The report in a format.
+    #[must_use]
+    pub fn written(&self, format: Format) -> String {
+        match format {
+            Format::Text => format!("{self}\n"),
+            Format::Json => {
+                let text = serde_json::to_string_pretty(self);
+                text.unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string()) + "\n"
+            }
+            Format::Junit => junit::written(self),
+            Format::Html => html::written(self),
+            Format::Markdown => markdown::written(self),
+            Format::Matrix => matrix::written(self),
+            Format::Badge => badge::written(self),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `JUnit` XML: one test case for each row, one suite for each area.
+
+use std::fmt::Write as _;
+
+use super::text::{AREAS, area};
+use super::{Report, RowReport};
+use crate::outcome::Outcome;
+
+pub(super) fn written(report: &Report) -> String {
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let failures = report.count(Outcome::Fail);
+    let errors = report.count(Outcome::Error).saturating_add(report.inconclusive().count());
+    let skipped = report.rows.iter().filter(|row| is_skipped(row)).count();
+    let _ = writeln!(
+        text,
+        "<testsuites name=\"svc-conformance\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" \
+         skipped=\"{skipped}\" time=\"{:.3}\">",
+        report.rows.len(),
+        report.seconds
+    );
+    for (name, title) in AREAS {
+        let rows: Vec<&RowReport> = report.rows.iter().filter(|row| area(&row.id) == *name).collect();
+        let failures = rows.iter().filter(|row| row.outcome == Outcome::Fail).count();
+        let errors = rows.iter().filter(|row| is_error(row)).count();
+        let skipped = rows.iter().filter(|row| is_skipped(row)).count();
+        let _ = writeln!(
+            text,
+            "  <testsuite name=\"{name} {title}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" \
+             skipped=\"{skipped}\">",
+            rows.len()
+        );
+        for row in rows {
+            case(&mut text, row);
+        }
+        text.push_str("  </testsuite>\n");
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn case(text: &mut String, row: &RowReport) {
+    let _ = write!(text, "    <testcase classname=\"{}\" name=\"{} {}\"", area(&row.id), row.id, row.level);
+    let reason = escaped(&row.reason);
+    let inner = if row.outcome == Outcome::Fail {
+        format!("<failure message=\"{reason}\">{}</failure>", escaped(&details(row)))
+    } else if is_error(row) {
+        format!("<error message=\"{}: {reason}\"/>", row.outcome.as_str())
+    } else if is_skipped(row) {
+        format!("<skipped message=\"{}: {reason}\"/>", row.outcome.as_str())
+    } else if row.reason.is_empty() {
+        text.push_str("/>\n");
+        return;
+    } else {
+        format!("<system-out>{}: {reason}</system-out>", row.outcome.as_str())
+    };
+    let _ = writeln!(text, ">{inner}</testcase>");
+}
+
+fn details(row: &RowReport) -> String {
+    let mut lines = Vec::new();
+    for finding in &row.findings {
+        lines.push(format!("{}: {}", finding.check, finding.message));
+        lines.extend(finding.smallest.iter().map(|step| format!("  {step}")));
+    }
+    lines.extend(row.replay.iter().map(|file| format!("replay: {file}")));
+    lines.join("\n")
+}
+
+fn is_error(row: &RowReport) -> bool {
+    row.outcome == Outcome::Error || (row.outcome == Outcome::Inconclusive && row.level == "MUST")
+}
+
+fn is_skipped(row: &RowReport) -> bool {
+    matches!(row.outcome, Outcome::NotApplicable | Outcome::Disabled | Outcome::Waived)
+        || (row.outcome == Outcome::Inconclusive && row.level != "MUST")
+}
+
+/// Text as XML has it; control characters, which XML 1.0 does not know, become a replacement character.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn what_servers_send_cannot_break_the_file() {
+        assert_eq!(escaped("<a b=\"c\">&\u{1}\u{fffe}\n"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}\u{fffd}&#10;");
+    }
+}

@@ -1,0 +1,95 @@
+//! A summary for a pull request.
+
+use std::fmt::Write as _;
+
+use super::text::{AREAS, Tally};
+use super::{Report, RowReport, Score};
+use crate::catalogue::Catalogue;
+use crate::outcome::Outcome;
+
+/// Rows of one outcome that are listed at most.
+const MOST: usize = 50;
+
+pub(super) fn written(report: &Report) -> String {
+    let mut text = format!("# Conformance: {}\n\n", report.verdict());
+    let _ = writeln!(
+        text,
+        "{} with interface {}, judged by svc-conformance {} (catalogue {}; {}) in {:.1} s with {} requests. \
+         Declaration {}, profile {}, intensity {}, seed {}.\n",
+        code(&report.target),
+        cell(&report.interface),
+        report.suite,
+        report.catalogue,
+        Score::built_in(),
+        report.seconds,
+        report.requests,
+        super::text::source(report.declaration),
+        report.profile.as_str(),
+        report.intensity.as_str(),
+        report.seed
+    );
+    text.push_str("| Area | | Passed | Failed | Inconclusive | Not applicable |\n|---|---|---|---|---|---|\n");
+    for (name, title) in AREAS {
+        let tally = Tally::of(report, name);
+        let _ = writeln!(
+            text,
+            "| {name} | {title} | {}/{} | {} | {} | {} |",
+            tally.good,
+            tally.due,
+            tally.count(Outcome::Fail),
+            tally.count(Outcome::Inconclusive),
+            tally.count(Outcome::NotApplicable)
+        );
+    }
+    for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn] {
+        section(&mut text, report, outcome);
+    }
+    for problem in report.broken_waivers.iter().chain(&report.profile_lacks) {
+        let _ = writeln!(text, "\n- {}", cell(problem));
+    }
+    if !report.choices.is_empty() {
+        text.push_str("\n## Choices of this server\n\n| | |\n|---|---|\n");
+        for (what, forms) in &report.choices {
+            let _ = writeln!(text, "| {} | {} |", cell(what), cell(&forms.join(", ")));
+        }
+    }
+    let _ = writeln!(text, "\nClean-up: {} of {} records removed.", report.clean_up.removed, report.clean_up.created);
+    text
+}
+
+fn section(text: &mut String, report: &Report, outcome: Outcome) {
+    let rows: Vec<&RowReport> = report.with(outcome).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let _ =
+        writeln!(text, "\n## {} ({})\n\n| Row | Level | Requirement | Found |\n|---|---|---|---|", outcome, rows.len());
+    let catalogue = Catalogue::built_in().ok();
+    for row in rows.iter().take(MOST) {
+        let statement = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
+        let reason: String = row.reason.chars().take(300).collect();
+        let _ = writeln!(text, "| {} | {} | {} | {} |", row.id, row.level, cell(statement), code(&reason));
+    }
+    if rows.len() > MOST {
+        let _ = writeln!(text, "\nand {} more", rows.len().saturating_sub(MOST));
+    }
+}
+
+/// Text in a cell: what would end the cell or be taken for markup is escaped.
+fn cell(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '<' | '[' | '*' | '_' | '!' | '#' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text of the server as code, whatever it contains.
+fn code(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect();
+    format!("`` {} ``", plain.replace('|', "\\|"))
+}

@@ -1,0 +1,50 @@
+//! CSV: which checks saw which row, how often, and what came of it.
+
+use std::fmt::Write as _;
+
+use super::Report;
+use crate::catalogue::Catalogue;
+
+pub(super) fn written(report: &Report) -> String {
+    let mut text = "row,level,condition,checks,observations,outcome,reason\n".to_owned();
+    let catalogue = Catalogue::built_in().ok();
+    for row in &report.rows {
+        let condition = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.condition);
+        let cells = [
+            row.id.clone(),
+            row.level.clone(),
+            condition.to_owned(),
+            row.checks.join(" "),
+            row.observations.to_string(),
+            row.outcome.as_str().to_owned(),
+            row.reason.clone(),
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        let _ = writeln!(text, "{}", cells.join(","));
+    }
+    text
+}
+
+/// A cell as RFC 4180 has it; one that a spreadsheet would take for a formula begins with a space.
+fn quoted(cell: &str) -> String {
+    let guard = if cell.starts_with(['=', '+', '-', '@']) { " " } else { "" };
+    if cell.contains([',', '"', '\n', '\r']) || !guard.is_empty() {
+        format!("\"{guard}{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn cells_are_quoted_where_needed() {
+        for (cell, expected) in
+            [("a b", "a b"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""), ("a\nb", "\"a\nb\""), ("=1", "\" =1\""), ("", "")]
+        {
+            assert_eq!(quoted(cell), expected);
+        }
+    }
+}
