@@ -10,6 +10,7 @@ mod plan;
 mod progress;
 mod replay;
 mod run;
+mod self_test;
 mod settings;
 
 use std::fmt;
@@ -40,6 +41,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
         Command::Explain { what } => explain::explain(&what),
+        Command::SelfTest(options) => self_test::self_test(options).await,
         Command::Diff { old, new } => diff::diff(&old, &new),
     }
 }

@@ -11,15 +11,15 @@ use crate::catalogue::Catalogue;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Score {
+    /// Version of the suite.
+    pub suite: String,
     /// Digest of the catalogue that it was measured with.
     pub catalogue: String,
-    /// Version of the suite.
-    pub version: String,
     /// The day.
     pub date: String,
-    /// Faulty servers.
-    pub faults: usize,
-    /// Of those, how many were found out with every seed.
+    /// Runs of faulty servers, with all seeds.
+    pub runs: usize,
+    /// Of those, how many found the fault.
     pub killed: usize,
     /// Odd but conformant servers.
     pub odd: usize,
@@ -36,8 +36,8 @@ impl Score {
 
     /// The words for a results file; one of another version or catalogue says nothing about this one.
     fn read(text: &str) -> String {
-        let fits = |score: &Self| score.catalogue == Catalogue::hash() && score.version == env!("CARGO_PKG_VERSION");
-        let score = serde_json::from_str(text).ok().filter(fits).filter(|score: &Self| score.faults > 0);
+        let fits = |score: &Self| score.catalogue == Catalogue::hash() && score.suite == env!("CARGO_PKG_VERSION");
+        let score = serde_json::from_str(text).ok().filter(fits).filter(|score: &Self| score.runs > 0);
         score.map_or_else(|| "kill score not measured".to_owned(), |score| score.to_string())
     }
 }
@@ -51,9 +51,9 @@ impl fmt::Display for Score {
         write!(
             f,
             "kill score {} ({}/{}), false alarms {}/{}, {} with catalogue {}",
-            share(self.killed, self.faults),
+            share(self.killed, self.runs),
             self.killed,
-            self.faults,
+            self.runs,
             self.accused,
             self.odd,
             self.date,
@@ -71,7 +71,7 @@ mod tests {
     fn results_of_another_catalogue_are_not_shown() {
         let with = |catalogue: &str| {
             format!(
-                "{{\"catalogue\":\"{catalogue}\",\"version\":\"{}\",\"date\":\"2026-01-02\",\"faults\":200,\
+                "{{\"catalogue\":\"{catalogue}\",\"suite\":\"{}\",\"date\":\"2026-01-02\",\"runs\":200,\
                  \"killed\":199,\"odd\":27,\"accused\":0}}",
                 env!("CARGO_PKG_VERSION")
             )
