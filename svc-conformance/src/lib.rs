@@ -44,6 +44,7 @@ mod generate;
 mod journal;
 mod kinds;
 pub mod ledger;
+mod model;
 mod outcome;
 mod passive;
 mod plan;

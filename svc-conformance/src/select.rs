@@ -40,10 +40,11 @@ impl Selection {
         if self.except.iter().any(|pattern| matches(pattern, check.id)) {
             return false;
         }
-        if self.only.iter().any(|pattern| matches(pattern, check.id)) {
+        if self.only.is_empty() || self.only.iter().any(|pattern| matches(pattern, check.id)) {
             return true;
         }
-        rows.iter().any(|row| self.has_row(row, checks))
+        // A row that only a named check brings in does not bring in the other checks that can observe it.
+        rows.iter().any(|row| self.only.iter().any(|pattern| is_row(pattern, row)) && self.has_row(row, checks))
     }
 }
 

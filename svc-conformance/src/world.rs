@@ -1,9 +1,11 @@
 //! Records that checks work with, made in whatever way the declaration allows.
 
 use serde_json::{Value, json};
+use svc_core::export::DeclaredField;
 
 use crate::check::{Cx, Stop};
 use crate::declared::at;
+use crate::generate::{self, Turn};
 use crate::kinds::{Kind, kind};
 use crate::session::{Answer, Client, Record};
 
@@ -19,14 +21,28 @@ pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
     with(&base, fields)
 }
 
-/// The least body with which a record of a kind can be made, besides what the declaration requires.
+/// The least body with which a record of a kind can be made: what the interface needs, and what is declared required.
 pub(crate) fn least(cx: &Cx, one: &str) -> Value {
-    match one {
+    let mut least = match one {
         "question" => json!({"question_type": "MultiChoice",
             "responses": [{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}]}),
         "tag" | "list" => json!({"name": cx.unique()}),
         _ => json!({}),
+    };
+    let fields = cx.declared().fields(one).into_iter().flatten();
+    let missing = |(name, field): &(&String, &DeclaredField)| field.required && least.get(name.as_str()).is_none();
+    let missing: Vec<&String> = fields.filter(missing).map(|(name, _)| name).collect();
+    if missing.is_empty() {
+        return least;
     }
+    let whole = generate::body(cx.declared(), one, Turn::All(0), &cx.unique());
+    let whole = whole.and_then(|whole| generate::sample(&whole, cx.seed("least"))).unwrap_or_default();
+    if let Some(members) = least.as_object_mut() {
+        for name in missing {
+            members.extend(whole.get(name).map(|value| (name.clone(), value.clone())));
+        }
+    }
+    least
 }
 
 /// An event that sells tickets of two levels.

@@ -8,10 +8,11 @@
 mod entry;
 mod refusals;
 mod round_trip;
+mod stateful;
 
 use crate::check::Check;
 
 /// Every check, in the order in which they run.
 pub(crate) fn all() -> Vec<Check> {
-    [entry::CHECKS, round_trip::CHECKS, refusals::CHECKS].concat()
+    [entry::CHECKS, round_trip::CHECKS, refusals::CHECKS, stateful::CHECKS].concat()
 }

@@ -27,6 +27,20 @@ struct Maker<'m> {
     unique: &'m str,
 }
 
+/// A valid body of a kind with some of its fields; nothing where none of them can be written.
+pub(crate) fn part(declared: &Declared, one: &str, names: &[&str], unique: &str) -> Option<BoxedStrategy<Value>> {
+    let maker = Maker { declared, turn: Turn::Some, unique };
+    let mut fields = declared.fields(one)?.clone();
+    fields.retain(|name, _| names.contains(&name.as_str()));
+    // A field that was asked for is sent.
+    for field in fields.values_mut() {
+        field.required = true;
+    }
+    let one = one.to_owned();
+    let whole = maker.object(&fields, &one, "", "", 0)?;
+    Some(whole.prop_map(move |body| consistent(&one, body)).boxed())
+}
+
 /// A valid body of a kind; nothing where the kind has no field that can be written.
 pub(crate) fn body(declared: &Declared, one: &str, turn: Turn, unique: &str) -> Option<BoxedStrategy<Value>> {
     let maker = Maker { declared, turn, unique };

@@ -26,19 +26,19 @@ pub fn planted() -> Vec<Planted> {
         planted_as("the third update drops a field", &["CRU-15", "CRU-04", "CRU-08", "CRU-11"], 4, |options| {
             options.bugs.push(Bug::ThirdUpdateDropsField);
         }),
-        // Two creates, two deletes, and a look.
-        planted_as("the second delete is lost", &["CRU-05", "CRU-09", "COL-23", "ERR-11", "CRU-14"], 5, |options| {
+        // A person, a container, two records of theirs, two deletes.
+        planted_as("the second delete is lost", &["CRU-05", "CRU-09", "COL-23", "ERR-11", "CRU-14"], 6, |options| {
             options.bugs.push(Bug::SecondDeleteLost);
         }),
         // A person with a foreign identifier, a tag, a tagging, an update.
         planted_as("an update of a tagged person loses identifiers", &["TYP-13", "CRU-15"], 4, |options| {
             options.bugs.push(Bug::TaggedUpdateLosesIdentifiers);
         }),
-        // Two creates, a delete, an update.
+        // A person, a container, a record of theirs, its delete, an update of the container.
         planted_as(
             "an update after a delete is lost",
-            &["CRU-15", "CRU-04", "CRU-08", "CRU-11", "CRU-17", "CRU-18"],
-            4,
+            &["CRU-15", "CRU-04", "CRU-08", "CRU-11", "CRU-17", "CRU-18", "ERR-15"],
+            5,
             |options| {
                 options.bugs.push(Bug::UpdateAfterDeleteLost);
             },

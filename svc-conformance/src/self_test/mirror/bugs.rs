@@ -11,11 +11,11 @@ use super::write::Work;
 pub enum Bug {
     /// The third update of a record drops a field that it did not send.
     ThirdUpdateDropsField,
-    /// The second delete of a record does nothing, though it answers as if.
+    /// The second delete among the records of one container or person does nothing, though it answers as if.
     SecondDeleteLost,
     /// An update of a person who has a tagging loses its foreign identifiers.
     TaggedUpdateLosesIdentifiers,
-    /// The update that follows a delete of another record of its kind does not store.
+    /// An update of a record that another, deleted one belonged to does not store.
     UpdateAfterDeleteLost,
     /// Once a record has been emptied of a field, its creation date moves with the next update.
     EmptiedFieldMovesCreation,
@@ -48,7 +48,7 @@ impl Work<'_> {
             }
         }
         if has(Bug::UpdateAfterDeleteLost)
-            && self.data.deleted > 0
+            && self.data.thinned.contains_key(&record.number)
             && let Some(stored) = self.data.records.get(&record.number)
         {
             record.body.clone_from(&stored.body);
@@ -63,8 +63,10 @@ impl Work<'_> {
         if !self.options.has(Bug::SecondDeleteLost) {
             return false;
         }
-        self.data.deleted = self.data.deleted.saturating_add(1);
-        let _ = record;
-        self.data.deleted == 2
+        let lost = record.links.values().any(|number| self.data.thinned.get(number) == Some(&1));
+        if lost {
+            self.data.thin(record);
+        }
+        lost
     }
 }

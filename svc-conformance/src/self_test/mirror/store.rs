@@ -41,8 +41,8 @@ impl Record {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Data {
     pub(super) records: BTreeMap<Number, Record>,
-    /// How many records were deleted.
-    pub(super) deleted: u32,
+    /// How many records that belonged to a record were deleted.
+    pub(super) thinned: BTreeMap<Number, u32>,
 }
 
 impl Data {
@@ -69,12 +69,18 @@ impl Data {
         of_event.flat_map(|record| record.list("tickets")).collect()
     }
 
+    /// Counts a deleted record at those that it belonged to.
+    pub(super) fn thin(&mut self, record: &Record) {
+        for number in record.links.values() {
+            let count = self.thinned.entry(*number).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+
     /// Takes a record away, with everything that is recorded under it or by it.
     pub(super) fn remove(&mut self, number: Number) {
-        if self.records.remove(&number).is_none() {
-            return;
-        }
-        self.deleted = self.deleted.saturating_add(1);
+        let Some(record) = self.records.remove(&number) else { return };
+        self.thin(&record);
         let depends = |record: &Record| {
             let under = |name: &str| record.links.get(name) == Some(&number);
             record.kind.container.is_some_and(under) || under("person") || under("target")

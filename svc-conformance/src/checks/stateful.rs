@@ -1,0 +1,107 @@
+//! The stateful search: random sequences of operations, held against the model after each step.
+
+use proptest::strategy::{Strategy, ValueTree};
+
+use crate::check::{Check, Cx, Stop};
+use crate::generate::runner;
+use crate::model::{self, Choice, Difference, Step};
+
+/// Executions that the first shrinking may take.
+const MOST_SHRINKS: usize = 16;
+
+pub(super) const CHECKS: &[Check] = &[Check::new(
+    "mod/sequences",
+    &[
+        "COL-11",
+        "COL-12",
+        "COL-13",
+        "COL-14",
+        "COL-15",
+        "COL-16",
+        "COL-17",
+        "COL-18",
+        "COL-23",
+        "COL-31",
+        "CRU-14",
+        "CRU-15",
+        "CRU-17",
+        "CRU-22",
+        "ERR-11",
+        "ERR-13",
+        "ERR-15",
+        "CRU-19",
+        "TYP-13",
+        "TYP-15",
+        "AUT-02",
+        "field:person.",
+        "field:petition.",
+        "field:event.",
+        "field:form.",
+        "field:fundraising_page.",
+        "field:question.",
+        "field:share_page.",
+        "field:advocacy_campaign.",
+        "field:signature.",
+        "field:submission.",
+        "field:donation.",
+        "field:outreach.",
+        "field:attendance.",
+    ],
+    |cx| Box::pin(sequences(cx)),
+)
+.needs("*.create and *.read")];
+
+async fn sequences(cx: &Cx) -> Result<(), Stop> {
+    for case in 0..cx.cases(6, 40, 300) {
+        let random = &mut runner(cx.seed(&format!("sequence {case}")));
+        let Ok(mut tree) = model::choices(cx.cases(16, 28, 60)).new_tree(random) else { continue };
+        let steps = model::resolve(cx, &tree.current());
+        let executed = model::execute(cx, &steps).await?;
+        for row in &executed.held {
+            cx.holds(row, true, String::new);
+        }
+        let Some(found) = executed.difference else { continue };
+        if cx.attempt > 0 {
+            // The first attempt has the smallest case; this one says whether it comes again.
+            cx.holds(&found.row, false, || found.message.clone());
+            return Err(Stop::Failed);
+        }
+        let (steps, found) = simpler(cx, &mut tree, steps, found).await?;
+        let (steps, found) = model::shortened(cx, steps, found).await?;
+        let rel = |name: &str| cx.declared().rel(name);
+        let mut lines: Vec<String> = steps.iter().map(|step| step.line(&rel)).collect();
+        if let Some(last) = lines.last_mut() {
+            last.push_str("   <- ");
+            last.push_str(&found.message);
+        }
+        cx.breaks(&found.row, || format!("{} (found in {} sequences)", found.message, case.saturating_add(1)), &lines);
+        return Err(Stop::Failed);
+    }
+    Ok(())
+}
+
+/// The first shrinking: proptest's, over the choices.
+async fn simpler(
+    cx: &Cx,
+    tree: &mut impl ValueTree<Value = Vec<Choice>>,
+    steps: Vec<Step>,
+    found: Difference,
+) -> Result<(Vec<Step>, Difference), Stop> {
+    let mut best = (steps, found);
+    let mut moved = tree.simplify();
+    for _ in 0..MOST_SHRINKS {
+        if !moved {
+            break;
+        }
+        let steps = model::resolve(cx, &tree.current());
+        let executed = model::execute(cx, &steps).await?;
+        match executed.difference.filter(|difference| difference.row == best.1.row) {
+            Some(difference) => {
+                best = (steps, difference);
+                moved = tree.simplify();
+            }
+            None => moved = tree.complicate(),
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,367 @@
+//! Runs steps against the server and holds what it shows against the model, after each step.
+
+use serde_json::{Value, json};
+
+use super::resolve::sent;
+use super::state::{Known, State, name};
+use super::{Act, Difference, Step};
+use crate::check::{Cx, Stop};
+use crate::fields;
+use crate::generate;
+use crate::kinds::Kind;
+use crate::passive::instant;
+use crate::session::{Answer, Record};
+use crate::world::helper_address;
+
+/// What came of a sequence: every row that was seen to hold, or the first difference.
+pub(crate) struct Executed {
+    pub(crate) held: Vec<String>,
+    pub(crate) difference: Option<Difference>,
+}
+
+/// Runs the steps in order, up to the first difference.
+pub(crate) async fn execute(cx: &Cx, steps: &[Step]) -> Result<Executed, Stop> {
+    let mut execution = Execution { cx, state: State::default(), held: Vec::new() };
+    for step in steps {
+        if let Err(halt) = execution.step(step).await {
+            return match halt {
+                Halt::Differs(row, message) => {
+                    let difference = Some(Difference { row, message, after: step.id });
+                    Ok(Executed { held: execution.held, difference })
+                }
+                Halt::Stop(stop) => Err(stop),
+            };
+        }
+    }
+    Ok(Executed { held: execution.held, difference: None })
+}
+
+enum Halt {
+    Differs(String, String),
+    Stop(Stop),
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+struct Execution<'c> {
+    cx: &'c Cx,
+    state: State,
+    held: Vec<String>,
+}
+
+impl Execution<'_> {
+    fn expect(&mut self, row: &str, holds: bool, found: impl FnOnce() -> String) -> Result<(), Halt> {
+        if holds {
+            self.held.push(row.to_owned());
+            Ok(())
+        } else {
+            Err(Halt::Differs(row.to_owned(), found()))
+        }
+    }
+
+    async fn step(&mut self, step: &Step) -> Result<(), Halt> {
+        match &step.act {
+            Act::Create { kind, body } => self.create(step.id, *kind, body).await,
+            Act::Record { kind, container, person, body, helper } => {
+                self.record(step.id, *kind, (*container, *person), body, *helper).await
+            }
+            Act::Update { of, body } => self.update(*of, body).await,
+            Act::Delete { of } => self.delete(*of).await,
+        }
+    }
+
+    async fn create(&mut self, id: usize, kind: Kind, fields: &Value) -> Result<(), Halt> {
+        let api = self.cx.api();
+        let url = api.collection(kind.many).await?;
+        let before = self.total(kind, &url).await?;
+        let body = sent(self.cx, kind, fields);
+        let answer = api.post(&url, &body).await?;
+        self.made(id, kind, &body, &answer, (None, None))?;
+        let after = self.total(kind, &url).await?;
+        self.grown(before, after, 1, &url)?;
+        self.look(id).await?;
+        self.strangers(id).await
+    }
+
+    async fn record(
+        &mut self,
+        id: usize,
+        kind: Kind,
+        (container, person): (usize, usize),
+        fields: &Value,
+        helper: bool,
+    ) -> Result<(), Halt> {
+        let api = self.cx.api();
+        let (Some(under), Some(who)) = (self.state.get(container), self.state.get(person)) else { return Ok(()) };
+        let body = sent(self.cx, kind, fields);
+        let answer = if helper {
+            let url = helper_address(&under.record, kind.helper.unwrap_or_default())?;
+            let mut whole = body.clone();
+            if let Some(members) = whole.as_object_mut() {
+                members.insert("person".to_owned(), json!({ "identifiers": who.record.identifiers() }));
+            }
+            api.post(&url, &whole).await?
+        } else {
+            let url = under.record.leads(kind.many)?;
+            api.post(&url, &api.linked(&body, "person", &who.own)).await?
+        };
+        self.made(id, kind, &body, &answer, (Some(container), Some(person)))?;
+        self.look(id).await?;
+        self.collections(container, person, kind).await
+    }
+
+    /// Takes the answer to a create into the model.
+    fn made(
+        &mut self,
+        id: usize,
+        kind: Kind,
+        body: &Value,
+        answer: &Answer,
+        (container, person): (Option<usize>, Option<usize>),
+    ) -> Result<(), Halt> {
+        self.expect("ERR-13", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        let record = answer.record();
+        let own = record.own()?;
+        let marker = body["identifiers"][0].as_str().map(ToOwned::to_owned);
+        let mut fields = body.as_object().cloned().unwrap_or_default();
+        fields.remove("identifiers");
+        let created = record["created_date"].clone();
+        self.state.all.push(Known { id, kind, record, own, created, marker, fields, container, person, alive: true });
+        Ok(())
+    }
+
+    async fn update(&mut self, of: usize, body: &Value) -> Result<(), Halt> {
+        let Some(known) = self.state.get(of).filter(|known| known.alive) else { return Ok(()) };
+        let answer = self.cx.api().put(&known.own, body).await?;
+        self.expect("ERR-15", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        let before = self.state.get(of).map(|known| known.record["modified_date"].clone()).unwrap_or_default();
+        let touched: Vec<String> = body.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        if let Some(known) = self.state.get_mut(of) {
+            known.fields.extend(body.as_object().cloned().unwrap_or_default());
+        }
+        self.shows(of, &answer.record(), &touched)?;
+        let again = self.read(of).await?;
+        self.shows(of, &again, &touched)?;
+        let (old, new) = (time(&before), time(&again["modified_date"]));
+        if let (Some(old), Some(new)) = (old, new) {
+            // Dates may have whole seconds.
+            let whole = new.timestamp_subsec_micros() == 0;
+            self.expect("CRU-19", new > old || (whole && new == old), || {
+                format!("modified_date was {old} before the change and is {new}")
+            })?;
+        }
+        self.neighbour(of).await
+    }
+
+    async fn delete(&mut self, of: usize) -> Result<(), Halt> {
+        let Some(known) = self.state.get(of).filter(|known| known.alive).cloned() else { return Ok(()) };
+        let api = self.cx.api();
+        let top = known.container.is_none();
+        let url = if top { Some(api.collection(known.kind.many).await?) } else { None };
+        let before = match &url {
+            Some(url) => self.total(known.kind, url).await?,
+            None => None,
+        };
+        let answer = api.delete(&known.own).await?;
+        let notice = answer.json["notice"].is_string();
+        let done = (answer.status == 204 && answer.body.is_empty()) || (answer.status == 200 && notice);
+        self.expect("CRU-14", done, || answer.to_string())?;
+        if let Some(known) = self.state.get_mut(of) {
+            known.alive = false;
+        }
+        let gone = api.get(&known.own).await?;
+        self.expect("ERR-11", gone.status == 404, || format!("a deleted record is still read: {gone}"))?;
+        if let Some(url) = url {
+            let after = self.total(known.kind, &url).await?;
+            self.grown(before, after, -1, &url)?;
+        }
+        if let (Some(container), Some(person)) = (known.container, known.person) {
+            self.state.thinned.push(container);
+            self.collections(container, person, known.kind).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads a record by its address.
+    async fn read(&mut self, id: usize) -> Result<Record, Halt> {
+        let Some(known) = self.state.get(id) else { return Err(Stop::Failed.into()) };
+        let answer = self.cx.api().get(&known.own).await?;
+        self.expect("CRU-22", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        let record = answer.record();
+        // An address may change at any time: the latest one counts (HAL-06).
+        let own = record.own()?;
+        if let Some(known) = self.state.get_mut(id) {
+            known.record = record.clone();
+            known.own = own;
+        }
+        Ok(record)
+    }
+
+    /// A record reads as the model has it.
+    async fn look(&mut self, id: usize) -> Result<(), Halt> {
+        let record = self.read(id).await?;
+        self.shows(id, &record, &[])
+    }
+
+    /// Holds every field of the model against a representation.
+    fn shows(&mut self, id: usize, record: &Record, touched: &[String]) -> Result<(), Halt> {
+        let Some(known) = self.state.get(id).cloned() else { return Ok(()) };
+        let prefix = self.cx.declared().text.custom_field_prefix.clone();
+        for (name, value) in &known.fields {
+            let Some(field) = fields::find(known.kind.one, name) else { continue };
+            let readable = self.cx.declared().field(known.kind.one, name).is_some_and(|field| field.readable);
+            if !readable {
+                continue;
+            }
+            let got = record.json.get(name);
+            let default = self.cx.declared().field(known.kind.one, name).is_some_and(|field| field.default.is_some());
+            let same = generate::same(field, value, got, &prefix) || (value.is_null() && default);
+            let row = match (touched.contains(name), value.is_null()) {
+                (true, true) => "CRU-17",
+                // The change is lost, whatever the field.
+                (true, false) => "ERR-15",
+                (false, _) if touched.is_empty() => field.row,
+                (false, _) => "CRU-15",
+            };
+            let now = if touched.is_empty() { "" } else { " after the change" };
+            self.expect(row, same, || format!("{}.{name} is {got:?}{now}, the model says {value}", known.kind.one))?;
+        }
+        let created = &record["created_date"];
+        if !known.created.is_null() {
+            self.expect("TYP-15", *created == known.created, || {
+                format!("created_date was {} and is {created}", known.created)
+            })?;
+        }
+        if let Some(marker) = &known.marker {
+            let own = record.identifiers().iter().filter(|one| *one == marker).count();
+            self.expect("TYP-13", own == 1, || {
+                format!("the identifier {marker} that was sent is there {own} times: {}", record.short())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Another living record of the same kind did not change.
+    async fn neighbour(&mut self, of: usize) -> Result<(), Halt> {
+        let kind = self.state.get(of).map(|known| known.kind);
+        let other = self.state.all.iter().rev().find(|one| one.alive && one.id != of && Some(one.kind) == kind);
+        match other.map(|one| one.id) {
+            Some(id) => {
+                let record = self.read(id).await?;
+                // Whatever changed was not sent to it.
+                self.shows(id, &record, &[String::new()])
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A key of another tenant does not reach a record.
+    async fn strangers(&mut self, id: usize) -> Result<(), Halt> {
+        let (Some(other), Some(known)) = (self.cx.other(), self.state.get(id)) else { return Ok(()) };
+        if !id.is_multiple_of(3) {
+            return Ok(());
+        }
+        let answer = other.get(&known.own).await?;
+        let shown = answer.is_success() && answer.json.is_object();
+        self.expect("AUT-02", !shown, || format!("a key of another tenant reads the record: {answer}"))
+    }
+
+    /// The collections of a container and of a person have exactly the living records, and the container counts them.
+    async fn collections(&mut self, container: usize, person: usize, kind: Kind) -> Result<(), Halt> {
+        let declared = self.cx.declared();
+        let later = declared.behaves("totals_follow_later");
+        let (Some(under), Some(who)) = (self.state.get(container).cloned(), self.state.get(person).cloned()) else {
+            return Ok(());
+        };
+        if declared.lists_below(under.kind.one, kind.many)
+            && let Some(url) = under.record.href(kind.many)
+        {
+            let owns: Vec<String> = self.state.under(container, kind).iter().map(|one| one.name()).collect();
+            self.members(&url, &owns, &format!("{} of its {}", kind.many, under.kind.one), "COL-31", later).await?;
+        }
+        if declared.lists_below("person", kind.many)
+            && let Some(url) = who.record.href(kind.many)
+        {
+            let owns: Vec<String> = self.state.of_person(person, kind).iter().map(|one| one.name()).collect();
+            self.members(&url, &owns, &format!("{} of its person", kind.many), person_row(kind), later).await?;
+        }
+        if !later {
+            self.counted(container, kind).await?;
+        }
+        Ok(())
+    }
+
+    async fn members(&mut self, url: &str, owns: &[String], what: &str, row: &str, later: bool) -> Result<(), Halt> {
+        let api = self.cx.api();
+        let pages = api.pages(url).await?;
+        let mut met: Vec<String> = pages.iter().flat_map(Record::embedded).filter_map(|member| name(&member)).collect();
+        let mut owns = owns.to_vec();
+        met.sort();
+        owns.sort();
+        self.expect(row, met == owns, || {
+            format!("the {what} have {} members, the model says {}: {met:?} and {owns:?}", met.len(), owns.len())
+        })?;
+        let total = pages.first().and_then(|page| page["total_records"].as_u64());
+        let expected = u64::try_from(owns.len()).unwrap_or(u64::MAX);
+        let fits = total == Some(expected) || (owns.is_empty() && total.is_none());
+        self.expect("COL-23", fits || later, || {
+            format!("total_records of the {what} is {total:?}, the model says {expected}")
+        })
+    }
+
+    /// The number that the container keeps.
+    async fn counted(&mut self, container: usize, kind: Kind) -> Result<(), Halt> {
+        let Some(name) = kind.counted else { return Ok(()) };
+        let Some(one) = self.state.get(container).map(|known| known.kind.one) else { return Ok(()) };
+        let Some(field) = fields::find(one, name) else { return Ok(()) };
+        let declared = self.cx.declared().field(one, name).is_some_and(|field| field.readable);
+        // Only of signatures and submissions the catalogue says what a delete does.
+        let thinned = self.state.thinned.contains(&container) && !matches!(kind.one, "signature" | "submission");
+        if !declared || thinned {
+            return Ok(());
+        }
+        let expected = self.state.under(container, kind).len();
+        let record = self.read(container).await?;
+        let got = record[name].as_u64();
+        self.expect(field.row, got == u64::try_from(expected).ok(), || {
+            format!("{one}.{name} is {got:?}, the model says {expected}")
+        })
+    }
+
+    async fn total(&self, kind: Kind, url: &str) -> Result<Option<u64>, Halt> {
+        let declared = self.cx.declared();
+        if declared.behaves("totals_follow_later") || !declared.offers(kind.one, "list") {
+            return Ok(None);
+        }
+        Ok(self.cx.api().total(url).await?)
+    }
+
+    fn grown(&mut self, before: Option<u64>, after: Option<u64>, by: i64, url: &str) -> Result<(), Halt> {
+        let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
+        self.expect("COL-23", before.checked_add_signed(by) == Some(after), || {
+            format!("total_records of {url} was {before} before the step and is {after} after it")
+        })
+    }
+}
+
+fn time(value: &Value) -> Option<chrono::DateTime<chrono::Utc>> {
+    value.as_str().and_then(instant)
+}
+
+/// The row of a person's collection.
+fn person_row(kind: Kind) -> &'static str {
+    match kind.one {
+        "donation" => "COL-11",
+        "submission" => "COL-12",
+        "attendance" => "COL-13",
+        "signature" => "COL-14",
+        "outreach" => "COL-15",
+        "answer" => "COL-16",
+        "tagging" => "COL-17",
+        _ => "COL-18",
+    }
+}

@@ -1,0 +1,89 @@
+//! The reference model: what a server must show after a sequence of operations, and the search for a sequence after which
+//! it does not.
+//!
+//! A [`Step`] names earlier steps, never positions, so that steps can be left out one by one until only those remain that a
+//! failure needs.
+
+mod execute;
+mod resolve;
+mod shrink;
+mod state;
+
+use serde_json::Value;
+
+use crate::kinds::Kind;
+
+pub(crate) use execute::execute;
+pub(crate) use resolve::{Choice, choices, resolve};
+pub(crate) use shrink::shortened;
+
+/// One operation on records that earlier steps made.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Step {
+    /// Names the step, and the record it makes.
+    pub(crate) id: usize,
+    pub(crate) act: Act,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Act {
+    /// Creates a record of the top level.
+    Create { kind: Kind, body: Value },
+    /// Records an action of a person under a container, by REST or by the container's helper.
+    Record { kind: Kind, container: usize, person: usize, body: Value, helper: bool },
+    /// Changes fields of a record.
+    Update { of: usize, body: Value },
+    /// Deletes a record.
+    Delete { of: usize },
+}
+
+impl Step {
+    /// The steps that this one builds on.
+    pub(crate) fn needs(&self) -> Vec<usize> {
+        match &self.act {
+            Act::Create { .. } => Vec::new(),
+            Act::Record { container, person, .. } => vec![*container, *person],
+            Act::Update { of, .. } | Act::Delete { of } => vec![*of],
+        }
+    }
+
+    /// The step in one line.
+    pub(crate) fn line(&self, rel: &dyn Fn(&str) -> String) -> String {
+        let short = |body: &Value| body.to_string().chars().take(240).collect::<String>();
+        let name = |id: &usize| letter(*id);
+        let own = letter(self.id);
+        match &self.act {
+            Act::Create { kind, body } => format!("{own} = POST {} {}", rel(kind.many), short(body)),
+            Act::Record { kind, container, person, body, helper } => {
+                let (container, person) = (name(container), name(person));
+                if *helper {
+                    let helper = rel(&format!("{}_helper", kind.helper.unwrap_or_default()));
+                    format!("{own} = POST {helper} of {container} {} with the identifiers of {person}", short(body))
+                } else {
+                    format!("{own} = POST {} of {container} {} linked to {person}", rel(kind.many), short(body))
+                }
+            }
+            Act::Update { of, body } => format!("PUT {} {}", name(of), short(body)),
+            Act::Delete { of } => format!("DELETE {}", name(of)),
+        }
+    }
+}
+
+/// `a`, `b`, ..., `z`, `a1`, ...
+fn letter(id: usize) -> String {
+    let letter = char::from(b'a'.saturating_add(u8::try_from(id % 26).unwrap_or(0)));
+    match id / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{round}"),
+    }
+}
+
+/// A look at a row that found something else than the model.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) row: String,
+    pub(crate) message: String,
+    /// The step after which it was found.
+    pub(crate) after: usize,
+}

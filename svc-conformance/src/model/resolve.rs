@@ -1,0 +1,202 @@
+//! From random choices to steps: each choice picks among the records that the steps before it left.
+
+use proptest::prelude::{Strategy, any};
+use serde_json::{Map, Value, json};
+
+use super::{Act, Step};
+use crate::check::Cx;
+use crate::generate;
+use crate::kinds::{KINDS, Kind};
+use crate::seed::Seed;
+use crate::world;
+
+/// Fields in one body at most.
+const MOST_FIELDS: usize = 4;
+
+/// One random choice, and what it picks.
+#[derive(Debug, Clone, Copy)]
+struct Op {
+    sort: u8,
+    pick: u8,
+    other: u8,
+    value: u16,
+}
+
+/// A choice as it is generated: the four numbers of an [`Op`].
+pub(crate) type Choice = (u8, u8, u8, u16);
+
+/// Sequences of choices.
+pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>, Tree: Send> {
+    proptest::collection::vec((0_u8..20, any::<u8>(), any::<u8>(), any::<u16>()), 2..most.max(3))
+}
+
+/// A record as the resolution knows it.
+struct Made {
+    id: usize,
+    kind: Kind,
+    container: Option<usize>,
+    person: Option<usize>,
+    alive: bool,
+}
+
+/// The steps that some choices mean for this server; a choice that nothing can be made of is left out.
+pub(crate) fn resolve(cx: &Cx, choices: &[Choice]) -> Vec<Step> {
+    let declared = cx.declared();
+    let tops: Vec<Kind> =
+        KINDS.iter().copied().filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create")).collect();
+    let below: Vec<Kind> = KINDS.iter().copied().filter(|kind| kind.under.is_some_and(|one| one != "person")).collect();
+    let mut made: Vec<Made> = Vec::new();
+    let mut steps = Vec::new();
+    for (id, &(sort, first, other, value)) in choices.iter().enumerate() {
+        let op = Op { sort, pick: first, other, value };
+        let act = match op.sort {
+            0..=3 => pick(&tops, op.pick).map(|kind| create(cx, *kind, op)),
+            4..=9 => record(cx, &below, &made, op),
+            10..=16 => update(cx, &made, op),
+            _ => delete(cx, &made, op),
+        };
+        // The first steps need something to work on.
+        let act = act.or_else(|| pick(&tops, op.pick).map(|kind| create(cx, *kind, op)));
+        let Some(act) = act else { continue };
+        match &act {
+            Act::Create { kind, .. } => made.push(Made { id, kind: *kind, container: None, person: None, alive: true }),
+            Act::Record { kind, container, person, .. } => {
+                made.push(Made { id, kind: *kind, container: Some(*container), person: Some(*person), alive: true });
+            }
+            Act::Delete { of } => {
+                if let Some(gone) = made.iter_mut().find(|one| one.id == *of) {
+                    gone.alive = false;
+                }
+            }
+            Act::Update { .. } => {}
+        }
+        steps.push(Step { id, act });
+    }
+    steps
+}
+
+fn pick<T>(things: &[T], choice: u8) -> Option<&T> {
+    things.get(usize::from(choice).checked_rem(things.len())?)
+}
+
+/// One of the records, newer ones twice as often, so that one record is changed again and again.
+fn recent<'m>(made: &[&'m Made], choice: u8) -> Option<&'m Made> {
+    let last = made.last().copied();
+    if choice.is_multiple_of(2) { last } else { pick(made, choice / 2).copied() }
+}
+
+fn create(cx: &Cx, kind: Kind, op: Op) -> Act {
+    Act::Create { kind, body: fields(cx, kind, op, MOST_FIELDS) }
+}
+
+/// An action of a living person under a living container of its kind.
+fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
+    let declared = cx.declared();
+    let people: Vec<&Made> = made.iter().filter(|one| one.alive && one.kind.one == "person").collect();
+    let possible: Vec<(Kind, usize)> = made
+        .iter()
+        .filter(|one| one.alive)
+        .flat_map(|one| below.iter().filter(|kind| kind.under == Some(one.kind.one)).map(|kind| (*kind, one.id)))
+        .collect();
+    let (kind, container) = *pick(&possible, op.pick)?;
+    let person = recent(&people, op.other)?.id;
+    let member = matches!(kind.one, "tagging" | "item" | "answer");
+    let repeats = member
+        && made
+            .iter()
+            .any(|one| one.alive && one.kind == kind && one.container == Some(container) && one.person == Some(person));
+    let helper = kind.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
+    let rest = declared.offers(kind.one, "create");
+    if repeats || (!rest && !helper) {
+        return None;
+    }
+    let helper = helper && (!rest || op.value.is_multiple_of(3));
+    Some(Act::Record { kind, container, person, body: fields(cx, kind, op, 2), helper })
+}
+
+fn update(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
+    let living: Vec<&Made> =
+        made.iter().filter(|one| one.alive && cx.declared().offers(one.kind.one, "update")).collect();
+    let one = recent(&living, op.pick)?;
+    let mut body = fields(cx, one.kind, op, 2);
+    // The records of these kinds hang together with others by their fields.
+    if let Some(members) = body.as_object_mut() {
+        members.retain(|name, _| !(one.kind.one == "attendance" && name == "status"));
+        if op.other.is_multiple_of(5) {
+            members.iter_mut().for_each(|(_, value)| *value = Value::Null);
+        }
+    }
+    let unfit = body.as_object().is_none_or(Map::is_empty);
+    (!unfit).then_some(Act::Update { of: one.id, body })
+}
+
+/// Deletes what nothing living hangs on.
+fn delete(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
+    let hangs = |id: usize| made.iter().any(|one| one.alive && (one.container == Some(id) || one.person == Some(id)));
+    let leaves: Vec<&Made> =
+        made.iter().filter(|one| one.alive && cx.declared().offers(one.kind.one, "delete") && !hangs(one.id)).collect();
+    recent(&leaves, op.pick).map(|one| Act::Delete { of: one.id })
+}
+
+/// Some fields of a kind that depend on no other field.
+fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
+    let seed = Seed::new(u64::from(op.value)).of(kind.one);
+    let declared = cx.declared();
+    let own = declared.fields(kind.one).into_iter().flatten();
+    let free: Vec<&str> = own
+        .filter(|(_, field)| field.writable && !field.computed && field.readable)
+        .map(|(name, _)| name.as_str())
+        .filter(|name| !DEPENDENT.contains(&(kind.one, *name)) && *name != "action_date")
+        .collect();
+    let mut rng = seed.rng();
+    let count = rng.below(most).saturating_add(1);
+    let mut names: Vec<&str> = Vec::new();
+    for _ in 0..count {
+        names.extend(rng.pick(&free).filter(|name| !names.contains(name)).copied());
+    }
+    let strategy = generate::part(declared, kind.one, &names, &seed.of("token").token());
+    strategy.and_then(|strategy| generate::sample(&strategy, seed)).unwrap_or_else(|| json!({}))
+}
+
+/// Fields that a rule ties to others.
+const DEPENDENT: &[(&str, &str)] = &[
+    ("person", "gender"),
+    ("person", "gender_identity"),
+    ("person", "email_addresses"),
+    ("question", "question_type"),
+    ("question", "responses"),
+    ("event", "type"),
+    ("event", "ticket_levels"),
+    ("event", "capacity"),
+    ("event", "start_date"),
+    ("event", "end_date"),
+    ("attendance", "tickets"),
+    ("attendance", "attended"),
+    ("attendance", "status"),
+    ("donation", "voided"),
+    ("donation", "voided_date"),
+    ("donation", "amount"),
+    ("donation", "credited_amount"),
+    ("donation", "recipients"),
+    ("donation", "currency"),
+    ("fundraising_page", "currency"),
+    ("answer", "responses"),
+    ("answer", "value"),
+    ("tag", "name"),
+    ("list", "name"),
+];
+
+/// The body that a create really sends: what the kind needs, the marker, and the step's fields.
+pub(super) fn sent(cx: &Cx, kind: Kind, fields: &Value) -> Value {
+    let mut body = world::full(cx, kind.one, fields);
+    if kind.one == "attendance" {
+        body = world::with(&body, &json!({"status": "accepted"}));
+    }
+    if kind.one == "donation" {
+        body = world::with(&body, &json!({"amount": 12.5, "currency": "USD"}));
+    }
+    if kind.one == "answer" {
+        body = world::with(&body, &json!({"responses": ["a1"]}));
+    }
+    cx.marked(&body)
+}

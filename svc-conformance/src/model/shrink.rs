@@ -1,0 +1,101 @@
+//! The second shrinking: steps are left out one by one, with whatever builds on them, while the same row still breaks.
+
+use super::execute::execute;
+use super::{Act, Difference, Step};
+use crate::check::{Cx, Stop};
+
+/// Executions that one search for a smaller case may take.
+const MOST: usize = 120;
+
+/// The fewest steps after which the same row breaks, with the difference that they show.
+pub(crate) async fn shortened(
+    cx: &Cx,
+    mut steps: Vec<Step>,
+    mut found: Difference,
+) -> Result<(Vec<Step>, Difference), Stop> {
+    // What comes after the difference did not cause it.
+    steps.retain(|step| step.id <= found.after);
+    let mut budget = MOST;
+    // Large parts first: most steps have nothing to do with the difference.
+    let mut size = (steps.len() / 2).max(1);
+    loop {
+        let mut removed = false;
+        let ids: Vec<usize> = steps.iter().rev().map(|step| step.id).collect();
+        for part in ids.chunks(size) {
+            if budget == 0 || !steps.iter().any(|step| part.contains(&step.id)) {
+                continue;
+            }
+            budget = budget.saturating_sub(1);
+            let fewer = without(&steps, part);
+            if let Some(difference) = broken(cx, &fewer, &found.row).await? {
+                (steps, found) = (fewer, difference);
+                removed = true;
+            }
+        }
+        if budget == 0 || (size == 1 && !removed) {
+            break;
+        }
+        size = (size / 2).max(1);
+    }
+    // Then the members of bodies, one by one.
+    for at in 0..steps.len() {
+        while budget > 0 {
+            let mut smaller = None;
+            for fewer in smaller_bodies(&steps, at) {
+                if budget == 0 {
+                    break;
+                }
+                budget = budget.saturating_sub(1);
+                if let Some(difference) = broken(cx, &fewer, &found.row).await? {
+                    smaller = Some((fewer, difference));
+                    break;
+                }
+            }
+            match smaller {
+                Some(smaller) => (steps, found) = smaller,
+                None => break,
+            }
+        }
+    }
+    Ok((steps, found))
+}
+
+async fn broken(cx: &Cx, steps: &[Step], row: &str) -> Result<Option<Difference>, Stop> {
+    let executed = execute(cx, steps).await?;
+    Ok(executed.difference.filter(|difference| difference.row == row))
+}
+
+/// The steps without some and without those that build on them.
+fn without(steps: &[Step], ids: &[usize]) -> Vec<Step> {
+    let mut gone = ids.to_vec();
+    let mut kept = Vec::new();
+    for step in steps {
+        if gone.contains(&step.id) || step.needs().iter().any(|need| gone.contains(need)) {
+            gone.push(step.id);
+        } else {
+            kept.push(step.clone());
+        }
+    }
+    kept
+}
+
+/// The same steps with one member less in the body of one of them.
+fn smaller_bodies(steps: &[Step], at: usize) -> Vec<Vec<Step>> {
+    let body = steps.get(at).and_then(|step| match &step.act {
+        Act::Create { body, .. } | Act::Record { body, .. } | Act::Update { body, .. } => body.as_object(),
+        Act::Delete { .. } => None,
+    });
+    let names: Vec<String> = body.into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let shrunk = names.iter().filter_map(|name| {
+        let mut fewer = steps.to_vec();
+        let body = match &mut fewer.get_mut(at)?.act {
+            Act::Create { body, .. } | Act::Record { body, .. } => body,
+            // A change of nothing is no change.
+            Act::Update { body, .. } if names.len() > 1 => body,
+            Act::Update { .. } | Act::Delete { .. } => return None,
+        };
+        body.as_object_mut()?.remove(name);
+        Some(fewer)
+    });
+    shrunk.collect()
+}
