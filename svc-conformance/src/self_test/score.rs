@@ -240,11 +240,7 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
     };
     for seed in settings.seeds.clone() {
         let report = match fault.start().await {
-            Ok(subject) => {
-                // Checks that cannot see an expected row cannot kill: each check has a seed of its own, so that leaving them
-                // out changes no request of the others.
-                suite(&subject, settings, seed).only(rows.clone()).stop_at_failure(rows.clone()).run().await
-            }
+            Ok(subject) => suite(&subject, settings, seed).stop_at_failure(rows.clone()).run().await,
             Err(error) => {
                 score.survived.insert(seed, error.to_string());
                 continue;

@@ -38,8 +38,6 @@ pub(super) fn faults() -> Vec<Fault> {
             options.custom_field_prefix.push_str("vendor_");
         })
         .and_undeclared(),
-        behind("the declared matching does not match", &["HLP-05"], |options| options.matches_people = true)
-            .and_untold(),
         clock("a clock of next year", &["TYP-15", "TYP-16"], |options| options.clock = off_by(31_536_000)),
         clock("a clock that is an hour late", &["TYP-15"], |options| options.clock = off_by(-3600)),
         Fault::new(
@@ -89,12 +87,6 @@ impl Fault {
     /// The declaration does not tell the prefix.
     fn and_undeclared(mut self) -> Self {
         self.twist = std::sync::Arc::new(|| declared("custom_field_prefix"));
-        self
-    }
-
-    /// The declaration does not tell how people are matched.
-    fn and_untold(mut self) -> Self {
-        self.twist = std::sync::Arc::new(|| declared("person_matching"));
         self
     }
 }

@@ -130,11 +130,6 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        posted("helpers need a person", &["HLP-02", "HLP-*"], "*", |body| {
-            if !body.contains_key("person") && !body.contains_key("canvass") {
-                set(body, "person", 5);
-            }
-        }),
         posted("helpers take no function", &["HLP-02", "HAF-*"], "*", |body| {
             body.retain(|name, _| !name.starts_with("add_"));
         }),

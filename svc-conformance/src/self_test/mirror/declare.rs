@@ -23,14 +23,17 @@ pub(super) fn document(options: &Options) -> Value {
         });
         ((*helper).to_owned(), about)
     });
-    let mut behaviours = vec!["validates_enums", "validates_types", "capacity_enforced", "ticket_limit_enforced"];
+    let mut behaviours =
+        vec!["validates_enums", "validates_types", "capacity_enforced", "ticket_limit_enforced", "rule.response_name"];
     let chosen = [
         (options.rejects_read_only, "rejects_read_only"),
         (options.helpers_only, "helpers_only"),
         (!options.atomic_helpers && !options.read_only, "helper.non_atomic"),
         (!options.read_only, "helper.record_donation.links"),
+        (options.matches_people && !options.read_only, "helper.match_person"),
     ];
     behaviours.extend(chosen.iter().filter(|(is_so, _)| *is_so).map(|(_, name)| *name));
+    let version_field = format!("{}_version", options.prefix);
     json!({
         "declaration_version": 1,
         "interface_version": "1.2.0",
@@ -39,13 +42,17 @@ pub(super) fn document(options: &Options) -> Value {
         "dialect": {
             "prefix": options.prefix,
             "key_header": options.key_header,
-            "version_field": format!("{}_version", options.prefix),
+            "version_field": version_field,
             "network_a_share": "network_a_share",
             "network_b_share": "network_b_share",
         },
         "response_style": if options.create_status == 201 { "table" } else { "examples" },
         "limits": { "max_pagesize": options.max_pagesize, "per_page": options.per_page },
         "authentication": { "required": true },
+        "entry_point": {
+            "fields": ["motd", "max_pagesize", "vendor_name", "product_name", version_field, "namespace"],
+            "links": ["docs"],
+        },
         "collections": collections,
         "helpers": helpers.collect::<Map<_, _>>(),
         "action_functions": if options.read_only { &[][..] } else { &FUNCTIONS[..] },
