@@ -16,3 +16,42 @@ use crate::check::Check;
 pub(crate) fn all() -> Vec<Check> {
     [entry::CHECKS, round_trip::CHECKS, refusals::CHECKS, stateful::CHECKS].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::all;
+    use crate::catalogue::{Catalogue, Row};
+    use crate::passive;
+
+    fn rows() -> &'static [Row] {
+        Catalogue::built_in().expect("a catalogue").rows()
+    }
+
+    #[test]
+    fn every_row_of_a_check_exists() {
+        for check in all() {
+            for pattern in check.rows {
+                assert!(rows().iter().any(|row| names(pattern, row)), "{}: no row is meant by {pattern}", check.id);
+            }
+        }
+        for id in passive::ROWS {
+            assert!(rows().iter().any(|row| row.id == *id), "no row {id}");
+        }
+    }
+
+    fn names(pattern: &str, row: &Row) -> bool {
+        row.id == pattern
+            || (pattern.contains(':') && !row.condition.contains(' ') && row.condition.starts_with(pattern))
+    }
+
+    #[test]
+    fn ids_differ() {
+        let mut ids = BTreeSet::new();
+        for check in all() {
+            assert!(ids.insert(check.id), "two checks {}", check.id);
+            assert!(!check.rows.is_empty(), "{} has no row", check.id);
+        }
+    }
+}

@@ -215,7 +215,8 @@ async fn parts(cx: &Cx) -> Result<(), Stop> {
         let least = crate::world::least(cx, one);
         for (name, field) in cx.declared().fields(one).into_iter().flatten() {
             let given = sent.get(name).is_some() || least.get(name).is_some();
-            let follows = name == "gender" && sent.get("gender_identity").is_some();
+            let follows = (name == "gender" && sent.get("gender_identity").is_some())
+                || (name == "voided_date" && sent.get("voided").is_some_and(|voided| voided == true));
             if given || follows || field.computed || !field.readable || one == "canvass" && name == "canvasser" {
                 continue;
             }
@@ -375,9 +376,15 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     Ok(())
 }
 
-/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required.
-const FIRM: &[(&str, &str)] =
-    &[("event", "type"), ("question", "question_type"), ("attendance", "tickets"), ("canvass", "canvasser")];
+/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required,
+/// and a voided donation has a date.
+const FIRM: &[(&str, &str)] = &[
+    ("donation", "voided_date"),
+    ("event", "type"),
+    ("question", "question_type"),
+    ("attendance", "tickets"),
+    ("canvass", "canvasser"),
+];
 
 /// Each field is emptied by `null`, and the others stay (CRU-17).
 async fn nothing(cx: &Cx) -> Result<(), Stop> {

@@ -1,0 +1,100 @@
+//! A server that answers garbage, breaks off, stalls, sends too much or leads in circles gives a finding, not a crash or a hang.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use svc_conformance::{Declaration, InProcess, Keys, Outcome, Report, Suite, read_declaration};
+use tower::service_fn;
+
+fn declaration() -> Declaration {
+    let text = r#"
+        declaration_version = 1
+        [entry_point]
+        fields = ["motd"]
+        [collections.people]
+        singular = "person"
+        operations = ["list", "read", "create"]
+        links = []
+        [collections.people.fields.given_name]
+        type = "string"
+    "#;
+    read_declaration(text).expect("a declaration")
+}
+
+type Answer = Result<Response<Full<Bytes>>, Infallible>;
+
+async fn run<S>(service: S) -> Result<Report, svc_conformance::SuiteError>
+where
+    S: tower::Service<Request<Full<Bytes>>, Response = Response<Full<Bytes>>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+{
+    Suite::new(InProcess::new(service))
+        .declaration(declaration())
+        .keys(Keys::primary("k"))
+        .timeout(Duration::from_millis(200))
+        .stop_at_failure(Vec::<String>::new())
+        .run()
+        .await
+}
+
+fn page(next: &str) -> String {
+    format!(
+        "{{\"total_records\": 1, \"total_pages\": 1, \"per_page\": 25, \"page\": 1, \"_links\": {{\"self\": {{\"href\": \"/\"}}, \
+         \"svc:people\": {{\"href\": \"/people\"}}, \"next\": {{\"href\": \"{next}\"}}}}, \"_embedded\": {{\"svc:people\": []}}}}"
+    )
+}
+
+#[tokio::test]
+async fn garbage_is_a_finding() {
+    for garbage in ["", "\u{0}\u{1}", "<html>", "[1, 2", "null", "{\"_links\": 7, \"_embedded\": \"x\"}"] {
+        let service = service_fn(move |_| async move { Answer::Ok(Response::new(Full::from(garbage))) });
+        let report = run(service).await.expect("a report");
+        assert!(report.count(Outcome::Fail) > 0, "{garbage:?}: {report}");
+        assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
+    }
+}
+
+#[tokio::test]
+async fn too_large_a_body_is_a_finding() {
+    let large = Bytes::from(vec![b' '; 100 * 1024 * 1024]);
+    let service = service_fn(move |request: Request<Full<Bytes>>| {
+        let body = if request.uri().path() == "/" { Bytes::from_static(b"{}") } else { large.clone() };
+        async move { Answer::Ok(Response::new(Full::new(body))) }
+    });
+    let report = run(service).await.expect("a report");
+    assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
+}
+
+#[tokio::test]
+async fn silence_is_no_hang() {
+    let service = service_fn(|request: Request<Full<Bytes>>| async move {
+        if request.uri().path() != "/" || request.headers().contains_key("svc-api-token") {
+            std::future::pending::<()>().await;
+        }
+        Answer::Ok(Response::new(Full::from("{}")))
+    });
+    let report = run(service).await.expect("a report");
+    assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_unreachable() {
+    let service = service_fn(|_| std::future::pending::<Answer>());
+    let error = run(service).await.expect_err("no report");
+    assert_eq!(error.exit_code(), 4);
+}
+
+#[tokio::test]
+async fn pages_without_end_are_a_finding() {
+    for next in ["/people", "/people?page=1", "//[", "http://elsewhere.example.org/", "mailto:a@example.org"] {
+        let service = service_fn(move |_| async move { Answer::Ok(Response::new(Full::from(page(next)))) });
+        let report = run(service).await.expect("a report");
+        assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
+    }
+}

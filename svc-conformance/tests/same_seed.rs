@@ -1,0 +1,33 @@
+//! The same seed sends the same requests, whatever is filtered (feature `self-test`).
+
+use svc_conformance::self_test::mirror::Options;
+use svc_conformance::self_test::subject::Subject;
+use svc_conformance::{InProcess, Intensity, Keys, Report, Suite};
+
+/// Checks of every sort.
+const PART: &[&str] = &["ent/*", "typ/petition", "cru/*-of-signature", "err/*-of-form", "mod/sequences"];
+
+async fn run(seed: u64, only: &[&str]) -> Report {
+    let subject = Subject::mirror(Options::default());
+    Suite::new(InProcess::new(subject.wire.clone()).base(subject.base.clone()))
+        .keys(Keys::primary(subject.key.clone()))
+        .intensity(Intensity::Quick)
+        .only(only.iter().copied())
+        .seed(seed)
+        .run()
+        .await
+        .expect("a run")
+}
+
+#[tokio::test]
+async fn two_runs_of_one_seed_send_the_same() {
+    let (one, other) = (run(7, PART).await, run(7, PART).await);
+    assert!(one.requests > 200, "{one}");
+    assert_eq!((one.requests, one.digest), (other.requests, other.digest));
+}
+
+#[tokio::test]
+async fn another_seed_sends_something_else() {
+    let (one, other) = (run(7, &["mod/sequences"]).await, run(8, &["mod/sequences"]).await);
+    assert_ne!(one.digest, other.digest);
+}
