@@ -3,7 +3,10 @@
 use svc_conformance::{InProcess, Keys, Outcome, Report, Suite};
 use svc_core::Vendor;
 use svc_core::api::Api;
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_core::draft::RawDraft;
+use svc_core::model::Kind;
+use svc_core::value::{Id, Timestamp};
+use svc_sqlite::{KeyOptions, Options, SeedRow, Store};
 use svc_tower::SvcService;
 
 async fn report(seed: u64) -> Report {
@@ -12,7 +15,12 @@ async fn report(seed: u64) -> Report {
     let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
     let (one, two) = (one.expect("a tenant"), two.expect("a tenant"));
     let lacks = KeyOptions::new("restricted").read_only();
-    let key = store.create_key(&one, KeyOptions::new("primary")).await.expect("a key").token;
+    // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
+    let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
+    let draft = RawDraft::empty(Kind::Person);
+    let person = SeedRow { id: holder.clone(), created: Timestamp::now(), draft, recorded_by: None };
+    store.seed(&one, vec![person]).await.expect("a person");
+    let key = store.create_key(&one, KeyOptions::new("primary").person(holder)).await.expect("a key").token;
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
     let restricted = store.create_key(&one, lacks).await.expect("a key").token;
     let api = store.register_all(Api::builder(Vendor::new("Example", "Conformance").motd("Welcome")));

@@ -5,16 +5,45 @@
 //! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or `cx.prefers`. A check that
 //! returns without a look at a row has not proven it.
 
+mod actions;
+mod answers;
+mod canvasses;
+mod crud;
 mod entry;
+mod functions;
+mod helpers;
+mod links;
+mod people;
 mod refusals;
 mod round_trip;
+mod rules;
+mod same;
+mod schedule;
 mod stateful;
+mod strangers;
 
 use crate::check::Check;
 
 /// Every check, in the order in which they run.
 pub(crate) fn all() -> Vec<Check> {
-    [entry::CHECKS, round_trip::CHECKS, refusals::CHECKS, stateful::CHECKS].concat()
+    [
+        entry::CHECKS,
+        round_trip::CHECKS,
+        refusals::CHECKS,
+        crud::CHECKS,
+        links::CHECKS,
+        rules::CHECKS,
+        helpers::CHECKS,
+        people::CHECKS,
+        strangers::CHECKS,
+        actions::CHECKS,
+        canvasses::CHECKS,
+        functions::CHECKS,
+        answers::CHECKS,
+        schedule::CHECKS,
+        stateful::CHECKS,
+    ]
+    .concat()
 }
 
 #[cfg(test)]

@@ -1,0 +1,172 @@
+//! The helpers that record an action of a person (HLP-11 to HLP-15).
+
+use serde_json::{Value, json};
+
+use super::helpers::{ignored, row, somebody};
+use super::same::{Each, holds, identified, is_one, kept, must, part};
+use crate::check::{Check, Cx, Stop};
+use crate::generate;
+use crate::kinds::kind;
+use crate::session::Record;
+use crate::world::{helper_address, ticketed, with};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("hlp/record-signature", &["HLP-11", "HLP-06", "RES-signature-08"], |cx| Box::pin(record(cx)))
+        .about("signature")
+        .needs("helper.record_signature"),
+    Check::new("hlp/record-submission", &["HLP-12", "HLP-06"], |cx| Box::pin(record(cx)))
+        .about("submission")
+        .needs("helper.record_submission"),
+    Check::new("hlp/record-donation", &["HLP-13", "HLP-06", "RES-donation-21"], |cx| Box::pin(record(cx)))
+        .about("donation")
+        .needs("helper.record_donation"),
+    Check::new("hlp/record-outreach", &["HLP-14", "HLP-06", "RES-outreach-13"], |cx| Box::pin(record(cx)))
+        .about("outreach")
+        .needs("helper.record_outreach"),
+    Check::new("hlp/record-attendance", &["HLP-15", "HLP-06", "RES-attendance-15"], |cx| Box::pin(record(cx)))
+        .about("attendance")
+        .needs("helper.record_attendance"),
+    Check::new("hlp/record-tickets", &["HLP-15", "RES-attendance-05"], |cx| Box::pin(tickets(cx)))
+        .needs("helper.record_attendance and fixture.ticketed_event"),
+    Check::new("hlp/donation-links", &["RES-donation-22"], |cx| Box::pin(donation_links(cx)))
+        .needs("helper.record_donation and helper.record_donation.links"),
+];
+
+/// A record helper: what it takes, what it answers, where that is found, and what it counts (HLP-11 to HLP-15).
+async fn record(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else { return Ok(()) };
+    let own: &[&str] = &[row(one)];
+    let reached: &[&str] = match one {
+        "signature" => &["HLP-11", "HLP-06", "RES-signature-08"],
+        "outreach" => &["HLP-14", "HLP-06", "RES-outreach-13"],
+        "submission" => &["HLP-12", "HLP-06"],
+        "donation" => &["HLP-13", "HLP-06"],
+        _ => &["HLP-15", "HLP-06"],
+    };
+    let links: &[&str] = match one {
+        "donation" => &["HLP-13", "RES-donation-21"],
+        "attendance" => &["HLP-15", "RES-attendance-15"],
+        _ => own,
+    };
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let (Some(container), Some(under)) = (&ready.container, kind.under) else { return Ok(()) };
+    let before = api.reread(container).await?;
+    let person = somebody(cx);
+    let body = identified(cx, ready.body(cx, Some(&person)));
+    let made = api.call(reached, &ready, &body).await?;
+    kept(cx, own, &body, &made);
+    kept(cx, &["HLP-06"], &body, &made);
+    if !cx.declared().helpers_only() {
+        must(cx, links, made.link("self").is_some(), || format!("no link self in {}", made.short()))?;
+    }
+    if cx.declared().links(one, under) {
+        api.leads_to(links, &made, under, container, under).await?;
+    }
+    if cx.declared().links(one, "person") {
+        let who = api.person_of(&made, "person").await?;
+        let right = is_one(&who, &Record { json: person, ..who.clone() });
+        let rows: &[&str] = if one == "attendance" { own } else { links };
+        holds(cx, rows, right, || format!("{} is not the person who was posted", who.short()));
+        api.is_listed(own, &who, "person", kind.many, &made).await?;
+    }
+    api.is_listed(own, container, under, kind.many, &made).await?;
+    if cx.declared().offers(one, "read") {
+        let read = api.reread(&made).await?;
+        kept(cx, own, &body, &read);
+        for (name, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
+            let same = field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
+            cx.holds("HLP-06", same, || {
+                format!("{name} was answered as {}, reads {}", made[name.as_str()], read[name.as_str()])
+            });
+        }
+    }
+    for (path, more) in [(kind.counted.unwrap_or_default(), 1.0), ("total_amount", 12.5)] {
+        let counts = cx.declared().field(under, path).is_some_and(|field| field.readable);
+        let sums = path != "total_amount" || (one == "donation" && body["amount"].is_number());
+        if counts && sums && (path != "total_accepted" || body["status"] == "accepted") {
+            api.total_is(own, container, path, before[path].as_f64().unwrap_or(0.0) + more).await?;
+        }
+    }
+    Ok(())
+}
+
+/// An attendance of a ticketed event: its tickets come back, and it has no `attended` of its own.
+async fn tickets(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let event = api.make("event", &part(cx, "event", &ticketed())).await?;
+    let url = helper_address(&event, "record_attendance")?;
+    let person = somebody(cx);
+    let tickets = part(
+        cx,
+        "attendance",
+        &json!({"status": "accepted", "attended": true, "tickets": [
+        {"title": "Standard", "description": "First row", "attended": true}, {"title": "Balcony"}]}),
+    );
+    if !tickets["tickets"].is_array() {
+        return Err(Stop::Inconclusive("tickets are not declared".to_owned()));
+    }
+    let body = with(&cx.marked(&tickets), &json!({ "person": person }));
+    let mut answer = api.post(&url, &body).await?;
+    if answer.status == 400 && body.get("attended").is_some() {
+        // A server may refuse what a ticketed event has not.
+        let mut body = body.clone();
+        if let Some(members) = body.as_object_mut() {
+            members.remove("attended");
+        }
+        answer = api.post(&url, &body).await?;
+    }
+    cx.must("HLP-15", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    let made = answer.record();
+    let mut sent = body;
+    if let Some(members) = sent.as_object_mut() {
+        members.remove("attended");
+    }
+    kept(cx, &["HLP-15"], &sent, &made);
+    let mut shown = vec![made.clone()];
+    if cx.declared().offers("attendance", "read") {
+        shown.push(api.reread(&made).await?);
+    }
+    for record in &shown {
+        let lacks = record.json.get("attended").is_none_or(Value::is_null);
+        cx.holds("RES-attendance-05", lacks, || format!("an attendance of a ticketed event: {}", record.short()));
+    }
+    if cx.declared().links("attendance", "person") {
+        let who = api.person_of(&made, "person").await?;
+        let right = is_one(&who, &Record { json: person, ..who.clone() });
+        cx.holds("HLP-15", right, || format!("{} is not the buyer", who.short()));
+    }
+    Ok(())
+}
+
+/// A donation leads to the attendance or the submission that it goes with (RES-donation-22).
+async fn donation_links(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for one in ["attendance", "submission"] {
+        each.took(linked_donation(cx, one).await)?;
+    }
+    each.end()
+}
+
+async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready("record_donation").await?;
+    let action = api.make(one, &json!({})).await?;
+    let person = somebody(cx);
+    let body = api.linked(&ready.body(cx, Some(&person)), one, &action.own()?);
+    let answer = api.post(&ready.url, &body).await?;
+    if !cx.prefers("RES-donation-22", answer.is_created(), || answer.to_string()) {
+        return Ok(());
+    }
+    let made = answer.record();
+    api.about(&ready, &made).await.map(drop).or_else(ignored)?;
+    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    let found = match read.href(one) {
+        Some(href) => Some(api.get(&href).await?),
+        None => None,
+    };
+    let right = found.as_ref().is_some_and(|found| found.status == 200 && is_one(&found.record(), &action));
+    cx.prefers("RES-donation-22", right, || format!("the link {one} does not lead to what was sent: {}", read.short()));
+    Ok(())
+}

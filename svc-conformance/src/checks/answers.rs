@@ -1,0 +1,109 @@
+//! Answers to questions that a helper takes for its person (HAF-07 to HAF-10).
+
+use serde_json::{Value, json};
+
+use super::functions::{about, any_helper, below, call, note_rest};
+use super::helpers::somebody;
+use super::same::put;
+use crate::check::{Check, Cx, Stop};
+use crate::session::{Client, Record};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("haf/answers", &["HAF-07", "HAF-08", "HAF-09", "HAF-10"], |cx| Box::pin(answers(cx)))
+        .needs("haf.add_questions_responses_uri"),
+    Check::new("haf/wrong-answers", &["HAF-09"], |cx| Box::pin(wrong_answers(cx)))
+        .needs("haf.add_questions_responses_uri"),
+];
+
+/// A question of a sort; those of choices have three.
+pub(super) async fn question(api: &Client<'_>, sort: &str) -> Result<Record, Stop> {
+    let responses = match sort {
+        "Paragraph" => json!([]),
+        _ => json!([{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}, {"key": "c3", "name": "maybe"}]),
+    };
+    let mut fields = json!({"question_type": sort, "responses": responses});
+    if sort == "Paragraph"
+        && let Some(members) = fields.as_object_mut()
+    {
+        members.remove("responses");
+    }
+    let kind = crate::kinds::kind("question").ok_or_else(|| Stop::Inconclusive("no questions".to_owned()))?;
+    if !api.cx.declared().offers("question", "create") {
+        return Err(Stop::Inconclusive("no question can be created".to_owned()));
+    }
+    api.create(kind, &api.cx.marked(&fields)).await
+}
+
+/// An answer for each element; questions by address and by identifier; keys and free text (HAF-07 to HAF-10).
+async fn answers(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = any_helper(&api).await?;
+    let sorts = ["SingleChoice", "MultiChoice", "Paragraph"];
+    let mut asked = Vec::new();
+    for sort in sorts {
+        asked.push(question(&api, sort).await?);
+    }
+    let [single, multi, text] = asked.as_slice() else { return Ok(()) };
+    let by_identifier = |question: &Record| -> Result<Value, Stop> {
+        match question.identifiers().first() {
+            Some(identifier) => Ok(json!(identifier)),
+            None => Ok(json!(question.own()?)),
+        }
+    };
+    let elements = json!([
+        {"question": single.own()?, "responses": ["b2"]},
+        {"question": by_identifier(multi)?, "responses": ["a1", "c3"]},
+        {"question": text.own()?, "value": "In my own words"},
+    ]);
+    let called = call(cx, &ready, &json!({ "add_questions_responses_uri": elements })).await?;
+    for row in ["HAF-07", "HAF-08", "HAF-09", "HAF-10"] {
+        cx.holds(row, called.person.is_some(), || called.answer.to_string());
+    }
+    let Some(person) = called.person else { return Err(Stop::Failed) };
+    if cx.declared().lists_below("person", "answers") {
+        let found = below(&api, &person, "answers").await?;
+        cx.holds("HAF-07", found.len() == 3, || format!("{} answers instead of 3 of {}", found.len(), person.short()));
+    }
+    if !cx.declared().lists_below("question", "answers") {
+        return Ok(());
+    }
+    for (question, row, keys, value) in [
+        (single, "HAF-08", json!(["b2"]), None),
+        (multi, "HAF-08", json!(["a1", "c3"]), None),
+        (text, "HAF-10", json!([]), Some("In my own words")),
+    ] {
+        let found = below(&api, question, "answers").await?;
+        for row in [row, "HAF-07"] {
+            cx.holds(row, found.len() == 1, || format!("{} answers instead of 1 of {}", found.len(), question.short()));
+        }
+        let Some(answer) = found.first() else { continue };
+        let declared = |name: &str| cx.declared().field("answer", name).is_some_and(|field| field.readable);
+        if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
+            cx.holds("HAF-09", answer["responses"] == keys, || format!("{keys} were chosen: {}", answer.short()));
+        }
+        if let Some(value) = value.filter(|_| declared("value")) {
+            cx.holds("HAF-10", answer["value"] == value, || format!("{value:?} was said: {}", answer.short()));
+        }
+        if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
+            cx.holds("HAF-07", right, || format!("another person's: {}", answer.short()));
+        }
+    }
+    Ok(())
+}
+
+/// A key that the question does not have, and two keys where one is taken, are errors (HAF-09).
+async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = any_helper(&api).await?;
+    let single = question(&api, "SingleChoice").await?;
+    for keys in [json!(["zz"]), json!(["a1", "b2"])] {
+        let element = json!([{"question": single.own()?, "responses": keys}]);
+        let person = somebody(cx);
+        let mut body = ready.body(cx, Some(&person));
+        put(&mut body, "add_questions_responses_uri", element);
+        let answer = api.post(&ready.url, &body).await?;
+        note_rest(&api, &ready, &answer, &body, &person).await?;
+        cx.holds("HAF-09", answer.is_refused(), || format!("{keys} for a SingleChoice question: {answer}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their helper records.
+
+use serde_json::{Value, json};
+
+use super::crud::is_page;
+use super::helpers::{Ready, own_fields, somebody};
+use super::same::{Each, is_one, kept, put};
+use crate::check::{Check, Cx, Stop};
+use crate::generate;
+use crate::session::{Client, Record};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new(
+        "hlp/record-canvass",
+        &["HLP-06", "HLP-16", "HLP-17", "RES-canvass-06", "RES-canvass-12", "RES-person-48"],
+        |cx| Box::pin(canvass(cx)),
+    )
+    .needs("helper.record_canvass"),
+    Check::new("hlp/canvasser", &["RES-canvass-07", "RES-canvass-12"], |cx| Box::pin(canvasser(cx)))
+        .needs("helper.record_canvass and field:canvass.canvasser"),
+    Check::new(
+        "hlp/canvass-answers",
+        &["RES-canvass-08", "RES-canvass-09", "RES-canvass-10", "RES-canvass-11"],
+        |cx| Box::pin(answers(cx)),
+    )
+    .needs("helper.record_canvass and field:canvass.question_response"),
+    Check::new("hlp/canvass-takes-no-person", &["HLP-18"], |cx| Box::pin(no_person(cx))).needs("helper.record_canvass"),
+    Check::new("hlp/canvass-of-nobody", &["HLP-17"], |cx| Box::pin(nobody(cx))).needs("helper.record_canvass"),
+];
+
+/// The person who has the helper.
+fn target(ready: &Ready) -> Result<&Record, Stop> {
+    ready.container.as_ref().ok_or_else(|| Stop::Inconclusive("no person has the helper".to_owned()))
+}
+
+/// A canvass with its fields and its links.
+async fn canvass(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready("record_canvass").await?;
+    let target = target(&ready)?;
+    let named = ["record_canvass_helper", "record_canvas_helper"].iter().any(|name| target.href(name).is_some());
+    cx.must("RES-person-48", named, || format!("no link to the canvass helper in {}", target.short()))?;
+    for code in ["9", ""] {
+        let mut fields = own_fields(cx, "canvass");
+        if fields.get("status_code").is_some() {
+            put(&mut fields, "status_code", code);
+        }
+        let sent = cx.marked(&fields);
+        let made = api.call(&["HLP-16", "HLP-06", "RES-person-48"], &ready, &json!({ "canvass": sent })).await?;
+        let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made.clone() };
+        for record in [&made, &read] {
+            kept(cx, &["HLP-16"], &sent, record);
+            if fields.get("status_code").is_some() {
+                let same = generate::restored(&json!(code), record.json.get("status_code"));
+                cx.holds("RES-canvass-06", same, || format!("status_code was {code:?}: {}", record.short()));
+            }
+            links(cx, &api, record, target).await?;
+        }
+    }
+    Ok(())
+}
+
+/// `target` leads to the person in the path, `answers` and `taggings` to collections.
+async fn links(cx: &Cx, api: &Client<'_>, made: &Record, target: &Record) -> Result<(), Stop> {
+    let declared = cx.declared();
+    if declared.helpers_only() {
+        return Ok(());
+    }
+    cx.holds("RES-canvass-12", made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    if declared.links("canvass", "target") {
+        api.leads_to(&["RES-canvass-12", "HLP-17"], made, "target", target, "person").await?;
+    }
+    for name in ["answers", "taggings"].into_iter().filter(|name| declared.links("canvass", name)) {
+        let href = made.href(name);
+        if cx.holds("RES-canvass-12", href.is_some(), || format!("no link {name} in {}", made.short())) {
+            let answer = api.get(&href.unwrap_or_default()).await?;
+            cx.holds("RES-canvass-12", is_page(&answer), || format!("{name} is no collection: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// The person who made the contact is linked.
+async fn canvasser(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready("record_canvass").await?;
+    let canvasser = api.person().await?;
+    let mut sent = cx.marked(&own_fields(cx, "canvass"));
+    put(&mut sent, "canvasser", canvasser.own()?);
+    let made = api.call(&["RES-canvass-07"], &ready, &json!({ "canvass": sent })).await?;
+    let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made };
+    api.leads_to(&["RES-canvass-07", "RES-canvass-12"], &read, "canvasser", &canvasser, "person").await?;
+    Ok(())
+}
+
+/// Chosen keys and free text come back, in the canvass itself or as its answer.
+async fn answers(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    each.took(answer(cx, "MultiChoice").await)?;
+    each.took(answer(cx, "Paragraph").await)?;
+    each.end()
+}
+
+async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
+    let api = cx.api();
+    let (member, row, value) = match sort {
+        "Paragraph" => ("value", "RES-canvass-10", json!("Because I said so")),
+        _ => ("responses", "RES-canvass-11", json!(["b2"])),
+    };
+    if cx.declared().field("canvass", &format!("question_response.{member}")).is_none() {
+        return Err(Stop::Inconclusive(format!("question_response.{member} is not declared")));
+    }
+    let question = super::answers::question(&api, sort).await?;
+    let ready = api.ready("record_canvass").await?;
+    let mut sent = cx.marked(&own_fields(cx, "canvass"));
+    put(&mut sent, "question_response", json!({ "question": question.own()?, member: value }));
+    let made = api.call(&["RES-canvass-08"], &ready, &json!({ "canvass": sent })).await?;
+    let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made };
+    let shown = match &read["question_response"] {
+        Value::Array(list) => list.first().cloned().unwrap_or_default(),
+        other => other.clone(),
+    };
+    let mut looked = false;
+    if shown.is_object() {
+        looked = true;
+        cx.holds("RES-canvass-08", true, String::new);
+        let same = generate::restored(&value, shown.get(member));
+        cx.holds(row, same, || format!("{member} was {value}: {}", read.short()));
+        asked(cx, &api, &read, &shown["question"], &question).await?;
+    }
+    let Some(url) = read.href("answers").filter(|_| cx.declared().lists_below("canvass", "answers")) else {
+        return if looked { Ok(()) } else { Err(Stop::Inconclusive("the response cannot be read".to_owned())) };
+    };
+    let found = api.members(&url).await?;
+    if looked && found.is_empty() {
+        return Ok(());
+    }
+    cx.must("RES-canvass-08", found.len() == 1, || format!("{} answers of {}", found.len(), read.short()))?;
+    let Some(found) = found.first() else { return Ok(()) };
+    if cx.declared().field("answer", member).is_some_and(|field| field.readable) {
+        let same = generate::restored(&value, found.json.get(member));
+        cx.holds(row, same, || format!("{member} was {value}: {}", found.short()));
+    }
+    if cx.declared().links("answer", "question") {
+        api.leads_to(&["RES-canvass-09"], found, "question", &question, "question").await?;
+    }
+    Ok(())
+}
+
+/// The question of a response that a canvass shows: an address, an identifier, or a link (RES-canvass-09).
+async fn asked(cx: &Cx, api: &Client<'_>, read: &Record, shown: &Value, question: &Record) -> Result<(), Stop> {
+    let text = shown["href"].as_str().or_else(|| shown.as_str()).unwrap_or_default();
+    let mut right = question.carries(text);
+    if let (false, Some(url)) = (right, crate::address::resolve(&read.url, text))
+        && cx.declared().offers("question", "read")
+    {
+        let answer = api.get(&url).await?;
+        right = answer.status == 200 && is_one(&answer.record(), question);
+    }
+    cx.holds("RES-canvass-09", right, || format!("{shown} is not the question {}", question.short()));
+    Ok(())
+}
+
+/// A person in the body is nobody new (HLP-18).
+async fn no_person(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    if !cx.declared().offers("person", "list") {
+        return Err(Stop::Inconclusive("people cannot be listed".to_owned()));
+    }
+    let ready = api.ready("record_canvass").await?;
+    let people = api.collection("people").await?;
+    let before = api.total(&people).await?;
+    let mut body = ready.body(cx, None);
+    put(&mut body, "person", somebody(cx));
+    let answer = api.post(&ready.url, &body).await?;
+    cx.holds("HLP-18", answer.is_created() || answer.status == 400, || answer.to_string());
+    let after = api.total(&people).await?;
+    cx.holds("HLP-18", before == after, || format!("{before:?} people before, {after:?} after: {answer}"));
+    Ok(())
+}
+
+/// The person in the path must exist (HLP-17).
+async fn nobody(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    if !cx.declared().offers("person", "delete") {
+        return Err(Stop::Inconclusive("no person can be deleted".to_owned()));
+    }
+    let ready = api.ready("record_canvass").await?;
+    api.remove(target(&ready)?).await?;
+    let answer = api.post(&ready.url, &ready.body(cx, None)).await?;
+    cx.holds("HLP-17", matches!(answer.status, 400 | 404), || format!("the person is gone: {answer}"));
+    Ok(())
+}

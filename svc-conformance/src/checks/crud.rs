@@ -1,0 +1,377 @@
+//! Create, update and delete (CRU); values and their changes are looked at in `round_trip`.
+
+use serde_json::{Value, json};
+
+use super::same::{Each, holds, identified, is_one, kept, must, part};
+use crate::check::{Check, Cx, Stop};
+use crate::fields::{self, Shape};
+use crate::generate;
+use crate::kinds::{Kind, kind};
+use crate::passive::instant;
+use crate::session::{Answer, Client, Record};
+use crate::world::least;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("cru/create-signature", &["CRU-01", "CRU-02", "CRU-03", "CRU-13", "ERR-13"], |cx| Box::pin(action(cx)))
+        .about("signature")
+        .needs("signatures.create"),
+    Check::new("cru/create-submission", &["CRU-06", "CRU-07", "CRU-13", "ERR-13"], |cx| Box::pin(action(cx)))
+        .about("submission")
+        .needs("submissions.create"),
+    Check::new("cru/create-question", &["CRU-10", "CRU-13", "ERR-13"], |cx| Box::pin(top(cx)))
+        .about("question")
+        .needs("questions.create"),
+    Check::new("cru/create-share-page", &["CRU-12", "CRU-13", "ERR-13"], |cx| Box::pin(top(cx)))
+        .about("share_page")
+        .needs("share_pages.create"),
+    Check::new("cru/update-signature", &["CRU-04", "ERR-15"], |cx| Box::pin(update(cx)))
+        .about("signature")
+        .needs("signatures.update"),
+    Check::new("cru/update-submission", &["CRU-08", "ERR-15"], |cx| Box::pin(update(cx)))
+        .about("submission")
+        .needs("submissions.update"),
+    Check::new("cru/update-question", &["CRU-11", "ERR-15"], |cx| Box::pin(update(cx)))
+        .about("question")
+        .needs("questions.update"),
+    Check::new("cru/delete-signature", &["CRU-05", "CRU-14", "ERR-17"], |cx| Box::pin(delete(cx)))
+        .about("signature")
+        .needs("signatures.delete"),
+    Check::new("cru/delete-submission", &["CRU-09", "CRU-14", "ERR-17"], |cx| Box::pin(delete(cx)))
+        .about("submission")
+        .needs("submissions.delete"),
+    Check::new("cru/created-is-there", &["CRU-13", "CRU-22", "ERR-13"], |cx| Box::pin(created(cx))).needs("*.create"),
+    Check::new("cru/deleted-is-gone", &["CRU-14", "ERR-17", "ERR-11"], |cx| Box::pin(deleted(cx))).needs("*.delete"),
+    Check::new("cru/put-back", &["CRU-15", "CRU-16"], |cx| Box::pin(put_back(cx))).needs("*.update"),
+];
+
+/// What is sent for an action.
+fn fields_of(one: &str) -> Value {
+    let mut body = json!({
+        "origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z",
+        "referrer_data": {"source": "mail-3", "website": "example.org"},
+    });
+    if one == "signature" {
+        super::same::put(&mut body, "comments", "Yes, \u{e9} & \u{1f600}");
+    }
+    body
+}
+
+/// An action is created in its container's collection, with a link to an existing person.
+async fn action(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
+    let (create, person_row, identifier): (&[&str], &[&str], &[&str]) = match one {
+        "signature" => (&["CRU-01"], &["CRU-02"], &["CRU-03"]),
+        _ => (&["CRU-06"], &["CRU-06"], &["CRU-06"]),
+    };
+    let api = cx.api();
+    let container = api.make(under, &json!({})).await?;
+    let person = api.person().await?;
+    let sent = identified(cx, cx.marked(&part(cx, one, &fields_of(one))));
+    let url = container.leads(kind.many)?;
+    let answer = api.post(&url, &api.linked(&sent, "person", &person.own()?)).await?;
+    must(cx, create, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    let made = api.created(kind, &answer)?;
+    kept(cx, create, &sent, &made);
+    generated(cx, identifier, &sent, &made);
+    if cx.declared().links(one, "person") {
+        api.leads_to(person_row, &made, "person", &person, "person").await?;
+    }
+    api.is_listed(person_row, &person, "person", kind.many, &made).await?;
+    api.is_listed(create, &container, under, kind.many, &made).await?;
+    if one == "submission" {
+        links_of_submission(cx, &api, &made, &container, &person).await?;
+    }
+    let read = if cx.declared().offers(one, "read") { api.reread(&made).await? } else { made };
+    kept(cx, create, &sent, &read);
+    let Some(nobody) = api.nobody().await? else { return Ok(()) };
+    let refused = api.post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody)).await?;
+    holds(cx, person_row, refused.is_refused(), || format!("a link to nobody is not refused: {refused}"));
+    Ok(())
+}
+
+/// The server's own identifier, and its dates (CRU-03).
+fn generated(cx: &Cx, rows: &[&str], sent: &Value, made: &Record) {
+    let declared = cx.declared();
+    if declared.has_field("*", "identifiers") {
+        let ours = sent["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
+        let more = made.identifiers().iter().filter(|one| !ours.iter().any(|our| our == *one)).count();
+        holds(cx, rows, more > 0, || format!("no identifier of the server's own in {}", made.short()));
+    }
+    for name in ["created_date", "modified_date"] {
+        if declared.has_field("*", name) {
+            let dated = made[name].as_str().and_then(instant).is_some();
+            holds(cx, rows, dated, || format!("{name} is {} in {}", made[name], made.short()));
+        }
+    }
+}
+
+async fn links_of_submission(
+    cx: &Cx,
+    api: &Client<'_>,
+    made: &Record,
+    form: &Record,
+    person: &Record,
+) -> Result<(), Stop> {
+    let declared = cx.declared();
+    cx.holds("CRU-07", made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    for (name, to) in [("form", form), ("person", person)] {
+        if declared.links("submission", name) {
+            api.leads_to(&["CRU-07"], made, name, to, name).await?;
+        }
+    }
+    if declared.links("submission", "answers") {
+        let href = made.href("answers");
+        cx.must("CRU-07", href.is_some(), || format!("no link answers in {}", made.short()))?;
+        let answer = api.get(&href.unwrap_or_default()).await?;
+        cx.holds("CRU-07", is_page(&answer), || format!("the link answers leads to no collection: {answer}"));
+    }
+    Ok(())
+}
+
+/// Whether an answer is a page of a collection; an empty one may be `{}` (COL-30).
+pub(super) fn is_page(answer: &Answer) -> bool {
+    let empty = answer.json.as_object().is_some_and(serde_json::Map::is_empty);
+    answer.status == 200 && (answer.json["total_records"].is_number() || empty)
+}
+
+/// A question or a share page is created in its collection.
+async fn top(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let Some(kind) = kind(one) else { return Ok(()) };
+    let row: &[&str] = if one == "question" { &["CRU-10"] } else { &["CRU-12"] };
+    let api = cx.api();
+    let named =
+        json!({"name": "colour", "title": "Which colour?", "description": "<b>Pick</b> & go", "summary": "One"});
+    let more = match one {
+        "question" => json!({"question_type": "SingleChoice", "responses": [
+            {"key": "r1", "name": "red", "title": "Red"}, {"key": "g2", "name": "green", "title": "Green"}]}),
+        _ => json!({"origin_system": "Elsewhere", "share_url": "https://example.org/t",
+            "share_options": [{"email_share": {"subject": "Look"}}]}),
+    };
+    let sent = crate::world::with(&least(cx, one), &part(cx, one, &crate::world::with(&named, &more)));
+    let sent = identified(cx, cx.marked(&sent));
+    let url = api.collection(kind.many).await?;
+    let answer = api.post(&url, &sent).await?;
+    must(cx, row, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    let made = api.created(kind, &answer)?;
+    kept(cx, row, &sent, &made);
+    if !cx.declared().helpers_only() {
+        must(cx, row, made.link("self").is_some(), || format!("no link self in {}", made.short()))?;
+    }
+    if one == "question" && cx.declared().links(one, "answers") {
+        let href = made.href("answers");
+        must(cx, row, href.is_some(), || format!("no link answers in {}", made.short()))?;
+        let answer = api.get(&href.unwrap_or_default()).await?;
+        holds(cx, row, is_page(&answer), || format!("the link answers leads to no collection: {answer}"));
+    }
+    if cx.declared().offers(one, "read") {
+        kept(cx, row, &sent, &api.reread(&made).await?);
+    }
+    Ok(())
+}
+
+/// Fields of text at the top of a kind that may be changed freely.
+fn texts(cx: &Cx, one: &str) -> Vec<&'static str> {
+    let free = |name: &str| !name.ends_with("_date") && !name.ends_with("_url") && !matches!(name, "name" | "type");
+    let listed = fields::of(one).filter(|field| field.shape == Shape::Text && !field.path.contains('.'));
+    let writable = |name: &str| {
+        let field = cx.declared().field(one, name);
+        field.is_some_and(|field| field.writable && field.readable && !field.computed)
+    };
+    listed.map(|field| field.path).filter(|name| free(name) && writable(name)).collect()
+}
+
+/// One field after the other is changed; the answer is the whole resource, and nothing else changes.
+async fn update(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let rows: &[&str] = match one {
+        "signature" => &["CRU-04"],
+        "submission" => &["CRU-08"],
+        _ => &["CRU-11"],
+    };
+    let api = cx.api();
+    let first = part(cx, one, &fields_of(one));
+    let made = api.make(one, &first).await?;
+    let names = texts(cx, one);
+    if names.is_empty() {
+        return Err(Stop::Inconclusive(format!("no text of {one} is declared writable")));
+    }
+    let mut before = read(&api, one, &made).await?;
+    for (turn, name) in names.iter().chain(names.first()).enumerate() {
+        let value = format!("Changed {turn}");
+        let answer = api.put(&before.own()?, &json!({ *name: value })).await?;
+        must(cx, rows, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        let answered = answer.record();
+        let mut after = vec![answered.clone()];
+        if cx.declared().offers(one, "read") {
+            after.push(api.reread(&before).await?);
+        }
+        for after in &after {
+            for (other, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
+                let expected = if other == name { &json!(value) } else { &before[other.as_str()] };
+                let right = generate::restored(expected, after.json.get(other)) || field.computed;
+                holds(cx, rows, right, || {
+                    format!("{name} was changed to {value:?}; {other} is {}, not {expected}", after[other.as_str()])
+                });
+            }
+            holds(cx, rows, is_one(after, &before), || format!("another record: {}", after.short()));
+        }
+        before = after.pop().unwrap_or(answered);
+    }
+    Ok(())
+}
+
+async fn read(api: &Client<'_>, one: &str, made: &Record) -> Result<Record, Stop> {
+    if api.cx.declared().offers(one, "read") { api.reread(made).await } else { Ok(made.clone()) }
+}
+
+/// A deleted action is not found, and neither its container nor its person lists it.
+async fn delete(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
+    let rows: &[&str] = if one == "signature" { &["CRU-05"] } else { &["CRU-09"] };
+    let api = cx.api();
+    let container = api.make(under, &json!({})).await?;
+    let person = api.person().await?;
+    let other = api.act(&container, one, &person, &cx.marked(&json!({}))).await?;
+    let made = api.act(&container, one, &person, &cx.marked(&json!({}))).await?;
+    let own = made.own()?;
+    let answer = api.delete(&own).await?;
+    let rows_of_form: Vec<&str> = rows.iter().copied().chain(["CRU-14", "ERR-17"]).collect();
+    must(cx, &rows_of_form, is_removal(&answer), || answer.to_string())?;
+    if cx.declared().offers(one, "read") {
+        let (gone, answer) = api.is_gone(&own).await?;
+        holds(cx, rows, gone, || format!("after its deletion: {answer}"));
+    }
+    for (owner, record) in [(under, &container), ("person", &person)] {
+        let Some(url) = record.href(kind.many).filter(|_| cx.declared().lists_below(owner, kind.many)) else {
+            continue;
+        };
+        let ghost = api.find_in(&url, &made).await?;
+        holds(cx, rows, ghost.is_none(), || format!("{} lists what was deleted", record.short()));
+        let there = api.find_in(&url, &other).await?;
+        holds(cx, rows, there.is_some(), || format!("{} lacks what was not deleted", record.short()));
+    }
+    Ok(())
+}
+
+/// 204 without a body, or 200 with a notice (CRU-14).
+fn is_removal(answer: &Answer) -> bool {
+    match answer.status {
+        204 => answer.body.is_empty(),
+        200 => answer.json["notice"].as_str().is_some_and(|notice| !notice.is_empty()),
+        _ => false,
+    }
+}
+
+/// Whatever is created is readable at its `self`, and listed (CRU-22); one status for each operation (CRU-13).
+async fn created(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for kind in cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")) {
+        each.took(there(cx, kind).await)?;
+    }
+    each.end()
+}
+
+async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
+    let (one, declared) = (kind.one, cx.declared());
+    let api = cx.api();
+    let sample = part(cx, one, &json!({"origin_system": "Elsewhere", "title": "A title", "given_name": "Ada"}));
+    let made = api.make(one, &sample).await?;
+    if declared.offers(one, "read") {
+        let answer = api.get(&made.own()?).await?;
+        let found = answer.status == 200 && answer.json.is_object();
+        cx.must("CRU-22", found, || format!("a created {one} is not at its `self`: {answer}"))?;
+        let read = answer.record();
+        for (name, _) in
+            declared.fields(one).into_iter().flatten().filter(|(_, field)| field.readable && !field.computed)
+        {
+            let same = generate::restored(&made[name.as_str()], read.json.get(name));
+            cx.holds("CRU-22", same, || {
+                format!(
+                    "{name} of a created {one} was answered as {}, reads {}",
+                    made[name.as_str()],
+                    read[name.as_str()]
+                )
+            });
+        }
+        cx.holds("CRU-22", is_one(&made, &read), || format!("`self` leads to another record: {}", read.short()));
+        let (then, now) = (&made["created_date"], &read["created_date"]);
+        cx.holds("CRU-22", generate::restored(then, Some(now)), || format!("created_date was {then} and is {now}"));
+    }
+    let container = match kind.under.and_then(|under| made.href(if under == "person" { "target" } else { under })) {
+        Some(href) => Some(api.get(&href).await?).filter(|answer| answer.status == 200).map(|answer| answer.record()),
+        None => None,
+    };
+    if let Some(url) = api.home(one, container.as_ref()).await? {
+        let listed = api.find_in(&url, &made).await?;
+        cx.holds("CRU-22", listed.is_some(), || format!("the collection lacks the created {}", made.short()));
+    }
+    Ok(())
+}
+
+/// Whatever is deleted is answered as such, and is not found afterwards.
+async fn deleted(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    let api = cx.api();
+    for kind in cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "delete")) {
+        each.took(gone(cx, &api, kind).await)?;
+    }
+    each.end()
+}
+
+async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
+    let made = api.make(kind.one, &json!({})).await?;
+    // A record that was there before is not removed.
+    if kind.under.is_none() && !cx.declared().offers(kind.one, "create") && kind.helper.is_none() {
+        return Err(Stop::Inconclusive(format!("no {} can be created", kind.one)));
+    }
+    api.remove(&made).await?;
+    if cx.declared().offers(kind.one, "read") {
+        let (gone, answer) = api.is_gone(&made.own()?).await?;
+        cx.holds("ERR-11", gone, || format!("a deleted {} is still there: {answer}", kind.one));
+    }
+    Ok(())
+}
+
+/// A whole representation is put back with one change, as clients do that read before they write.
+async fn put_back(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    let kinds = cx.declared().kinds().filter(|kind| {
+        let made = kind.under.is_some() || cx.declared().offers(kind.one, "create");
+        made && cx.declared().offers(kind.one, "update") && cx.declared().offers(kind.one, "read")
+    });
+    for kind in kinds {
+        each.took(whole(cx, kind.one).await)?;
+    }
+    each.end()
+}
+
+async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
+    let api = cx.api();
+    let Some(name) = texts(cx, one).first().copied() else {
+        return Err(Stop::Inconclusive(format!("no text of {one} is declared writable")));
+    };
+    let before = api.make(one, &json!({ name: "As it was" })).await?;
+    let before = api.reread(&before).await?;
+    let mut body = before.json.clone();
+    super::same::put(&mut body, name, "Put back");
+    let answer = api.put(&before.own()?, &body).await?;
+    if answer.status == 400 && cx.declared().behaves("rejects_read_only") {
+        cx.prefers("CRU-16", true, String::new);
+        return Ok(());
+    }
+    if !cx.prefers("CRU-16", answer.status == 200, || format!("a {one} put back as it was read: {answer}")) {
+        return Ok(());
+    }
+    let after = api.reread(&before).await?;
+    for (other, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
+        let expected = if other == name { &json!("Put back") } else { &before[other.as_str()] };
+        let right = field.computed || generate::restored(expected, after.json.get(other));
+        cx.holds("CRU-15", right, || {
+            format!("a {one} was put back with another {name}; {other} is {}, not {expected}", after[other.as_str()])
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
+
+use serde_json::{Value, json};
+
+use super::helpers::{Ready, declared_helpers, somebody};
+use super::same::{Each, is_one, put};
+use crate::check::{Check, Cx, Stop};
+use crate::session::{Answer, Client, Record};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("haf/every-helper", &["HAF-01"], |cx| Box::pin(everywhere(cx))).needs("haf.* and helper.*.but_schedule"),
+    Check::new("haf/add-tags", &["HAF-02"], |cx| Box::pin(members(cx))).about("add_tags").needs("haf.add_tags"),
+    Check::new("haf/unknown-tag", &["HAF-03", "ERR-37"], |cx| Box::pin(unknown_tag(cx))).needs("haf.add_tags"),
+    Check::new("haf/add-tags-uri", &["HAF-04"], |cx| Box::pin(members(cx)))
+        .about("add_tags_uri")
+        .needs("haf.add_tags_uri"),
+    Check::new("haf/add-lists", &["HAF-05"], |cx| Box::pin(members(cx))).about("add_lists").needs("haf.add_lists"),
+    Check::new("haf/add-lists-uri", &["HAF-06"], |cx| Box::pin(members(cx)))
+        .about("add_lists_uri")
+        .needs("haf.add_lists_uri"),
+    Check::new("haf/triggers", &["HAF-01", "HAF-11", "HAF-12", "HAF-13"], |cx| Box::pin(triggers(cx)))
+        .needs("haf.triggers and helper.*.but_schedule")
+        .has_side_effects(),
+];
+
+/// The functions that add somebody to something: function, kind of the container, its collection of members.
+const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
+    ("add_tags", "tag", "taggings", "HAF-02"),
+    ("add_tags_uri", "tag", "taggings", "HAF-04"),
+    ("add_lists", "list", "items", "HAF-05"),
+    ("add_lists_uri", "list", "items", "HAF-06"),
+];
+
+/// A tag of its own, where people can be tagged through a helper and tags can be made.
+pub(super) async fn fresh_tag(api: &Client<'_>) -> Result<Option<Record>, Stop> {
+    let declared = api.cx.declared();
+    if !declared.acts("add_tags") || !declared.offers("tag", "create") || !declared.lists_below("tag", "taggings") {
+        return Ok(None);
+    }
+    let tag = api.make("tag", &json!({})).await?;
+    Ok(Some(tag).filter(|tag| tag["name"].is_string()))
+}
+
+/// What a membership function is given to add to one container.
+fn given(function: &str, container: &Record) -> Result<Value, Stop> {
+    if function.ends_with("_uri") {
+        return Ok(json!([container.own()?]));
+    }
+    let name = container["name"].as_str();
+    name.map(|name| json!([name])).ok_or_else(|| Stop::Inconclusive(format!("no name in {}", container.short())))
+}
+
+/// The declared functions besides triggers, each with a value of its own.
+pub(super) async fn simple(cx: &Cx) -> Result<Vec<(&'static str, Value)>, Stop> {
+    let api = cx.api();
+    let mut functions = Vec::new();
+    for (function, one, ..) in MEMBERSHIPS {
+        if cx.declared().acts(function) && cx.declared().offers(one, "create") {
+            functions.push((*function, given(function, &api.make(one, &json!({})).await?)?));
+        }
+    }
+    let function = "add_questions_responses_uri";
+    if cx.declared().acts(function) && cx.declared().offers("question", "create") {
+        let question = api.make("question", &json!({})).await?;
+        functions.push((function, json!([{"question": question.own()?, "responses": ["a1"]}])));
+    }
+    Ok(functions)
+}
+
+/// The helper with which functions are tried: the first that is declared and can be reached, and that takes a person.
+pub(super) async fn any_helper(api: &Client<'_>) -> Result<Ready, Stop> {
+    let mut reason = Stop::Inconclusive("no helper that takes a person is declared".to_owned());
+    for name in declared_helpers(api.cx).into_iter().filter(|name| *name != "record_canvass") {
+        match api.ready(name).await {
+            Ok(ready) => return Ok(ready),
+            Err(stop) => reason = stop,
+        }
+    }
+    Err(reason)
+}
+
+/// One call of a helper with functions.
+pub(super) struct Called {
+    pub(super) answer: Answer,
+    /// The person it was about; none if nothing was made.
+    pub(super) person: Option<Record>,
+}
+
+pub(super) async fn call(cx: &Cx, ready: &Ready, functions: &Value) -> Result<Called, Stop> {
+    let api = cx.api();
+    let person = somebody(cx);
+    let mut body = ready.body(cx, Some(&person));
+    for (name, value) in functions.as_object().into_iter().flatten() {
+        put(&mut body, name, value.clone());
+    }
+    let answer = api.post(&ready.url, &body).await?;
+    if answer.is_created() {
+        let person = api.about(ready, &answer.record()).await?;
+        return Ok(Called { answer, person: Some(person) });
+    }
+    Ok(Called { answer, person: None })
+}
+
+/// The members of a person's or a container's collection.
+pub(super) async fn below(api: &Client<'_>, record: &Record, many: &str) -> Result<Vec<Record>, Stop> {
+    api.members(&record.leads(many)?).await
+}
+
+/// Whether one of the members is about a record, by their link; only told where the link is declared.
+pub(super) async fn about(
+    api: &Client<'_>,
+    members: &[Record],
+    one: &str,
+    name: &str,
+    to: &Record,
+) -> Result<Option<bool>, Stop> {
+    if !api.cx.declared().links(one, name) || !api.cx.declared().offers(name, "read") {
+        return Ok(None);
+    }
+    for member in members {
+        let Some(href) = member.href(name) else { continue };
+        let answer = api.get(&href).await?;
+        if answer.status == 200 && is_one(&answer.record(), to) {
+            return Ok(Some(true));
+        }
+    }
+    Ok(Some(false))
+}
+
+/// Holds what a membership function did: the person and the container each have one member that leads to both.
+async fn joined(cx: &Cx, row: &str, member: (&str, &str), person: &Record, containers: &[Record]) -> Result<(), Stop> {
+    let (one, many) = member;
+    let api = cx.api();
+    let kind = crate::kinds::kind(one);
+    let under = kind.and_then(|kind| kind.under).unwrap_or_default();
+    if cx.declared().lists_below("person", many) {
+        let members = below(&api, person, many).await?;
+        cx.must(row, members.len() == containers.len(), || {
+            format!("{many} of the person: {} instead of {}: {}", members.len(), containers.len(), person.short())
+        })?;
+        for container in containers {
+            let found = about(&api, &members, one, under, container).await?;
+            if let Some(found) = found {
+                cx.holds(row, found, || format!("none of the person's {many} leads to {}", container.short()));
+            }
+        }
+    }
+    if cx.declared().lists_below(under, many) {
+        for container in containers {
+            let members = below(&api, container, many).await?;
+            cx.must(row, members.len() == 1, || format!("{many} of {}: {}", container.short(), members.len()))?;
+            if let Some(found) = about(&api, &members, one, "person", person).await? {
+                cx.holds(row, found, || format!("{many} of {} do not lead to the person", container.short()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names or addresses of tags or lists: one membership for each (HAF-02, HAF-04, HAF-05, HAF-06).
+async fn members(cx: &Cx) -> Result<(), Stop> {
+    let found = MEMBERSHIPS.iter().find(|(function, ..)| *function == cx.check.subject);
+    let Some((function, one, many, row)) = found else { return Ok(()) };
+    let api = cx.api();
+    let ready = any_helper(&api).await?;
+    let mut containers = Vec::new();
+    let mut values = Vec::new();
+    for _ in 0..3 {
+        let container = api.make(one, &json!({})).await?;
+        values.extend(given(function, &container)?.as_array().cloned().unwrap_or_default());
+        containers.push(container);
+    }
+    let called = call(cx, &ready, &json!({ *function: values })).await?;
+    cx.must(row, called.person.is_some(), || called.answer.to_string())?;
+    let Some(person) = called.person else { return Ok(()) };
+    let member = if *one == "tag" { "tagging" } else { "item" };
+    joined(cx, row, (member, many), &person, &containers).await
+}
+
+/// A name that no tag has fails for that tagging, by code and property; no tag is made (HAF-03, ERR-37).
+async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = any_helper(&api).await?;
+    let name = format!("no such tag {}", cx.unique());
+    let counted = cx.declared().offers("tag", "list");
+    let tags = if counted { Some(api.collection("tags").await?) } else { None };
+    let before = match &tags {
+        Some(tags) => api.total(tags).await?,
+        None => None,
+    };
+    let person = somebody(cx);
+    let mut body = ready.body(cx, Some(&person));
+    put(&mut body, "add_tags", json!([name]));
+    let answer = api.post(&ready.url, &body).await?;
+    note_rest(&api, &ready, &answer, &body, &person).await?;
+    for row in ["HAF-03", "ERR-37"] {
+        cx.holds(row, answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || format!("an unknown tag: {answer}"));
+    }
+    if let Some(tags) = tags {
+        let after = api.total(&tags).await?;
+        cx.holds("HAF-03", after == before, || format!("there were {before:?} tags, there are {after:?}"));
+    }
+    let kind = answer.error().and_then(|error| error["request_type"].as_str()).unwrap_or("none");
+    cx.chose("a helper that fails in part", kind);
+    Ok(())
+}
+
+/// Notes for clean-up what a helper that failed in part has made.
+pub(super) async fn note_rest(
+    api: &Client<'_>,
+    ready: &Ready,
+    answer: &Answer,
+    body: &Value,
+    person: &Value,
+) -> Result<(), Stop> {
+    if answer.is_created() {
+        return match api.about(ready, &answer.record()).await {
+            Err(stop @ Stop::Disabled(_)) => Err(stop),
+            _ => Ok(()),
+        };
+    }
+    let shown = answer.json.get(api.cx.declared().rel("person"));
+    if let Some(shown) = shown {
+        super::same::adopt(api.cx, &Record { json: shown.clone(), ..answer.record() });
+    }
+    let sent = |json: &Value| Record { json: json.clone(), ..answer.record() };
+    let Some(url) = ready.container.as_ref().and_then(|container| container.href(ready.kind.many)) else {
+        return Ok(());
+    };
+    if let Ok(Some(made)) = api.find_in(&url, &sent(body)).await {
+        super::same::adopt(api.cx, &made);
+        if shown.is_none() && made.href("person").is_some() && !person.is_null() {
+            drop(api.person_of(&made, "person").await);
+        }
+    }
+    Ok(())
+}
+
+/// Every declared function on every declared helper (HAF-01).
+async fn everywhere(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for name in declared_helpers(cx) {
+        each.took(on_helper(cx, name).await)?;
+    }
+    each.end()
+}
+
+async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    for (function, one, many, _) in MEMBERSHIPS.iter().filter(|(function, ..)| cx.declared().acts(function)) {
+        if !cx.declared().offers(one, "create") {
+            continue;
+        }
+        let container = api.make(one, &json!({})).await?;
+        let called = call(cx, &ready, &json!({ *function: given(function, &container)? })).await?;
+        cx.must("HAF-01", called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
+        let Some(person) = called.person else { continue };
+        if cx.declared().lists_below(one, many) {
+            let found = below(&api, &container, many).await?;
+            cx.must("HAF-01", found.len() == 1, || format!("{function} on {name}: {many} of {}", container.short()))?;
+        } else if cx.declared().lists_below("person", many) {
+            let found = below(&api, &person, many).await?;
+            cx.must("HAF-01", !found.is_empty(), || format!("{function} on {name}: {many} of {}", person.short()))?;
+        }
+    }
+    let function = "add_questions_responses_uri";
+    if cx.declared().acts(function) && cx.declared().offers("question", "create") {
+        let question = api.make("question", &json!({})).await?;
+        let element = json!([{"question": question.own()?, "responses": ["a1"]}]);
+        let called = call(cx, &ready, &json!({ function: element })).await?;
+        cx.must("HAF-01", called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
+        if cx.declared().lists_below("question", "answers") {
+            let found = below(&api, &question, "answers").await?;
+            cx.must("HAF-01", found.len() == 1, || format!("{function} on {name}: answers of {}", question.short()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to HAF-13).
+async fn triggers(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for (at, name) in declared_helpers(cx).into_iter().enumerate() {
+        each.took(trigger(cx, name, at).await)?;
+    }
+    each.end()
+}
+
+async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    for member in ["autoresponse", "sms_response", "call_response"] {
+        for enabled in [false, true] {
+            let identifier = format!("mailer:{}", cx.unique());
+            let functions = json!({"triggers": {member: {"enabled": enabled, "identifiers": [identifier]}}});
+            let called = call(cx, &ready, &functions).await?;
+            for row in ["HAF-01", "HAF-11", "HAF-12", "HAF-13"] {
+                cx.holds(row, called.answer.is_created(), || format!("{member} {enabled}: {}", called.answer));
+            }
+            let made = called.answer.record();
+            let read = match made.link("self") {
+                Some(_) if cx.declared().offers(ready.kind.one, "read") => Some(api.reread(&made).await?),
+                _ => None,
+            };
+            for record in [Some(made), called.person, read].into_iter().flatten() {
+                cx.holds("HAF-13", !record.carries(&identifier), || format!("{identifier} is in {}", record.short()));
+            }
+            // Every member on every helper would say the same again.
+            if at > 0 {
+                break;
+            }
+        }
+    }
+    if at > 0 || !cx.declared().behaves("validates_types") {
+        return Ok(());
+    }
+    let person = somebody(cx);
+    let mut body = ready.body(cx, Some(&person));
+    put(&mut body, "triggers", json!({"autoresponse": {"enabled": "perhaps"}}));
+    let answer = api.post(&ready.url, &body).await?;
+    note_rest(&api, &ready, &answer, &body, &person).await?;
+    cx.holds("HAF-12", answer.status == 400, || format!("enabled is no boolean: {answer}"));
+    Ok(())
+}

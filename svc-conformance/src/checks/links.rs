@@ -1,0 +1,141 @@
+//! Links of records (LK and HL rows): there when declared, and leading to what their names say.
+
+use serde_json::{Value, json};
+
+use super::crud::is_page;
+use super::helpers::{own_fields, somebody};
+use super::same::{is_one, part};
+use crate::catalogue::{Catalogue, Row};
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::{ACTIONS, kind};
+use crate::session::{Client, Record};
+use crate::world::with;
+
+macro_rules! checks {
+    ($($id:literal $one:literal $rows:literal;)*) => {
+        pub(super) const CHECKS: &[Check] =
+            &[$(Check::new($id, &[$rows, "HAL-16"], |cx| Box::pin(links(cx))).about($one),)*];
+    };
+}
+
+checks! {
+    "res/links-of-person" "person" "link:person.";
+    "res/links-of-petition" "petition" "link:petition.";
+    "res/links-of-form" "form" "link:form.";
+    "res/links-of-fundraising_page" "fundraising_page" "link:fundraising_page.";
+    "res/links-of-event" "event" "link:event.";
+    "res/links-of-advocacy_campaign" "advocacy_campaign" "link:advocacy_campaign.";
+    "res/links-of-share_page" "share_page" "link:share_page.";
+    "res/links-of-question" "question" "link:question.";
+    "res/links-of-signature" "signature" "link:signature.";
+    "res/links-of-submission" "submission" "link:submission.";
+    "res/links-of-outreach" "outreach" "link:outreach.";
+}
+
+/// A record with what its links must lead to.
+struct Linked {
+    record: Record,
+    person: Option<Record>,
+    container: Option<Record>,
+}
+
+/// Every declared link of a kind, on a record that was created and changed.
+async fn links(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    if cx.declared().fields(one).is_none() {
+        return Err(Stop::Inconclusive(format!("{one} is not declared")));
+    }
+    let api = cx.api();
+    let Ok(catalogue) = Catalogue::built_in() else { return Ok(()) };
+    let prefix = format!("link:{one}.");
+    let rows: Vec<(&Row, &str)> =
+        catalogue.rows().iter().filter_map(|row| Some((row, row.condition.strip_prefix(&prefix)?))).collect();
+    let made = make(cx, &api, one).await?;
+    // Who changed it is known after a change.
+    let record = match part(cx, one, &json!({"origin_system": "Changed", "source": "Changed"})) {
+        Value::Object(change) if !change.is_empty() && cx.declared().offers(one, "update") => {
+            api.change(&made.record, &Value::Object(change)).await?
+        }
+        _ => made.record.clone(),
+    };
+    let record = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+    let made = Linked { record, ..made };
+    for (row, name) in rows.into_iter().filter(|(_, name)| cx.declared().links(one, name)) {
+        link(cx, &api, &made, &row.id, name).await?;
+    }
+    Ok(())
+}
+
+/// A record of a kind with its container and its person; with a creator and an organizer where these may be known.
+async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
+    let declared = cx.declared();
+    let under = kind(one).and_then(|kind| kind.under);
+    if let Some(under) = under.filter(|_| ACTIONS.contains(&one)) {
+        let container = api.make(under, &json!({})).await?;
+        let person = api.person().await?;
+        let record = api.act(&container, one, &person, &cx.marked(&own_fields(cx, one))).await?;
+        return Ok(Linked { record, person: Some(person), container: Some(container) });
+    }
+    let known = ["creator", "organizer"].into_iter().filter(|name| declared.links(one, name)).collect::<Vec<_>>();
+    let mut fields = json!({});
+    if !known.is_empty() && declared.offers("person", "create") {
+        let person = api.person().await?.own()?;
+        for name in known {
+            fields = api.linked(&fields, name, &person);
+        }
+    }
+    Ok(Linked { record: api.make(one, &fields).await?, person: None, container: None })
+}
+
+async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, name: &str) -> Result<(), Stop> {
+    let record = &made.record;
+    if name == "self" {
+        let own = record.link("self");
+        if cx.holds(row, own.is_some(), || format!("no link self in {}", record.short()))
+            && cx.declared().offers(cx.check.subject, "read")
+        {
+            let answer = api.get(&own.unwrap_or_default()).await?;
+            let right = answer.status == 200 && is_one(&answer.record(), record);
+            cx.holds(row, right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
+            cx.holds("HAL-16", right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
+        }
+        return Ok(());
+    }
+    if matches!(name, "creator" | "modified_by" | "organizer") {
+        // Only where that person is known.
+        let Some(href) = record.href(name).filter(|_| cx.declared().offers("person", "read")) else { return Ok(()) };
+        let answer = api.get(&href).await?;
+        let right = answer.status == 200 && answer.json.is_object() && !is_page(&answer);
+        cx.holds(row, right, || format!("the link {name} leads to nobody: {answer}"));
+        return Ok(());
+    }
+    let to = match name {
+        "person" => made.person.as_ref(),
+        _ if kind(name).is_some() => made.container.as_ref(),
+        _ => None,
+    };
+    if let Some(to) = to {
+        return api.leads_to(&[row], record, name, to, name).await.map(drop);
+    }
+    let href = record.href(name);
+    if !cx.holds(row, href.is_some(), || format!("no link {name} in {}", record.short())) {
+        return Ok(());
+    }
+    let href = href.unwrap_or_default();
+    let Some(helper) = name.strip_suffix("_helper") else {
+        let answer = api.get(&href).await?;
+        cx.holds(row, is_page(&answer), || format!("the link {name} leads to no collection: {answer}"));
+        return Ok(());
+    };
+    let of = helper.strip_prefix("record_").unwrap_or_default();
+    if !cx.declared().helps(helper) || !ACTIONS.contains(&of) {
+        return Ok(());
+    }
+    let body = with(&cx.marked(&own_fields(cx, of)), &json!({ "person": somebody(cx) }));
+    let answer = api.post(&href, &body).await?;
+    cx.holds(row, answer.is_created(), || format!("the helper does not work: {answer}"));
+    if answer.is_created() && answer.record().href("person").is_some() {
+        api.person_of(&answer.record(), "person").await?;
+    }
+    Ok(())
+}

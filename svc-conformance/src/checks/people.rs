@@ -1,0 +1,178 @@
+//! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21, RES-person-49).
+
+use serde_json::{Value, json};
+
+use super::crud::is_page;
+use super::helpers::{declared_helpers, for_each_helper, somebody};
+use super::same::{Each, identified, kept, must, part, put};
+use crate::check::{Check, Cx, Stop};
+use crate::fields;
+use crate::generate::{self, Turn};
+use crate::session::{Answer, Record};
+
+const ACTION: &[&str] = &["HLP-06"];
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("hlp/inline-person", &["HLP-03"], |cx| Box::pin(inline(cx))).needs("helper.*.with_person"),
+    Check::new("hlp/matching", &["HLP-04"], |cx| Box::pin(matching(cx))).needs("helper.match_person"),
+    Check::new("hlp/matching-is-told", &["HLP-05"], |cx| Box::pin(told(cx))).needs("helper.match_person").only_reads(),
+    Check::new("hlp/signup", &["HLP-19", "HLP-20", "HLP-21", "HLP-06", "RES-person-49"], |cx| Box::pin(signup(cx)))
+        .needs("helper.person_signup"),
+];
+
+/// Whatever a person may have comes back from the person who is recorded (HLP-03).
+async fn inline(cx: &Cx) -> Result<(), Stop> {
+    let helpers = declared_helpers(cx);
+    let mut each = Each::default();
+    let turns = cx.cases(1, 3, 10);
+    for (at, name) in helpers.into_iter().filter(|name| *name != "record_canvass").enumerate() {
+        for turn in 0..turns {
+            each.took(inline_person(cx, name, turn.wrapping_mul(3).wrapping_add(at)).await)?;
+        }
+    }
+    each.end()
+}
+
+async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let token = cx.seed(&format!("{name} {turn} {}", cx.attempt)).token();
+    let strategy = generate::body(cx.declared(), "person", Turn::All(turn), &token);
+    let person = strategy.and_then(|strategy| generate::sample(&strategy, cx.seed(&format!("{name} {turn}"))));
+    let mut person = person.unwrap_or_else(|| json!({}));
+    if cx.declared().matches_persons()
+        && let Some(members) = person.as_object_mut()
+    {
+        // What a server might know somebody else by: numbers and addresses of the generator come more than once.
+        members.retain(|name, _| !matches!(name.as_str(), "phone_numbers" | "postal_addresses" | "email_addresses"));
+        let mail = json!([{"address": format!("{token}@example.org")}]);
+        members
+            .extend(part(cx, "person", &json!({ "email_addresses": mail })).as_object().cloned().unwrap_or_default());
+    }
+    let person = identified(cx, cx.marked(&person));
+    let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
+    cx.must("HLP-03", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    let read = api.about(&ready, &answer.record()).await?;
+    cx.holds(
+        "HLP-03",
+        person["identifiers"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .all(|one| one.as_str().is_some_and(|identifier| read.carries(identifier))),
+        || format!("the person was sent {}, has {}", person["identifiers"], read["identifiers"]),
+    );
+    let prefix = &cx.declared().text.custom_field_prefix;
+    for (name, value) in person.as_object().into_iter().flatten().filter(|(name, _)| *name != "identifiers") {
+        let readable = cx.declared().field("person", name).is_some_and(|field| field.readable);
+        let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
+        let same = generate::same(field, value, read.json.get(name), prefix);
+        cx.holds("HLP-03", same, || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]));
+    }
+    Ok(())
+}
+
+/// The same person posted twice is one, with the later values (HLP-04).
+async fn matching(cx: &Cx) -> Result<(), Stop> {
+    for_each_helper!(cx, async |name: &'static str| {
+        if name == "record_canvass" {
+            return Ok(());
+        }
+        let api = cx.api();
+        let ready = api.ready(name).await?;
+        let mut person = somebody(cx);
+        let first = api.call(ACTION, &ready, &ready.body(cx, Some(&person))).await?;
+        let first = api.about(&ready, &first).await?;
+        for (field, value) in part(cx, "person", &json!({"given_name": "Grace"})).as_object().into_iter().flatten() {
+            put(&mut person, field, value.clone());
+        }
+        let second = api.call(ACTION, &ready, &ready.body(cx, Some(&person))).await?;
+        let second = api.about(&ready, &second).await?;
+        let same = first.link("self") == second.link("self") || own_identifier(&first, &second, &person);
+        cx.chose("a person posted twice", if same { "is one person" } else { "is two persons" });
+        cx.prefers("HLP-04", same, || format!("{} and {} are two persons", first.short(), second.short()));
+        if same && let Some(name) = person.get("given_name") {
+            let later = second.json.get("given_name") == Some(name);
+            cx.prefers("HLP-04", later, || {
+                format!("the matched person does not have the later values: {}", second.short())
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Whether two representations share an identifier that was not sent.
+fn own_identifier(one: &Record, other: &Record, sent: &Value) -> bool {
+    let sent = sent["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
+    one.identifiers().iter().any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
+}
+
+/// How persons are matched is told, in the declaration or in the documentation (HLP-05).
+async fn told(cx: &Cx) -> Result<(), Stop> {
+    let text = cx.declared().text.person_matching.as_deref().unwrap_or_default();
+    if !text.trim().is_empty() {
+        cx.holds("HLP-05", true, String::new);
+        return Ok(());
+    }
+    let api = cx.api();
+    let docs = match api.entry().await?.link("docs") {
+        Some(docs) => Some(api.fetch(&docs).await?),
+        None => None,
+    };
+    let found = docs.as_ref().is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
+    cx.holds("HLP-05", found, || {
+        "neither the declaration nor the documentation says how persons are matched".to_owned()
+    });
+    Ok(())
+}
+
+/// The collections of a person that a sign-up shows (HLP-21), each with the names it may have.
+const COLLECTIONS: &[(&str, &[&str])] = &[
+    ("answers", &["answers"]),
+    ("attendances", &["attendance", "attendances"]),
+    ("signatures", &["signatures"]),
+    ("submissions", &["submissions"]),
+    ("donations", &["donations"]),
+    ("outreaches", &["outreaches"]),
+    ("taggings", &["taggings"]),
+    ("items", &["items"]),
+];
+
+/// A sign-up answers the person, with its `id` and its links (HLP-19 to HLP-21, RES-person-49).
+async fn signup(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let there = entry.href("person_signup_helper");
+    let rows: &[&str] = &["HLP-19", "RES-person-49"];
+    must(cx, rows, there.is_some(), || format!("no link person_signup_helper in {}", entry.short()))?;
+    let person = somebody(cx);
+    let answer = api.post(&there.unwrap_or_default(), &json!({ "person": person })).await?;
+    let rows: &[&str] = &["HLP-19", "RES-person-49", "HLP-06"];
+    must(cx, rows, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    let made = answer.record();
+    kept(cx, &["HLP-19"], &person, &made);
+    cx.holds("HLP-20", made["id"].as_str().is_some_and(|id| !id.is_empty()), || format!("id is {}", made["id"]));
+    if cx.declared().offers("person", "read") && made.link("self").is_some() {
+        kept(cx, &["HLP-19"], &person, &api.reread(&made).await?);
+    }
+    if cx.declared().helpers_only() {
+        return Ok(());
+    }
+    cx.holds("HLP-21", made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    for (many, names) in COLLECTIONS {
+        let declared = names.iter().chain([many]).any(|name| cx.declared().links("person", name));
+        // What a server does not have at all, it need not link.
+        if !declared {
+            continue;
+        }
+        let href = names.iter().find_map(|name| made.href(name));
+        if !cx.holds("HLP-21", href.is_some(), || format!("no link {names:?} in {}", made.short())) {
+            continue;
+        }
+        let answer: Answer = api.get(&href.unwrap_or_default()).await?;
+        cx.holds("HLP-21", is_page(&answer), || {
+            format!("the link {many} of a person leads to no collection: {answer}")
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,373 @@
+//! Rules of single resources that are more than a round trip: persons, donations, events, questions, totals (RES).
+
+use serde_json::{Value, json};
+
+use super::same::{Each, part};
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::kind;
+use crate::session::{Answer, Record};
+use crate::world::{first, ticketed};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("res/gender", &["RES-person-08", "RES-person-09"], |cx| Box::pin(gender(cx)))
+        .needs("field:person.gender and field:person.gender_identity"),
+    Check::new("res/one-primary-address", &["RES-postal_address-02"], |cx| Box::pin(primary(cx)))
+        .about("postal_addresses")
+        .needs("field:person.postal_addresses"),
+    Check::new("res/one-primary-mail", &["RES-email_address-02"], |cx| Box::pin(primary(cx)))
+        .about("email_addresses")
+        .needs("field:person.email_addresses"),
+    Check::new("res/one-primary-phone", &["RES-phone_number-02"], |cx| Box::pin(primary(cx)))
+        .about("phone_numbers")
+        .needs("field:person.phone_numbers"),
+    Check::new("res/digits", &["RES-phone_number-03"], |cx| Box::pin(digits(cx))).needs("field:phone_number.number"),
+    Check::new("res/unique-texts", &["RES-person-16", "RES-person-17"], |cx| Box::pin(unique(cx)))
+        .needs("field:person.ethnicities or field:person.languages_spoken"),
+    Check::new("res/handle", &["RES-person-35"], |cx| Box::pin(handle(cx))).needs("field:person.profiles[].handle"),
+    Check::new("res/voided", &["RES-donation-18"], |cx| Box::pin(voided(cx)))
+        .needs("field:donation.voided and field:donation.voided_date"),
+    Check::new("res/transparence", &["RES-event-29"], |cx| Box::pin(transparence(cx)))
+        .needs("field:event.transparence"),
+    Check::new("res/response-keys", &["RES-question-08"], |cx| Box::pin(keys(cx)))
+        .needs("questions.create and field:question.responses[].key"),
+    Check::new("res/total-signatures", &["RES-petition-10"], |cx| Box::pin(total(cx)))
+        .about("signature")
+        .needs("field:petition.total_signatures"),
+    Check::new("res/total-submissions", &["RES-form-10"], |cx| Box::pin(total(cx)))
+        .about("submission")
+        .needs("field:form.total_submissions"),
+    Check::new("res/total-outreaches", &["RES-advocacy_campaign-12"], |cx| Box::pin(total(cx)))
+        .about("outreach")
+        .needs("field:advocacy_campaign.total_outreaches"),
+    Check::new("res/total-accepted", &["RES-event-18"], |cx| Box::pin(total(cx)))
+        .about("attendance")
+        .needs("field:event.total_accepted"),
+    Check::new("res/total-donations", &["RES-fundraising_page-09"], |cx| Box::pin(total(cx)))
+        .about("donation")
+        .needs("field:fundraising_page.total_donations"),
+    Check::new("res/total-amount", &["RES-fundraising_page-10"], |cx| Box::pin(amounts(cx)))
+        .needs("field:fundraising_page.total_amount and field:donation.amount"),
+    Check::new("res/ticket-totals", &["RES-event-16", "RES-event-17", "RES-event-19", "RES-event-20"], |cx| {
+        Box::pin(sold(cx))
+    })
+    .needs("field:event.ticket_levels and field:attendance.tickets"),
+];
+
+/// What a person with these fields is: refused, or as it can be read.
+enum Kept {
+    Refused,
+    As(Record),
+}
+
+/// Creates a person whom a server may refuse with 400; anything else is judged as a create.
+async fn person(cx: &Cx, fields: &Value) -> Result<Kept, Stop> {
+    let api = cx.api();
+    if !cx.declared().offers("person", "create") {
+        return api.make("person", fields).await.map(Kept::As);
+    }
+    let Some(kind) = kind("person") else { return Ok(Kept::Refused) };
+    let url = api.collection(kind.many).await?;
+    let answer = api.post(&url, &cx.marked(fields)).await?;
+    if answer.status == 400 {
+        return Ok(Kept::Refused);
+    }
+    let made = api.created(kind, &answer)?;
+    Ok(Kept::As(if cx.declared().offers("person", "read") { api.reread(&made).await? } else { made }))
+}
+
+/// A plain identity is the gender, too; a compound one means the closest (RES-person-08, RES-person-09).
+async fn gender(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    for (row, identity, expected) in [
+        ("RES-person-08", "Female", "Female"),
+        ("RES-person-08", "Male", "Male"),
+        ("RES-person-09", "Transgender Female", "Female"),
+        ("RES-person-09", "Cisgender Male", "Male"),
+    ] {
+        let made = api.make("person", &json!({ "gender_identity": identity })).await?;
+        let read = if cx.declared().offers("person", "read") { api.reread(&made).await? } else { made };
+        cx.holds(row, read["gender"] == expected, || format!("gender of {identity:?} is {}", read["gender"]));
+    }
+    for (gender, identity) in [("Male", "Female"), ("Female", "Male")] {
+        if let Kept::As(read) = person(cx, &json!({"gender": gender, "gender_identity": identity})).await? {
+            let found = || format!("gender {} with the identity {identity:?}", read["gender"]);
+            cx.holds("RES-person-08", read["gender"] == identity, found);
+        }
+    }
+    if cx.declared().offers("person", "update") {
+        let made = api.make("person", &json!({"gender_identity": "Female"})).await?;
+        let answer = api.put(&made.own()?, &json!({"gender_identity": "Male"})).await?;
+        if answer.status != 400 {
+            let gender = &answer.json["gender"];
+            cx.holds("RES-person-08", gender == "Male", || format!("gender of \"Male\" is {gender}: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Two primaries are refused or become one, on create and on update.
+async fn primary(cx: &Cx) -> Result<(), Stop> {
+    let name = cx.check.subject;
+    let (row, list) = match name {
+        "postal_addresses" => {
+            let list = json!([{"primary": true, "venue": "Hall", "locality": "Springfield"},
+                {"primary": true, "venue": "Barn", "locality": "Shelbyville"}]);
+            ("RES-postal_address-02", list)
+        }
+        "email_addresses" => {
+            let address = |at: usize| format!("{}-{at}@example.org", cx.unique());
+            let list = json!([{"primary": true, "address": address(0)}, {"primary": true, "address": address(1)}]);
+            ("RES-email_address-02", list)
+        }
+        _ => {
+            let list =
+                json!([{"primary": "true", "number": "15550100101"}, {"primary": "true", "number": "15550100102"}]);
+            ("RES-phone_number-02", list)
+        }
+    };
+    let body = part(cx, "person", &json!({ name: list }));
+    let primaries = |value: &Value| {
+        let list = value.as_array().map_or(&[][..], Vec::as_slice);
+        list.iter().filter(|one| one["primary"] == true || one["primary"] == "true").count()
+    };
+    if primaries(&body[name]) != 2 {
+        return Err(Stop::Inconclusive(format!("{name}[].primary is not declared")));
+    }
+    let few = |value: &Value| primaries(value) <= 1;
+    match person(cx, &body).await? {
+        Kept::Refused => {
+            cx.holds(row, true, String::new);
+        }
+        Kept::As(read) => {
+            cx.holds(row, few(&read[name]), || format!("{name} has two primaries: {}", read.short()));
+        }
+    }
+    if !cx.declared().offers("person", "update") {
+        return Ok(());
+    }
+    let api = cx.api();
+    let first = json!({ name: body[name].as_array().and_then(|list| list.first()).into_iter().collect::<Vec<_>>() });
+    let made = api.make("person", &first).await?;
+    let answer = api.put(&made.own()?, &body).await?;
+    let right = answer.status == 400 || (answer.status == 200 && few(&answer.json[name]));
+    cx.holds(row, right, || format!("{name} with two primaries: {answer}"));
+    Ok(())
+}
+
+/// A number with other characters than digits is refused or becomes digits.
+async fn digits(cx: &Cx) -> Result<(), Stop> {
+    for number in ["+1 (555) 010-0101", "call me"] {
+        let body = part(cx, "person", &json!({"phone_numbers": [{ "number": number }]}));
+        match person(cx, &body).await? {
+            Kept::Refused => {
+                cx.holds("RES-phone_number-03", true, String::new);
+            }
+            Kept::As(read) => {
+                let got = first(&read.json, "phone_numbers[].number").cloned().unwrap_or_default();
+                let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+                let right = got.is_null() || got.as_str().is_some_and(digits);
+                cx.holds("RES-phone_number-03", right, || format!("the number {number:?} became {got}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Repeated texts are refused or become one.
+async fn unique(cx: &Cx) -> Result<(), Stop> {
+    for (row, name, list) in [
+        ("RES-person-16", "ethnicities", json!(["one", "two", "one"])),
+        ("RES-person-17", "languages_spoken", json!(["en", "de", "en"])),
+    ] {
+        let body = part(cx, "person", &json!({ name: list }));
+        if body.get(name).is_none() {
+            continue;
+        }
+        match person(cx, &body).await? {
+            Kept::Refused => {
+                cx.holds(row, true, String::new);
+            }
+            Kept::As(read) => {
+                let got = read[name].as_array().map_or(&[][..], Vec::as_slice);
+                let right = got.iter().enumerate().all(|(at, one)| !got.iter().take(at).any(|other| other == one));
+                cx.holds(row, right, || format!("{name} is {}", read[name]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A handle with an @ is refused or loses it.
+async fn handle(cx: &Cx) -> Result<(), Stop> {
+    let sent = json!({"profiles": [{"provider": "network", "handle": "@ada", "url": "https://example.org/ada"}]});
+    let body = part(cx, "person", &sent);
+    match person(cx, &body).await? {
+        Kept::Refused => {
+            cx.holds("RES-person-35", true, String::new);
+        }
+        Kept::As(read) => {
+            let got = first(&read.json, "profiles[].handle").cloned().unwrap_or_default();
+            let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
+            cx.holds("RES-person-35", right, || format!("the handle is {got}"));
+        }
+    }
+    Ok(())
+}
+
+/// A voided donation keeps its date; one that is not has none (RES-donation-18).
+async fn voided(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let base = part(cx, "donation", &json!({"amount": 5, "currency": "EUR"}));
+    let date = "2026-01-06T10:00:00Z";
+    let sent = crate::world::with(&base, &json!({"voided": true, "voided_date": date}));
+    let made = api.make("donation", &sent).await?;
+    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    let right = read["voided"] == true && crate::generate::restored(&json!(date), read.json.get("voided_date"));
+    cx.prefers("RES-donation-18", right, || format!("sent voided on {date}: {}", read.short()));
+    let made = api.make("donation", &crate::world::with(&base, &json!({"voided": false}))).await?;
+    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    cx.prefers("RES-donation-18", read["voided_date"].is_null(), || format!("not voided: {}", read.short()));
+    Ok(())
+}
+
+/// An event that does not say otherwise is opaque (RES-event-29).
+async fn transparence(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    if !cx.declared().offers("event", "create") {
+        return Err(Stop::Inconclusive("no event can be created".to_owned()));
+    }
+    let made = api.make("event", &json!({})).await?;
+    let read = if cx.declared().offers("event", "read") { api.reread(&made).await? } else { made };
+    let got = &read["transparence"];
+    cx.holds("RES-event-29", got.is_null() || got == "opaque", || format!("left out, transparence is {got}"));
+    Ok(())
+}
+
+/// Two responses with one key are refused (RES-question-08).
+async fn keys(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = api.collection("questions").await?;
+    let ask = |keys: [&str; 2]| {
+        let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
+        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
+    };
+    let answer = api.post(&url, &ask(["a1", "a1"])).await?;
+    cx.holds("RES-question-08", answer.status == 400, || format!("two responses have the key a1: {answer}"));
+    let answer: Answer = api.post(&url, &ask(["a-1", "b2"])).await?;
+    if answer.is_created() {
+        let got = first(&answer.json, "responses[].key").and_then(Value::as_str).unwrap_or_default();
+        let right = got.chars().all(char::is_alphanumeric);
+        cx.holds("RES-question-08", right, || format!("the key {got:?} is not alphanumeric: {answer}"));
+    }
+    Ok(())
+}
+
+/// A container counts what is recorded under it; petitions and forms what is deleted, too.
+async fn total(cx: &Cx) -> Result<(), Stop> {
+    let one = cx.check.subject;
+    let Some(kind) = kind(one) else { return Ok(()) };
+    let (Some(under), Some(counted)) = (kind.under, kind.counted) else { return Ok(()) };
+    let row: &[&str] = match one {
+        "signature" => &["RES-petition-10"],
+        "submission" => &["RES-form-10"],
+        "outreach" => &["RES-advocacy_campaign-12"],
+        "attendance" => &["RES-event-18"],
+        _ => &["RES-fundraising_page-09"],
+    };
+    let api = cx.api();
+    let container = api.make(under, &json!({})).await?;
+    let fields = match one {
+        "attendance" => json!({"status": "accepted"}),
+        "donation" => part(cx, one, &json!({"amount": 5, "currency": "EUR"})),
+        _ => json!({}),
+    };
+    if one == "attendance" && cx.declared().field(one, "status").is_none_or(|field| !field.writable) {
+        return Err(Stop::Inconclusive("attendance.status is not declared writable".to_owned()));
+    }
+    let before = api.counted(&container, counted).await?.unwrap_or_default();
+    let mut made = Vec::new();
+    for more in [1.0, 2.0, 3.0] {
+        let person = api.person().await?;
+        made.push(api.act(&container, one, &person, &cx.marked(&fields)).await?);
+        api.total_is(row, &container, counted, before + more).await?;
+    }
+    if matches!(one, "signature" | "submission") && cx.declared().offers(one, "delete") {
+        for (record, left) in made.iter().zip([2.0, 1.0, 0.0]) {
+            api.remove(record).await?;
+            api.total_is(row, &container, counted, before + left).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A page's amount grows by each donation in its currency.
+async fn amounts(cx: &Cx) -> Result<(), Stop> {
+    let row: &[&str] = &["RES-fundraising_page-10"];
+    let api = cx.api();
+    let page = api.make("fundraising_page", &part(cx, "fundraising_page", &json!({"currency": "EUR"}))).await?;
+    let mut expected = api.counted(&page, "total_amount").await?.unwrap_or_default();
+    for amount in [0.1, 0.2, 12.55, 16_777_217.25, 3.0] {
+        let person = api.person().await?;
+        let fields = part(cx, "donation", &json!({"amount": amount, "currency": "EUR"}));
+        api.act(&page, "donation", &person, &cx.marked(&fields)).await?;
+        expected += amount;
+        api.total_is(row, &page, "total_amount", expected).await?;
+    }
+    Ok(())
+}
+
+/// Tickets that are sold are counted, for the event and for each of its levels.
+async fn sold(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    each.took(tickets(cx).await)?;
+    each.end()
+}
+
+async fn tickets(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let event = api.make("event", &part(cx, "event", &ticketed())).await?;
+    let ticket = |title: &str, amount: f64| json!({"title": title, "amount": amount, "currency": "USD"});
+    let sales = [
+        vec![ticket("Standard", 10.0), ticket("Balcony", 20.5)],
+        vec![ticket("Balcony", 20.5)],
+        vec![ticket("Standard", 10.0), ticket("Standard", 10.0)],
+    ];
+    let (mut count, mut sum) = ([0.0, 0.0], [0.0, 0.0]);
+    for sale in sales {
+        for one in &sale {
+            let at = usize::from(one["title"] != "Standard");
+            if let (Some(count), Some(sum)) = (count.get_mut(at), sum.get_mut(at)) {
+                *count += 1.0;
+                *sum += one["amount"].as_f64().unwrap_or_default();
+            }
+        }
+        let person = api.person().await?;
+        let fields = part(cx, "attendance", &json!({"status": "accepted", "tickets": sale}));
+        api.act(&event, "attendance", &person, &cx.marked(&fields)).await?;
+        for (row, path, expected) in [
+            ("RES-event-19", "total_tickets", count.iter().sum::<f64>()),
+            ("RES-event-20", "total_amount", sum.iter().sum::<f64>()),
+        ] {
+            if cx.declared().field("event", path).is_some_and(|field| field.readable) {
+                api.total_is(&[row], &event, path, expected).await?;
+            }
+        }
+        let read = api.reread(&event).await?;
+        let levels = read["ticket_levels"].as_array().map_or(&[][..], Vec::as_slice);
+        for (at, title) in ["Standard", "Balcony"].into_iter().enumerate() {
+            let Some(level) = levels.iter().find(|level| level["title"] == title) else { continue };
+            for (row, name, expected) in
+                [("RES-event-16", "total_tickets", count.get(at)), ("RES-event-17", "total_amount", sum.get(at))]
+            {
+                let declared = cx.declared().field("event", &format!("ticket_levels[].{name}"));
+                if cx.declared().behaves("totals_follow_later") || declared.is_none_or(|field| !field.readable) {
+                    continue;
+                }
+                let expected = expected.copied().unwrap_or_default();
+                let right = level[name].as_f64().is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.max(1.0));
+                cx.holds(row, right, || format!("{name} of {title} is {}, not {expected}", level[name]));
+            }
+        }
+    }
+    Ok(())
+}

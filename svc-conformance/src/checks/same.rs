@@ -1,0 +1,267 @@
+//! What checks of records share: whether two representations are of one record, where links lead, what a body keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use svc_core::export::DeclaredField;
+
+use crate::address;
+use crate::check::{Cx, Stop};
+use crate::generate;
+use crate::journal::{Line, SYSTEM};
+use crate::kinds::kind;
+use crate::session::{Answer, Client, Record};
+use crate::world::first;
+
+/// Pages that a search reads at most.
+const MOST_PAGES: usize = 400;
+/// Looks at a number that follows later, where that is declared.
+const MOST_LOOKS: usize = 30;
+
+/// Whether two representations are of one record: they share an identifier, or their `self`. Addresses may change at every
+/// reading (HAL-06), so that two that differ say nothing.
+pub(super) fn is_one(one: &Record, other: &Record) -> bool {
+    let identified = one.identifiers().iter().any(|identifier| other.carries(identifier));
+    let own = one.link("self");
+    identified || (own.is_some() && own == other.link("self"))
+}
+
+/// The members of a body that the kind declares as fields that a client may send and read.
+pub(super) fn part(cx: &Cx, one: &str, body: &Value) -> Value {
+    cx.declared().fields(one).map_or_else(|| Value::Object(Map::new()), |fields| within(fields, body))
+}
+
+fn within(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let known = members.iter().filter_map(|(name, value)| {
+                let field = fields.get(name).filter(|field| field.writable && field.readable && !field.computed)?;
+                let value = field.fields.as_ref().map_or_else(|| value.clone(), |inner| within(inner, value));
+                Some((name.clone(), value))
+            });
+            Value::Object(known.collect())
+        }
+        Value::Array(list) => list.iter().map(|value| within(fields, value)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// A member of a body under a name.
+pub(super) fn put(body: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(members) = body.as_object_mut() {
+        members.insert(name.to_owned(), value.into());
+    }
+}
+
+/// Adds an identifier of another system, where identifiers are kept (TYP-13).
+pub(super) fn identified(cx: &Cx, mut body: Value) -> Value {
+    if cx.declared().has_identifiers()
+        && let Some(list) = body["identifiers"].as_array_mut()
+    {
+        list.push(format!("other_system:{}", cx.unique()).into());
+    }
+    body
+}
+
+/// Holds the fields of a body, identifiers included, against a record.
+pub(super) fn kept(cx: &Cx, rows: &[&str], sent: &Value, got: &Record) {
+    for (name, value) in sent.as_object().into_iter().flatten() {
+        let same = match name.as_str() {
+            "_links" | "person" | "canvasser" | "question_response" => continue,
+            "identifiers" => {
+                let list = value.as_array().map_or(&[][..], Vec::as_slice);
+                list.iter().filter_map(Value::as_str).all(|identifier| got.carries(identifier))
+            }
+            _ => generate::restored(value, got.json.get(name)),
+        };
+        holds(cx, rows, same, || {
+            format!("{name} was sent as {value}, it is {} in {}", got[name.as_str()], got.short())
+        });
+    }
+}
+
+/// Records one look at several rows.
+pub(super) fn holds(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> String) -> bool {
+    for row in rows {
+        cx.holds(row, holds, &found);
+    }
+    holds
+}
+
+/// As [`holds`]; what does not hold ends the check.
+pub(super) fn must(cx: &Cx, rows: &[&str], right: bool, found: impl Fn() -> String) -> Result<(), Stop> {
+    if holds(cx, rows, right, found) { Ok(()) } else { Err(Stop::Failed) }
+}
+
+/// Notes a record that a request made beside what it answered, so that clean-up removes it. Only what carries a marker of
+/// this run is noted.
+pub(super) fn adopt(cx: &Cx, record: &Record) {
+    let ours = format!("{SYSTEM}:{}-", cx.run.token);
+    let marker = record.identifiers().into_iter().find(|identifier| identifier.starts_with(&ours));
+    if let (Some(own), Some(marker)) = (record.link("self"), marker) {
+        cx.run.journal.write(Line::Created { own, marker: Some(marker.to_owned()), key: 0 });
+    }
+}
+
+/// The rest of a check after one of several subjects: what could not be looked at does not end it, but ends the check where
+/// nothing could be.
+#[derive(Debug, Default)]
+pub(super) struct Each {
+    looked: bool,
+    reason: Option<String>,
+}
+
+impl Each {
+    /// Takes what came of one subject.
+    pub(super) fn took(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
+        match result {
+            Ok(()) | Err(Stop::Failed) => self.looked = true,
+            Err(Stop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
+            Err(stop @ Stop::Disabled(_)) => return Err(stop),
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self) -> Result<(), Stop> {
+        match self.reason {
+            Some(reason) if !self.looked => Err(Stop::Inconclusive(reason)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Client<'_> {
+    /// Holds a link of a record against the record that it leads to.
+    pub(super) async fn leads_to(
+        &self,
+        rows: &[&str],
+        from: &Record,
+        name: &str,
+        to: &Record,
+        one: &str,
+    ) -> Result<bool, Stop> {
+        let cx = self.cx;
+        let Some(href) = from.href(name) else {
+            return Ok(holds(cx, rows, false, || format!("no link {name} in {}", from.short())));
+        };
+        if !cx.declared().offers(one, "read") {
+            let same = to.link("self").is_some_and(|own| own == href);
+            // An address that nobody may read, and that may change, can only agree.
+            if same {
+                holds(cx, rows, true, String::new);
+            }
+            return Ok(same);
+        }
+        let answer = self.get(&href).await?;
+        let right = answer.status == 200 && is_one(&answer.record(), to);
+        Ok(holds(cx, rows, right, || {
+            format!("the link {name} of {} does not lead to {}: {answer}", from.short(), to.short())
+        }))
+    }
+
+    /// The member of a collection that is a record, searched page by page.
+    pub(super) async fn find_in(&self, collection: &str, record: &Record) -> Result<Option<Record>, Stop> {
+        let mut met = BTreeSet::new();
+        let mut next = Some(collection.to_owned());
+        while let Some(url) = next {
+            if met.len() >= MOST_PAGES || !met.insert(url.clone()) {
+                return Err(Stop::Inconclusive(format!("the collection {collection} could not be read to its end")));
+            }
+            let answer = self.get(&url).await?;
+            if answer.status != 200 {
+                return Err(Stop::Inconclusive(format!("the collection cannot be read: {answer}")));
+            }
+            let page = answer.record();
+            if let Some(found) = page.embedded().into_iter().find(|member| is_one(member, record)) {
+                return Ok(Some(found));
+            }
+            next = page.link("next");
+        }
+        Ok(None)
+    }
+
+    /// Holds a nested collection against a member that it must have, if the collection is declared.
+    pub(super) async fn is_listed(
+        &self,
+        rows: &[&str],
+        of: &Record,
+        owner: &str,
+        many: &str,
+        member: &Record,
+    ) -> Result<(), Stop> {
+        let cx = self.cx;
+        if !cx.declared().lists_below(owner, many) {
+            return Ok(());
+        }
+        let Some(url) = of.href(many) else { return Ok(()) };
+        let found = self.find_in(&url, member).await?;
+        holds(cx, rows, found.is_some(), || format!("{many} of {} lacks {}", of.short(), member.short()));
+        Ok(())
+    }
+
+    /// Holds a number that a record keeps against what it must be; waits for it where totals follow later.
+    pub(super) async fn total_is(&self, rows: &[&str], record: &Record, path: &str, expected: f64) -> Result<(), Stop> {
+        let cx = self.cx;
+        let later = cx.declared().behaves("totals_follow_later");
+        let mut looks = 0_usize;
+        loop {
+            let read = self.reread(record).await?;
+            let got = first(&read.json, path).cloned().unwrap_or_default();
+            let right = got.as_f64().is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.abs().max(1.0));
+            looks = looks.saturating_add(1);
+            if right || !later || looks >= MOST_LOOKS {
+                holds(cx, rows, right, || format!("{path} is {got} instead of {expected} in {}", read.short()));
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// The address of somebody who does not exist; none where nobody can be removed.
+    pub(super) async fn nobody(&self) -> Result<Option<String>, Stop> {
+        let declared = self.cx.declared();
+        if declared.offers("person", "delete") && declared.offers("person", "create") {
+            let person = self.person().await?;
+            self.remove(&person).await?;
+            return Ok(Some(person.own()?));
+        }
+        let base = self.cx.run.target.base();
+        Ok(declared.text.missing_address.as_ref().and_then(|missing| address::resolve(base, missing)))
+    }
+
+    /// How many people there are, where they are listed.
+    pub(super) async fn people(&self) -> Result<Option<u64>, Stop> {
+        if !self.cx.declared().offers("person", "list") {
+            return Ok(None);
+        }
+        self.total(&self.collection("people").await?).await
+    }
+
+    /// Whether the answer to a `GET` of an address is that there is nothing.
+    pub(super) async fn is_gone(&self, url: &str) -> Result<(bool, Answer), Stop> {
+        let answer = self.get(url).await?;
+        Ok((answer.status == 404, answer))
+    }
+
+    /// The person whom a record is about, noted for clean-up.
+    pub(super) async fn person_of(&self, record: &Record, name: &str) -> Result<Record, Stop> {
+        let person = self.follow(record, name).await?;
+        adopt(self.cx, &person);
+        Ok(person)
+    }
+
+    /// The collection in which a record of a kind is listed, if any is declared: that of its container, or that of the entry
+    /// point.
+    pub(super) async fn home(&self, one: &str, container: Option<&Record>) -> Result<Option<String>, Stop> {
+        let Some(kind) = kind(one) else { return Ok(None) };
+        if let (Some(under), Some(container)) = (kind.under, container) {
+            let listed = self.cx.declared().lists_below(under, kind.many);
+            return Ok(container.href(kind.many).filter(|_| listed));
+        }
+        if kind.under.is_none() && self.cx.declared().offers(one, "list") {
+            return self.collection(kind.many).await.map(Some);
+        }
+        Ok(None)
+    }
+}

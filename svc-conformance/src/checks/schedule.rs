@@ -1,0 +1,164 @@
+//! Scheduling of messages (SCH), by their helper.
+
+use serde_json::json;
+
+use super::same::{Each, holds, must, part};
+use crate::check::{Check, Cx, Stop};
+use crate::generate;
+use crate::session::{Answer, Client, Record};
+use crate::world::{helper_address, is_unset};
+
+const START: &str = "2037-03-01T12:00:00Z";
+const STOP: &str = "2037-03-02T12:00:00Z";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new(
+        "sch/schedule-and-cancel",
+        &["HLP-22", "SCH-01", "SCH-02", "SCH-04", "SCH-05", "SCH-07", "RES-message-01", "RES-message-02"],
+        |cx| Box::pin(schedule(cx)),
+    )
+    .needs("helper.schedule")
+    .has_side_effects(),
+    Check::new("sch/again", &["SCH-07", "SCH-08"], |cx| Box::pin(again(cx)))
+        .needs("helper.schedule")
+        .has_side_effects(),
+    Check::new("sch/functions", &["SCH-09"], |cx| Box::pin(functions(cx))).needs("helper.schedule").has_side_effects(),
+    Check::new("sch/refused", &["SCH-06"], |cx| Box::pin(refused(cx))).needs("helper.schedule").has_side_effects(),
+];
+
+/// A message with its helper's address.
+async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
+    let fields = part(cx, "message", &json!({"subject": "Hello", "name": "Hello"}));
+    let message = api.make("message", &fields).await?;
+    if cx.declared().links("message", "schedule_helper") {
+        let there = message.href("schedule_helper").is_some();
+        cx.must("HLP-22", there, || format!("no link schedule_helper in {}", message.short()))?;
+    }
+    let url = helper_address(&message, "schedule")?;
+    Ok((message, url))
+}
+
+fn has_notice(answer: &Answer) -> bool {
+    answer.status == 200 && answer.json["notice"].as_str().is_some_and(|notice| !notice.is_empty())
+}
+
+/// Ends the check where the server has conditions of its own for a schedule (SCH-03).
+fn on_condition(answer: &Answer) -> Result<(), Stop> {
+    if answer.status == 400 && answer.error().is_some() {
+        return Err(Stop::Inconclusive(format!("a condition of the server's own may not be met (SCH-03): {answer}")));
+    }
+    Ok(())
+}
+
+/// Holds the two dates of a message, if they can be read.
+async fn dates(
+    cx: &Cx,
+    api: &Client<'_>,
+    rows: [&[&str]; 2],
+    message: &Record,
+    expected: [Option<&str>; 2],
+) -> Result<(), Stop> {
+    if !cx.declared().offers("message", "read") {
+        return Ok(());
+    }
+    let read = api.reread(message).await?;
+    let names = ["scheduled_start_date", "scheduled_stop_date"];
+    for ((name, expected), rows) in names.into_iter().zip(expected).zip(rows) {
+        if !cx.declared().field("message", name).is_some_and(|field| field.readable) {
+            continue;
+        }
+        let got = read.json.get(name);
+        let right = match expected {
+            Some(expected) => generate::restored(&json!(expected), got),
+            None => is_unset(got),
+        };
+        holds(cx, rows, right, || format!("{name} is {got:?} instead of {expected:?} in {}", read.short()));
+    }
+    Ok(())
+}
+
+/// POST schedules, DELETE cancels; each answers a notice.
+async fn schedule(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let (message, url) = message(cx, &api).await?;
+    let answer = api.post(&url, &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})).await?;
+    on_condition(&answer)?;
+    must(cx, &["HLP-22", "SCH-01", "SCH-07"], answer.is_success(), || answer.to_string())?;
+    cx.holds("SCH-02", has_notice(&answer), || answer.to_string());
+    let rows: [&[&str]; 2] = [&["SCH-01", "RES-message-01"], &["SCH-01", "SCH-07", "RES-message-02"]];
+    dates(cx, &api, rows, &message, [Some(START), Some(STOP)]).await?;
+    let answer = api.delete(&url).await?;
+    must(cx, &["HLP-22", "SCH-04"], answer.is_success(), || answer.to_string())?;
+    cx.holds("SCH-05", has_notice(&answer), || answer.to_string());
+    dates(cx, &api, [&["SCH-04"], &["SCH-04"]], &message, [None, None]).await
+}
+
+/// A message that was cancelled is scheduled again; the other name of the second date is tried (SCH-07, SCH-08).
+async fn again(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let (message, url) = message(cx, &api).await?;
+    let answer = api.post(&url, &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})).await?;
+    on_condition(&answer)?;
+    cx.must("SCH-07", answer.is_success(), || answer.to_string())?;
+    let cancelled = api.delete(&url).await?;
+    cx.must("SCH-08", cancelled.is_success(), || cancelled.to_string())?;
+    let other = json!({"scheduled_start_date": START, "scheduled_end_date": STOP});
+    let answer = api.post(&url, &other).await?;
+    cx.chose(
+        "the second date of a schedule",
+        if answer.is_success() { "also scheduled_end_date" } else { "only scheduled_stop_date" },
+    );
+    if answer.is_success() {
+        cx.holds("SCH-08", true, String::new);
+        dates(cx, &api, [&["SCH-08"], &[]], &message, [Some(START), Some(STOP)]).await?;
+        drop(api.delete(&url).await?);
+    }
+    Ok(())
+}
+
+/// Functions beside the dates are passed over or refused; nobody is tagged (SCH-09).
+async fn functions(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let (_, url) = message(cx, &api).await?;
+    let Some(tag) = super::functions::fresh_tag(&api).await? else {
+        return Err(Stop::Inconclusive("no tag can be made that a function could add".to_owned()));
+    };
+    let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
+    let answer = api.post(&url, &body).await?;
+    let taggings = api.total(&tag.leads("taggings")?).await?.unwrap_or_default();
+    cx.holds("SCH-09", taggings == 0, || format!("the tag has {taggings} taggings after {answer}"));
+    if answer.is_success() {
+        api.delete(&url).await?;
+    }
+    Ok(())
+}
+
+/// A wrong date and a message that is not there give an error (SCH-06).
+async fn refused(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    each.took(wrong_date(cx).await)?;
+    each.took(missing(cx).await)?;
+    each.end()
+}
+
+async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let (message, url) = message(cx, &api).await?;
+    let answer = api.post(&url, &json!({"scheduled_start_date": "not a date", "scheduled_stop_date": STOP})).await?;
+    cx.holds("SCH-06", answer.status >= 400, || format!("a wrong date: {answer}"));
+    dates(cx, &api, [&["SCH-06"], &["SCH-06"]], &message, [None, None]).await
+}
+
+async fn missing(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    if !cx.declared().offers("message", "create") || !cx.declared().offers("message", "delete") {
+        return Err(Stop::Inconclusive("no message can be created and deleted".to_owned()));
+    }
+    let (message, url) = message(cx, &api).await?;
+    api.remove(&message).await?;
+    let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
+    for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
+        cx.holds("SCH-06", answer.status >= 400, || format!("the message is gone: {answer}"));
+    }
+    Ok(())
+}

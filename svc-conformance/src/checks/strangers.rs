@@ -1,0 +1,129 @@
+//! Helpers that are called without a key, and helpers of what is gone (HLP-07 to HLP-09, HLP-23).
+
+use serde_json::{Map, json};
+
+use super::helpers::{declared_helpers, for_each_helper, somebody};
+use super::same::{Each, adopt, is_one, kept, put};
+use crate::check::{Check, Cx, Stop};
+use crate::session::{Client, Record};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("hlp/without-key", &["HLP-07", "HLP-08"], |cx| Box::pin(anonymous(cx))).needs("helper.*.anonymous"),
+    Check::new("hlp/without-key-fails", &["HLP-09"], |cx| Box::pin(anonymous_fails(cx))).needs("helper.*.anonymous"),
+    Check::new("hlp/container-is-gone", &["HLP-23"], |cx| Box::pin(container_gone(cx))).needs("helper.*.but_schedule"),
+];
+
+/// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).
+async fn anonymous(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name)) {
+        each.took(without_key(cx, name).await)?;
+    }
+    each.end()
+}
+
+async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let mut body = ready.body(cx, Some(&person));
+    let tag = if name == "person_signup" { super::functions::fresh_tag(&api).await? } else { None };
+    if let Some(tag) = &tag {
+        put(&mut body, "add_tags", json!([tag["name"]]));
+    }
+    let answer = cx.anonymous().post(&ready.url, &body).await?;
+    let empty = answer.json.as_object().is_some_and(Map::is_empty);
+    cx.must("HLP-07", answer.is_created() && empty, || format!("without a key: {answer}"))?;
+    cx.holds("HLP-08", true, String::new);
+    let sent = if name == "record_canvass" { &body["canvass"] } else { &body };
+    let wanted = Record {
+        url: ready.url.clone(),
+        json: if name == "person_signup" { person.clone() } else { sent.clone() },
+        prefix: cx.declared().text.dialect.prefix.clone(),
+    };
+    if wanted.identifiers().is_empty() {
+        return Ok(());
+    }
+    let found = match (&ready.container, &tag) {
+        (Some(container), _) => match container.href(ready.kind.many) {
+            Some(url) => api.find_in(&url, &wanted).await?,
+            // What a canvass leads to may not be listed anywhere.
+            None => return Ok(()),
+        },
+        (None, Some(tag)) => tagged(&api, tag).await?,
+        (None, None) if cx.declared().offers("person", "list") => {
+            api.find_in(&api.collection("people").await?, &wanted).await?
+        }
+        (None, None) => return Ok(()),
+    };
+    cx.must("HLP-07", found.is_some(), || format!("what was posted without a key is not there: {body}"))?;
+    let Some(found) = found else { return Ok(()) };
+    adopt(cx, &found);
+    let mut fields = sent.clone();
+    if let Some(members) = fields.as_object_mut() {
+        members.remove("add_tags");
+        // A ticketed event or a matched person may show these otherwise.
+        members.remove("attended");
+    }
+    if name == "person_signup" {
+        return Ok(());
+    }
+    kept(cx, &["HLP-07"], &fields, &found);
+    if found.href("person").is_some() && name != "record_canvass" {
+        let who = api.person_of(&found, "person").await?;
+        cx.holds("HLP-07", is_one(&who, &Record { json: person, ..wanted }), || {
+            format!("another person: {}", who.short())
+        });
+    }
+    Ok(())
+}
+
+/// The one person whom a fresh tag is on.
+async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> {
+    let Some(url) = tag.href("taggings") else {
+        return Err(Stop::Inconclusive("a tag has no link taggings".to_owned()));
+    };
+    let members = api.members(&url).await?;
+    match members.first() {
+        Some(tagging) => api.follow(tagging, "person").await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Without a key, a helper of a container that is gone fails (HLP-09).
+async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name)) {
+        each.took(gone(cx, &cx.anonymous(), name, "HLP-09", &[]).await)?;
+    }
+    each.end()
+}
+
+/// Helpers of a container that is gone fail, and nothing is created (HLP-23).
+async fn container_gone(cx: &Cx) -> Result<(), Stop> {
+    for_each_helper!(cx, async |name: &'static str| { gone(cx, &cx.api(), name, "HLP-23", &[400, 404]).await })
+}
+
+async fn gone(
+    cx: &Cx,
+    caller: &Client<'_>,
+    name: &'static str,
+    row: &'static str,
+    expected: &[u16],
+) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else { return Ok(()) };
+    if !cx.declared().offers(under, "delete") || !(cx.declared().offers(under, "create") || name == "record_canvass") {
+        return Err(Stop::Inconclusive(format!("no {under} can be created and deleted")));
+    }
+    api.remove(container).await?;
+    let before = api.people().await?;
+    let person = somebody(cx);
+    let answer = caller.post(&ready.url, &ready.body(cx, Some(&person))).await?;
+    let right = if expected.is_empty() { answer.status >= 400 } else { expected.contains(&answer.status) };
+    cx.prefers(row, right, || format!("the container is gone: {answer}"));
+    let after = api.people().await?;
+    cx.prefers(row, before == after, || format!("there were {before:?} people before, {after:?} after {answer}"));
+    Ok(())
+}
