@@ -8,6 +8,7 @@
 mod actions;
 mod answers;
 mod canvasses;
+mod concurrent;
 mod crud;
 mod entry;
 mod functions;
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Vec<Check> {
         answers::CHECKS,
         schedule::CHECKS,
         stateful::CHECKS,
+        concurrent::CHECKS,
     ]
     .concat()
 }

@@ -1,0 +1,95 @@
+//! Two callers at the same time, at the intensity `deep` alone: every history must be one that the model allows.
+
+use serde_json::json;
+
+use crate::check::{Check, Cx, Intensity, Stop};
+use crate::kinds::{Kind, kind};
+use crate::session::Record;
+use crate::world::first;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("con/changes", &["CRU-15", "ERR-15"], |cx| Box::pin(changes(cx)))
+        .needs("*.update and *.read")
+        .at(Intensity::Deep),
+    Check::new("con/creates", &["CRU-22", "COL-23", "ERR-13"], |cx| Box::pin(creates(cx)))
+        .needs("*.create")
+        .at(Intensity::Deep),
+];
+
+/// The first kind with two texts that can be changed.
+fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
+    let pairs =
+        [("person", "given_name", "family_name"), ("petition", "title", "summary"), ("form", "title", "summary")];
+    pairs.into_iter().find_map(|(one, left, right)| {
+        let declared = cx.declared();
+        let writable = |name: &str| declared.field(one, name).is_some_and(|field| field.writable && field.readable);
+        let offered = ["create", "read", "update"].iter().all(|operation| declared.offers(one, operation));
+        (offered && writable(left) && writable(right)).then_some((kind(one)?, left, right))
+    })
+}
+
+/// Two changes of different fields at the same time are both kept; of one field, one of them is.
+async fn changes(cx: &Cx) -> Result<(), Stop> {
+    let Some((kind, left, right)) = changeable(cx) else {
+        return Err(Stop::Inconclusive("no kind with two texts that can be changed is declared".to_owned()));
+    };
+    let api = cx.api();
+    let record = api.make(kind.one, &json!({ left: "before", right: "before" })).await?;
+    for round in 0..cx.cases(0, 0, 60) {
+        let own = api.reread(&record).await?.own()?;
+        let (one, other) = (format!("left {round}"), format!("right {round}"));
+        let (first_body, second_body) = (json!({ left: one }), json!({ right: other }));
+        let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
+        let (done, too) = (done?, too?);
+        let both = done.status == 200 && too.status == 200;
+        cx.holds("ERR-15", both, || format!("two changes at the same time: {done} and {too}"));
+        let after = api.reread(&record).await?;
+        let kept = after[left] == one && after[right] == other;
+        cx.holds("CRU-15", !both || kept, || {
+            format!("{left} and {right} were changed at the same time to {one:?} and {other:?}: {}", after.short())
+        });
+        // Of two changes of one field either may be the last, and nothing else.
+        let (first_body, second_body) = (json!({ left: "a" }), json!({ left: "b" }));
+        let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
+        let both = done?.status == 200 && too?.status == 200;
+        let after = api.reread(&record).await?;
+        let one_of = after[left] == "a" || after[left] == "b";
+        cx.holds("ERR-15", !both || one_of, || format!("{left} was set to a and b, reads {}", after[left]));
+        cx.holds("CRU-15", after[right] == other, || format!("{right} was not sent: {}", after.short()));
+    }
+    Ok(())
+}
+
+/// Records that are created at the same time are all there, each with its own identifier, and are counted.
+async fn creates(cx: &Cx) -> Result<(), Stop> {
+    let declared = cx.declared();
+    let offered = |kind: &Kind| ["create", "read", "list"].iter().all(|one| declared.offers(kind.one, one));
+    let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && offered(kind)) else {
+        return Err(Stop::Inconclusive("no kind that can be created, read and listed is declared".to_owned()));
+    };
+    let api = cx.api();
+    let url = api.collection(kind.many).await?;
+    let before = api.total(&url).await?;
+    let rounds = cx.cases(0, 0, 30);
+    let nothing = json!({});
+    let mut made: Vec<Record> = Vec::new();
+    for _ in 0..rounds {
+        let (one, other) = tokio::join!(api.make(kind.one, &nothing), api.make(kind.one, &nothing));
+        made.extend([one?, other?]);
+    }
+    for record in &made {
+        let read = api.reread(record).await?;
+        let marker = first(&record.json, "identifiers[]").cloned().unwrap_or_default();
+        let same = read.identifiers().iter().any(|identifier| marker == *identifier);
+        cx.holds("CRU-22", same, || format!("created with {marker}, read as {}", read.short()));
+    }
+    let count = u64::try_from(made.len()).unwrap_or(u64::MAX);
+    let after = api.total(&url).await?;
+    if let (Some(before), Some(after), false) = (before, after, declared.behaves("totals_follow_later")) {
+        // Others may write to a live server, too.
+        cx.holds("COL-23", after >= before.saturating_add(count), || {
+            format!("total_records was {before}, {count} were created, it is {after}")
+        });
+    }
+    Ok(())
+}
