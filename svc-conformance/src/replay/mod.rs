@@ -123,7 +123,8 @@ impl Replay {
             .profile(Profile::Full)
             .intensity(self.intensity)
             .seed(self.seed)
-            .only([self.check.as_str()])
+            // The row may be one that is seen in all traffic, which no check names.
+            .only([self.check.as_str(), self.row.as_str()])
     }
 }
 

@@ -1,0 +1,132 @@
+//! The second service behind a port, and the program beside it.
+
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use svc_conformance::self_test::mirror::{Mirror, Options};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tower::ServiceExt;
+
+/// What a test does to an answer.
+pub(crate) type Change = fn(&Request<Bytes>, Response<Bytes>) -> Response<Bytes>;
+
+/// A server on a port of its own; it ends with the test.
+pub(crate) struct Server {
+    pub(crate) base: String,
+    pub(crate) address: SocketAddr,
+    _runtime: Runtime,
+}
+
+impl Server {
+    /// The second service as it is.
+    pub(crate) fn good() -> Self {
+        Self::start(|_, response| response)
+    }
+
+    /// The second service with one change to its answers.
+    pub(crate) fn start(change: Change) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let base = format!("http://{address}/rest/");
+        let mirror = Mirror::new(Options { base: base.clone(), ..Options::default() });
+        runtime.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let mirror = mirror.clone();
+                let answer = move |request| answer(mirror.clone(), request, change);
+                tokio::spawn(async move {
+                    let connection = hyper::server::conn::http1::Builder::new();
+                    // A client that goes away is no trouble.
+                    let _ = connection.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+                });
+            }
+        });
+        Self { base, address, _runtime: runtime }
+    }
+
+    /// The document at an address, with the first key.
+    pub(crate) fn get(&self, url: &str) -> Value {
+        self.request("GET", url, "")
+    }
+
+    /// Sends one request on a connection of its own.
+    pub(crate) fn request(&self, method: &str, url: &str, body: &str) -> Value {
+        let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).expect("a path");
+        let mut stream = TcpStream::connect(self.address).expect("a connection");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nSVC-API-Token: k-one\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .expect("sent");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        let (_, body) = text.split_once("\r\n\r\n").expect("a body");
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// The collection under a relation of the entry point.
+    pub(crate) fn collection(&self, many: &str) -> String {
+        let entry = self.get(&self.base);
+        entry["_links"][format!("svc:{many}")]["href"].as_str().expect("a link").to_owned()
+    }
+
+    /// How many records all collections of the entry point have.
+    pub(crate) fn records(&self) -> u64 {
+        let entry = self.get(&self.base);
+        let links = entry["_links"].as_object().expect("links").iter();
+        let collections = links.filter(|(rel, _)| rel.starts_with("svc:") && !rel.ends_with("_helper"));
+        let hrefs = collections.filter_map(|(_, link)| link["href"].as_str());
+        hrefs.filter_map(|href| self.get(href)["total_records"].as_u64()).sum()
+    }
+}
+
+async fn answer(
+    mirror: Mirror,
+    request: Request<Incoming>,
+    change: Change,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let request = Request::from_parts(parts, body);
+    let response = mirror.oneshot(request.clone().map(Full::new)).await?;
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    Ok(change(&request, Response::from_parts(parts, body)).map(Full::new))
+}
+
+/// The program, whatever the environment of the test says.
+pub(crate) fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
+    for name in ["SVC_CONFORMANCE_KEY", "SVC_CONFORMANCE_OTHER_KEY", "SVC_CONFORMANCE_RESTRICTED_KEY"] {
+        command.env_remove(name);
+    }
+    command.current_dir(folder);
+    command
+}
+
+/// A run with the three keys of the second service.
+pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String) {
+    let keys = ["--key", "k-one", "--other-key", "k-two", "--restricted-key", "k-narrow=people.create", "--quiet"];
+    ended(program(folder).arg("run").arg(base).args(keys).args(arguments).output().expect("the program"))
+}
+
+/// Exit code, and what a program said.
+pub(crate) fn ended(output: Output) -> (i32, String) {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code().expect("an exit code"), text)
+}
