@@ -168,7 +168,7 @@ fn exit_code_5_where_nothing_can_be_written_down() {
 #[test]
 fn exit_code_6_for_records_that_could_have_been_removed() {
     let (server, folder) = (Server::start(keeps_everything), folder());
-    let (code, said) = run(folder.path(), &server.base, &["--only", "typ/share_page"]);
+    let (code, said) = run(folder.path(), &server.base, &["--only", "RES-share_page-01"]);
     assert_eq!(code, 6, "{said}");
     // The journal stays, and the records can be removed once the server lets go of them.
     let journal = journal(folder.path()).expect("a journal");

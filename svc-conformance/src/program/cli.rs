@@ -23,8 +23,7 @@ A first run against a server on this machine, then one against another machine, 
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
   svc-conformance run http://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
 
-A server that publishes no declaration is judged against a file; `probe` writes a first one:
-  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K > declaration.toml
+A server that publishes no declaration is judged against a file, TOML or JSON in the same form:
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
 
 /// Checks row by row whether a server conforms to the Activist Data Exchange API.

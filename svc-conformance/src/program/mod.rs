@@ -83,9 +83,7 @@ impl fmt::Display for Trouble {
 impl From<SuiteError> for Trouble {
     fn from(error: SuiteError) -> Self {
         let hint = match &error {
-            SuiteError::NotPublished(_) => {
-                "; give one with --declaration, `svc-conformance probe URL` writes a first one"
-            }
+            SuiteError::NotPublished(_) => "; give one with --declaration FILE",
             _ => "",
         };
         Self::new(error.exit_code(), format!("{error}{hint}"))
