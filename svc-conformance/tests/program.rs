@@ -73,7 +73,7 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     // The same failure again, from its file alone; and not on a server that does not have it.
     let again = |url: &str| {
         let replay = ["replay", "out/HAL-03.replay.json", "--key", "k-one", "--url", url];
-        ended(program(folder.path()).args(replay).output().expect("the program"))
+        ended(&program(folder.path()).args(replay).output().expect("the program"))
     };
     let (code, said) = again(&server.base);
     assert_eq!(code, 1, "{said}");
@@ -84,7 +84,7 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
         run(folder.path(), &good.base, &["--only", "HAL-03", "--only", "ENT-09", "--report", "json=good.json"]);
     assert_eq!(code, 0);
     let diff =
-        |old: &str, new: &str| ended(program(folder.path()).args(["diff", old, new]).output().expect("the program"));
+        |old: &str, new: &str| ended(&program(folder.path()).args(["diff", old, new]).output().expect("the program"));
     assert_eq!(diff("good.json", "good.json").0, 0);
     assert_eq!(diff("report.json", "good.json").0, 0);
     let (code, said) = diff("good.json", "report.json");
@@ -135,7 +135,7 @@ fn exit_code_2_for_arguments_that_make_no_sense() {
     assert_eq!(code, 2, "{said}");
     for arguments in [&["explain", "COL-99"][..], &["list", "NO-*"], &["clean", "missing"], &["replay", "missing"], &[]]
     {
-        let (code, said) = ended(program(folder.path()).args(arguments).output().expect("the program"));
+        let (code, said) = ended(&program(folder.path()).args(arguments).output().expect("the program"));
         assert_eq!(code, 2, "{arguments:?}: {said}");
     }
 }
@@ -153,7 +153,7 @@ fn exit_code_4_for_a_target_that_nobody_serves() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
     let (code, said) = run(folder.path(), &format!("http://{port}/"), LITTLE);
     assert_eq!(code, 4, "{said}");
-    let (code, said) = ended(program(folder.path()).args(["plan", &format!("http://{port}/")]).output().expect("it"));
+    let (code, said) = ended(&program(folder.path()).args(["plan", &format!("http://{port}/")]).output().expect("it"));
     assert_eq!(code, 4, "{said}");
 }
 
@@ -172,7 +172,7 @@ fn exit_code_6_for_records_that_could_have_been_removed() {
     assert_eq!(code, 6, "{said}");
     // The journal stays, and the records can be removed once the server lets go of them.
     let journal = journal(folder.path()).expect("a journal");
-    let clean = || ended(program(folder.path()).args(["clean", "--key", "k-one"]).arg(&journal).output().expect("it"));
+    let clean = || ended(&program(folder.path()).args(["clean", "--key", "k-one"]).arg(&journal).output().expect("it"));
     let (code, said) = clean();
     assert_eq!(code, 6, "{said}");
     assert!(journal.exists());
@@ -198,7 +198,7 @@ fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the program");
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     let created = || journal(folder.path()).map_or(0, |path| text(&path).matches("\"created\"").count());
     while created() < 10 {
         assert!(Instant::now() < deadline && child.try_wait().expect("a state").is_none(), "{} records", created());
@@ -208,7 +208,7 @@ fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
     child.wait().expect("ended");
     let journal = journal(folder.path()).expect("a journal");
     assert!(server.records() > before);
-    let clean = ended(program(folder.path()).args(["clean", "--key", "k-one"]).arg(&journal).output().expect("it"));
+    let clean = ended(&program(folder.path()).args(["clean", "--key", "k-one"]).arg(&journal).output().expect("it"));
     assert_eq!(clean.0, 0, "{}", clean.1);
     assert_eq!(server.records(), before, "{}", clean.1);
     let names: Vec<Value> = server.get(&people)["_embedded"]["svc:people"].as_array().expect("people").clone();
@@ -220,7 +220,7 @@ fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
 fn rows_and_checks_are_listed_and_explained() {
     let folder = folder();
     let said = |arguments: &[&str]| {
-        let (code, said) = ended(program(folder.path()).args(arguments).output().expect("the program"));
+        let (code, said) = ended(&program(folder.path()).args(arguments).output().expect("the program"));
         assert_eq!(code, 0, "{said}");
         said
     };
@@ -237,7 +237,7 @@ fn a_plan_sends_nothing_that_writes() {
     let (server, folder) = (Server::good(), folder());
     let before = server.records();
     let plan = program(folder.path()).args(["plan", &server.base, "--key", "k-one"]).output().expect("the program");
-    let (code, said) = ended(plan);
+    let (code, said) = ended(&plan);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("ent/document") && said.contains("about "), "{said}");
     assert_eq!(server.records(), before);

@@ -103,6 +103,13 @@ async fn answer(
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let request = Request::from_parts(parts, body);
+    if request.method() == http::Method::DELETE {
+        let probe = change(&request, Response::new(Bytes::new()));
+        if probe.status() != http::StatusCode::OK {
+            // The change refuses the request before the service sees it.
+            return Ok(probe.map(Full::new));
+        }
+    }
     let response = mirror.oneshot(request.clone().map(Full::new)).await?;
     let (parts, body) = response.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -122,11 +129,11 @@ pub(crate) fn program(folder: &Path) -> Command {
 /// A run with the three keys of the second service.
 pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String) {
     let keys = ["--key", "k-one", "--other-key", "k-two", "--restricted-key", "k-narrow=people.create", "--quiet"];
-    ended(program(folder).arg("run").arg(base).args(keys).args(arguments).output().expect("the program"))
+    ended(&program(folder).arg("run").arg(base).args(keys).args(arguments).output().expect("the program"))
 }
 
 /// Exit code, and what a program said.
-pub(crate) fn ended(output: Output) -> (i32, String) {
+pub(crate) fn ended(output: &Output) -> (i32, String) {
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     (output.status.code().expect("an exit code"), text)
 }
