@@ -2,7 +2,7 @@
 
 use crate::{
     link::ShareNames,
-    read::{Json, Object, write_string},
+    read::{Json, Number, Object, write_string},
     schema::Type,
     value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
 };
@@ -90,7 +90,7 @@ impl FieldType for i64 {
     const TYPE: Type = Type::Integer;
 
     fn read(json: &Json) -> Option<Self> {
-        json.as_number().and_then(crate::read::Number::as_i64)
+        json.as_number().and_then(Number::as_i64)
     }
 
     fn write(&self, out: &mut MemberWriter<'_>) {
@@ -102,7 +102,7 @@ impl FieldType for f64 {
     const TYPE: Type = Type::Float;
 
     fn read(json: &Json) -> Option<Self> {
-        json.as_number().and_then(crate::read::Number::as_f64)
+        json.as_number().and_then(Number::as_f64)
     }
 
     fn write(&self, out: &mut MemberWriter<'_>) {
@@ -130,7 +130,7 @@ impl FieldType for Amount {
     }
 
     fn write(&self, out: &mut MemberWriter<'_>) {
-        out.raw(&self.to_string());
+        out.raw(Number::from(*self).as_str());
     }
 }
 

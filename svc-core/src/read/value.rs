@@ -62,8 +62,8 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
             None => Err(Wrong::new("must be a number that fits 64 bits")),
         },
         (Type::Amount, Json::Number(number)) => {
-            let amount = Amount::parse(number.as_str()).and_then(|amount| Number::parse(&amount.to_string()));
-            amount.map(Json::Number).ok_or_else(|| Wrong::new("must be an amount of at most 28 digits"))
+            let amount = Amount::parse(number.as_str()).map(Json::from);
+            amount.ok_or_else(|| Wrong::new("must be an amount of at most 28 digits"))
         }
         (Type::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),

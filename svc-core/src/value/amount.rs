@@ -91,11 +91,18 @@ impl Amount {
         self.combine(other, i128::checked_sub)
     }
 
-    /// Appends the amount as a JSON number without exponent (TYP-03).
+    /// Appends the amount as a JSON number (TYP-03): its text, and behind a whole amount outside 64 bits `e0`, because
+    /// integers outside 64 bits are refused when they come back (UND-27).
     pub fn write(&self, out: &mut Vec<u8>) {
         use std::io::Write as _;
         // Writing into a Vec cannot fail.
-        let _ = write!(out, "{}", self.0);
+        let _ = write!(out, "{}{}", self.0, self.json_end());
+    }
+
+    /// What stands behind the text of the amount in JSON.
+    pub(crate) fn json_end(&self) -> &'static str {
+        let fits = i64::try_from(self.mantissa()).is_ok() || u64::try_from(self.mantissa()).is_ok();
+        if self.scale() > 0 || fits { "" } else { "e0" }
     }
 
     /// Adds or subtracts exactly. Zeros at the end are given up only where the digits would not fit otherwise.
@@ -146,6 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::read::{Json, Limits, Number};
 
     fn text(text: &str) -> Option<String> {
         Amount::parse(text).map(|amount| amount.to_string())
@@ -196,7 +204,11 @@ mod tests {
             prop_assert_eq!((again.mantissa(), again.scale()), (mantissa, scale), "TYP-03");
             let mut bytes = Vec::new();
             amount.write(&mut bytes);
-            prop_assert_eq!(String::from_utf8(bytes).unwrap(), amount.to_string(), "TYP-03");
+            let written = String::from_utf8(bytes).unwrap();
+            prop_assert_eq!(written.strip_suffix("e0").unwrap_or(&written), amount.to_string(), "TYP-03");
+            let number = Json::read(written.as_bytes(), &Limits::default()).unwrap();
+            prop_assert_eq!(number.as_number().and_then(Number::as_amount), Some(amount), "UND-27: {}", written);
+            prop_assert_eq!(Json::from(amount).to_string(), written, "TYP-03");
         }
 
         #[test]

@@ -75,4 +75,10 @@ macro_rules! from {
     )+};
 }
 
-from!(i64, u64, i32, u32, Amount);
+from!(i64, u64, i32, u32);
+
+impl From<Amount> for Number {
+    fn from(amount: Amount) -> Self {
+        Self(format!("{amount}{}", amount.json_end()).into_boxed_str())
+    }
+}
