@@ -119,6 +119,26 @@ pub enum Command {
         /// The new file.
         to: PathBuf,
     },
+    /// Prints a document about the interface that a server with the same options has
+    Export {
+        /// Which document.
+        #[command(subcommand)]
+        document: Document,
+    },
+}
+
+/// Which document about the interface to print.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Document {
+    /// Every route, method and body, in version 3.1 of that form
+    Openapi,
+    /// The JSON Schema (2020-12) of a kind of record or of a helper's body
+    Schema {
+        /// What it describes, such as person; without one, the names that there are
+        name: Option<String>,
+    },
+    /// What the server supports: the capability document
+    Capabilities,
 }
 
 /// What to do with the keys.

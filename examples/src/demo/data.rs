@@ -138,7 +138,7 @@ impl Data {
 }
 
 /// Opens the store; the share names of a file are fixed, so others that are asked for are ignored and noted.
-fn open_store(path: &Path, settings: &Settings, notes: &mut Vec<String>) -> Result<Store, Trouble> {
+pub(super) fn open_store(path: &Path, settings: &Settings, notes: &mut Vec<String>) -> Result<Store, Trouble> {
     let asked = settings.share_names.as_ref().and_then(|(a, b)| ShareNames::new(a, b));
     let options = |names: ShareNames| Options::new(path).share_names(names);
     match Store::open(options(asked.clone().unwrap_or_default())) {

@@ -6,6 +6,7 @@ mod banner;
 mod body;
 pub mod cli;
 mod data;
+mod export;
 mod gate;
 mod interface;
 mod keys;

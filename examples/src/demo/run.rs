@@ -12,6 +12,7 @@ use super::address::Address;
 use super::banner::Banner;
 use super::cli::{Cli, Command, Options};
 use super::data::{Data, about_store};
+use super::export::export;
 use super::gate::Gate;
 use super::interface::{also_withheld, service};
 use super::keys;
@@ -34,6 +35,7 @@ pub async fn run(cli: Cli) -> Result<(), Trouble> {
         None => run_server(&cli.options).await,
         Some(Command::Keys { action }) => keys::manage(&data_file(data)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&data_file(data)?, &to).await,
+        Some(Command::Export { document }) => export(&cli.options, &document),
     }
 }
 

@@ -1,0 +1,80 @@
+//! The documents about the interface, printed without a server.
+
+use std::path::{Path, PathBuf};
+
+use svc_core::export::{capabilities, json_schema, json_schema_names, openapi};
+use svc_sqlite::{Store, remove_data_file};
+
+use super::cli::{Document, Options};
+use super::data::{about_file, open_store};
+use super::interface::service;
+use super::run::say;
+use super::settings::Settings;
+use super::trouble::Trouble;
+
+/// What links begin with when `--base-url` is not given.
+const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
+
+/// Prints a document of the interface that a server with the same options has.
+///
+/// # Errors
+///
+/// The options contradict each other, or nothing can be written to the folder of temporary files.
+pub(super) fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
+    let settings = Settings::check(options)?;
+    let scratch = Scratch::new();
+    let text = written(&scratch.open(&settings)?, &settings, document)?;
+    say(&text);
+    Ok(())
+}
+
+fn written(store: &Store, settings: &Settings, document: &Document) -> Result<String, Trouble> {
+    let base_url = settings.base_url.as_deref().unwrap_or(BASE_URL);
+    let service = service(store, settings, base_url)?;
+    let api = service.api();
+    let text = match document {
+        Document::Openapi => format!("{:#}", openapi(api, api.base())),
+        Document::Capabilities => serde_json::to_string_pretty(&capabilities(api, api.base())).map_err(|error| {
+            Trouble::new(
+                format!("The document cannot be written: {error}."),
+                "export",
+                "Report this as a fault of the program.",
+            )
+        })?,
+        Document::Schema { name: None } => json_schema_names(api).join("\n"),
+        Document::Schema { name: Some(name) } => {
+            let schema = json_schema(api, api.base(), name).ok_or_else(|| {
+                let remedy = format!("Name one of these: {}.", json_schema_names(api).join(", "));
+                Trouble::new("There is no schema of this name.", format!("export schema {name}"), remedy)
+            })?;
+            format!("{schema:#}")
+        }
+    };
+    Ok(text + "\n")
+}
+
+/// An empty data file that lives as long as the program needs an interface over one.
+#[derive(Debug)]
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("svc-demo-export-{}.db", std::process::id())))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn open(&self, settings: &Settings) -> Result<Store, Trouble> {
+        remove_data_file(self.path()).map_err(|error| about_file(&error))?;
+        open_store(self.path(), settings, &mut Vec::new())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left lies among the temporary files.
+        let _ = remove_data_file(&self.0);
+    }
+}

@@ -1,0 +1,39 @@
+//! `svc-demo export`: the documents about the interface, printed without a server (CAP-04, UND-40).
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn export(arguments: &[&str]) -> Output {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
+    demo.args(arguments).output().expect("the program starts")
+}
+
+fn printed(arguments: &[&str]) -> Value {
+    let output = export(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn und_40_each_document_is_printed_as_a_server_with_these_options_has_it() {
+    let document = printed(&["--without", "people.delete", "--prefix", "abc", "export", "openapi"]);
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["servers"][0]["url"], "http://127.0.0.1:8080/api/v1");
+    let person = &document["paths"]["/people/{person_id}"];
+    assert!(person.get("delete").is_none() && person.get("put").is_some());
+    assert_eq!(document["components"]["securitySchemes"]["key"]["name"], "ABC-API-Token");
+    let schema = printed(&["--base-url", "https://crm.example.org/x/", "export", "schema", "person"]);
+    assert_eq!(schema["$id"], "https://crm.example.org/x/docs/schemas/person.json");
+    let about = printed(&["export", "capabilities"]);
+    assert_eq!(about["schemas"]["person"], "http://127.0.0.1:8080/api/v1/docs/schemas/person.json");
+}
+
+#[test]
+fn und_40_schemas_are_listed_and_others_are_refused() {
+    let names = export(&["export", "schema"]);
+    let names = String::from_utf8_lossy(&names.stdout).into_owned();
+    assert!(names.lines().any(|name| name == "record_signature_helper") && names.lines().count() > 25, "{names}");
+    let refused = export(&["export", "schema", "nobody"]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("petition"));
+}
