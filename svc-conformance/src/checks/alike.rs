@@ -1,0 +1,88 @@
+//! What checks of collections and addresses share: whether two representations are of one record and say the same.
+
+use serde_json::{Map, Value};
+
+use crate::check::{Cx, Stop};
+use crate::generate::{self, Turn};
+use crate::session::{Client, Record};
+use crate::world::is_unset;
+
+/// Whether two representations are of one record: they share an identifier, or their `self`. Addresses may change at every
+/// reading (HAL-06), so that two that differ say nothing.
+pub(super) fn is_one(one: &Record, other: &Record) -> bool {
+    let identified = one.identifiers().iter().any(|identifier| other.carries(identifier));
+    let own = one.link("self");
+    identified || (own.is_some() && own == other.link("self"))
+}
+
+/// Whether records of a kind can be made that nobody else knows.
+pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
+    let declared = cx.declared();
+    declared.offers(one, "create") || (one == "person" && declared.helps("person_signup"))
+}
+
+/// Values for every field of a kind that a client may send.
+pub(super) fn filled(cx: &Cx, one: &str) -> Value {
+    let body = generate::body(cx.declared(), one, Turn::All(0), &cx.unique());
+    let body = body.and_then(|body| generate::sample(&body, cx.seed(one)));
+    body.filter(Value::is_object).unwrap_or_else(|| Value::Object(Map::new()))
+}
+
+/// Holds a representation against what its `self` leads to, field by field.
+pub(super) async fn compare(
+    cx: &Cx,
+    api: &Client<'_>,
+    rows: &[&str],
+    record: &Record,
+    one: &str,
+) -> Result<(), Stop> {
+    let answer = api.get(&record.own()?).await?;
+    let alone = answer.record();
+    let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);
+    for row in rows {
+        cx.holds(row, right, || format!("`self` of the {one} {} leads to {answer}", record.short()));
+    }
+    if !right {
+        return Ok(());
+    }
+    let differs = different(&record.json, &alone.json);
+    if differs.is_empty() {
+        return Ok(());
+    }
+    // What differs between two readings, too, says nothing.
+    let again = api.get(&record.own()?).await?;
+    let volatile = different(&alone.json, &again.json);
+    for name in differs.iter().filter(|name| !volatile.contains(name)) {
+        for row in rows {
+            cx.holds(row, false, || {
+                format!("{name} of a {one} is {} in one place and {} by its address", record[name], alone[name])
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Names of members that two representations do not agree on; totals may follow later, links and embedded records vary.
+fn different(one: &Value, other: &Value) -> Vec<String> {
+    let empty = Map::new();
+    let (one, other) = (one.as_object().unwrap_or(&empty), other.as_object().unwrap_or(&empty));
+    let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+    let counts = |name: &str| name.starts_with('_') || name.starts_with("total_");
+    let differs = |name: &&String| {
+        let (one, other) = (one.get(*name), other.get(*name));
+        let unset = is_unset(one) && is_unset(other);
+        !unset && !other.is_some_and(|other| one.is_some_and(|one| alike(one, other)))
+    };
+    names.filter(|name| !counts(name)).filter(differs).cloned().collect()
+}
+
+/// Totals of the levels of an event may follow later as those of the event do.
+fn alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(_), Value::Object(_)) => different(one, other).is_empty(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+        }
+        _ => generate::restored(one, Some(other)),
+    }
+}

@@ -1,0 +1,422 @@
+//! Collections: members, pages, totals, and the collections below a record (COL-03 to COL-31, LIM-02).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::alike::{self, is_one};
+use crate::address;
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::{Kind, kind};
+use crate::session::{Answer, Client, Record};
+
+/// Records that a walk makes at most to have a second page.
+const MOST: u64 = 130;
+
+macro_rules! below {
+    ($($row:literal $person:literal $one:literal $below:literal $of:literal;)*) => {
+        &[$(
+            Check::new($below, &[$row, "COL-30", "COL-31", "COL-23"], |cx| Box::pin(nested(cx))).about($one),
+            Check::new($of, &[$person], |cx| Box::pin(of_a_person(cx))).about($one),
+        )*]
+    };
+}
+
+/// The collections below a container, and those below a person.
+pub(super) const NESTED: &[Check] = below! {
+    "COL-04" "COL-14" "signature" "col/signatures" "col/signatures-of-a-person";
+    "COL-05" "COL-12" "submission" "col/submissions" "col/submissions-of-a-person";
+    "COL-06" "COL-11" "donation" "col/donations" "col/donations-of-a-person";
+    "COL-07" "COL-15" "outreach" "col/outreaches" "col/outreaches-of-a-person";
+    "COL-08" "COL-13" "attendance" "col/attendances" "col/attendances-of-a-person";
+    "COL-09" "COL-16" "answer" "col/answers" "col/answers-of-a-person";
+};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new(
+        "col/pages",
+        &[
+            "COL-20", "COL-21", "COL-22", "COL-23", "COL-24", "COL-25", "COL-26", "COL-27", "COL-28", "COL-31", "COL-29",
+            "LIM-01", "LIM-02",
+        ],
+        |cx| Box::pin(paged(cx)),
+    )
+    .needs("*.list"),
+    Check::new("col/members", &["COL-01", "COL-03", "COL-28", "COL-31", "ERR-10", "HAL-17"], |cx| Box::pin(members(cx)))
+        .needs("*.list"),
+    Check::new("col/taggings-of-a-person", &["COL-17"], |cx| Box::pin(of_a_person(cx))).about("tagging"),
+    Check::new("col/items-of-a-person", &["COL-18"], |cx| Box::pin(of_a_person(cx))).about("item"),
+    Check::new("col/answers-of-a-submission", &["COL-10", "COL-30"], |cx| Box::pin(of_a_submission(cx)))
+        .needs("submissions.sub.answers"),
+    Check::new("col/paths", &["COL-19"], |cx| Box::pin(paths(cx))).only_reads(),
+];
+
+/// The row of the collection below a container, and of the one below a person.
+fn rows(one: &str) -> Option<(&'static str, &'static str)> {
+    Some(match one {
+        "signature" => ("COL-04", "COL-14"),
+        "submission" => ("COL-05", "COL-12"),
+        "donation" => ("COL-06", "COL-11"),
+        "outreach" => ("COL-07", "COL-15"),
+        "attendance" => ("COL-08", "COL-13"),
+        "answer" => ("COL-09", "COL-16"),
+        "tagging" => ("", "COL-17"),
+        "item" => ("", "COL-18"),
+        _ => return None,
+    })
+}
+
+fn none(what: impl Into<String>) -> Stop {
+    Stop::Inconclusive(what.into())
+}
+
+/// Whether an answer is that of a collection without members.
+fn is_empty(answer: &Answer) -> bool {
+    let Some(page) = answer.json.as_object() else { return false };
+    let lists = page.get("_embedded").and_then(Value::as_object);
+    let empty = lists.is_none_or(|lists| lists.values().all(|list| list.as_array().is_some_and(Vec::is_empty)));
+    answer.status == 200 && (page.is_empty() || (answer.json["total_records"] == 0 && empty))
+}
+
+/// A container of its own, with the address of the collection below it.
+async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, String), Stop> {
+    let declared = api.cx.declared();
+    let under = of.under.filter(|under| declared.lists_below(under, of.many));
+    let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
+    if !alike::can_make(api.cx, under) {
+        return Err(none(format!("no {under} can be created")));
+    }
+    let container = api.make(under, &json!({})).await?;
+    let container = if declared.offers(under, "read") { api.reread(&container).await? } else { container };
+    if let Some((row, _)) = rows(of.one).filter(|(row, _)| !row.is_empty()) {
+        let linked = container.href(of.many).is_some();
+        api.cx.must(row, linked, || format!("no link {} in {}", of.many, container.short()))?;
+    }
+    let url = container.leads(of.many)?;
+    Ok((container, url))
+}
+
+/// A new container has nobody below it, then exactly what is recorded there, each leading back to it.
+async fn nested(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
+    let (row, _) = rows(of.one).unwrap_or_default();
+    let (container, url) = container(&api, of).await?;
+    let answer = api.get(&url).await?;
+    for row in [row, "COL-30"] {
+        cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
+    }
+    cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
+    let person = api.person().await?;
+    let body = cx.marked(&crate::world::least(cx, of.one));
+    let record = api.act(&container, of.one, &person, &body).await?;
+    let members = one_member(cx, &api, &url, &[row, "COL-31", "COL-23"], &record).await?;
+    if let (Some(under), Some(member)) = (of.under, members)
+        && cx.declared().links(of.one, under)
+        && cx.declared().offers(under, "read")
+    {
+        let href = member.href(under);
+        let Some(href) = href else {
+            cx.holds(row, false, || format!("no link {under} in {}", member.short()));
+            return Ok(());
+        };
+        let back = api.get(&href).await?;
+        cx.holds(row, back.status == 200 && is_one(&back.record(), &container), || {
+            format!("the link {under} of {} does not lead back: {back}", member.short())
+        });
+    }
+    Ok(())
+}
+
+/// The collection has this member alone.
+async fn one_member(
+    cx: &Cx,
+    api: &Client<'_>,
+    url: &str,
+    rows: &[&str],
+    record: &Record,
+) -> Result<Option<Record>, Stop> {
+    let answer = api.get(url).await?;
+    let page = answer.record();
+    let members = page.embedded();
+    let right = answer.status == 200 && page["total_records"] == 1 && matches!(members.as_slice(), [one] if is_one(one, record));
+    for row in rows {
+        cx.holds(row, right, || format!("instead of {} alone: {answer}", record.short()));
+    }
+    Ok(members.into_iter().next().filter(|_| right))
+}
+
+/// A person's collection has exactly what that person did.
+async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
+    let (_, row) = rows(of.one).unwrap_or_default();
+    if !cx.declared().lists_below("person", of.many) {
+        return Err(none(format!("the {} of a person are not declared", of.many)));
+    }
+    if !alike::can_make(cx, "person") {
+        return Err(none("no person can be created"));
+    }
+    let under = of.under.ok_or_else(|| none("no container"))?;
+    let (person, other) = (api.person().await?, api.person().await?);
+    let container = api.make(under, &json!({})).await?;
+    let mut made = Vec::new();
+    for person in [&person, &other] {
+        let body = cx.marked(&crate::world::least(cx, of.one));
+        made.push(api.act(&container, of.one, person, &body).await?);
+    }
+    let Some(record) = made.first() else { return Ok(()) };
+    // A helper that does not match persons made one of its own.
+    let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person") {
+        api.reread(&person).await?
+    } else {
+        api.follow(record, "person").await?
+    };
+    let linked = person.href(of.many).is_some();
+    cx.must(row, linked, || format!("no link {} in {}", of.many, person.short()))?;
+    let url = person.leads(of.many)?;
+    one_member(cx, &api, &url, &[row], record).await?;
+    Ok(())
+}
+
+/// A submission without answers has none; one that came with an answer has it.
+async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let plain = api.make("submission", &json!({})).await?;
+    let plain = if cx.declared().offers("submission", "read") { api.reread(&plain).await? } else { plain };
+    let linked = plain.href("answers").is_some();
+    cx.must("COL-10", linked, || format!("no link answers in {}", plain.short()))?;
+    let answer = api.get(&plain.leads("answers")?).await?;
+    for row in ["COL-10", "COL-30"] {
+        cx.holds(row, is_empty(&answer), || format!("answers of a new submission: {answer}"));
+    }
+    let asks = cx.declared().helps("record_submission") && cx.declared().acts("add_questions_responses_uri");
+    if !asks || !cx.declared().offers("question", "create") || !alike::can_make(cx, "form") {
+        return Ok(());
+    }
+    let question = api.make("question", &json!({})).await?;
+    let form = api.make("form", &json!({})).await?;
+    let body = cx.marked(&json!({"person": cx.marked(&json!({})),
+        "add_questions_responses_uri": [{"question": question.own()?, "responses": ["a1"]}]}));
+    let submission = api.help(&form, "record_submission", &body).await?;
+    let submission = if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
+    let answer = api.get(&submission.leads("answers")?).await?;
+    let right = answer.status == 200 && answer.json["total_records"] == 1 && answer.record().embedded().len() == 1;
+    cx.holds("COL-10", right, || format!("one answer was given: {answer}"));
+    Ok(())
+}
+
+/// Where a walk over pages happens.
+struct Place {
+    url: String,
+    kind: Kind,
+    /// The container and its kind, if nobody else writes there.
+    container: Option<Record>,
+}
+
+/// A collection in which records can be made and listed: below a container of its own if there is one.
+async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
+    let declared = cx.declared();
+    if alike::can_make(cx, "person") {
+        for one in ["signature", "outreach", "donation", "submission", "attendance", "tagging", "item"] {
+            let Some(kind) = kind(one) else { continue };
+            let under = kind.under.unwrap_or_default();
+            let fits = declared.offers(one, "create") && declared.lists_below(under, kind.many);
+            if fits && declared.offers(under, "create") {
+                let (container, url) = container(api, kind).await?;
+                return Ok(Place { url, kind, container: Some(container) });
+            }
+        }
+    }
+    for one in ["tag", "list", "share_page", "petition", "form", "event", "question", "message", "person"] {
+        let Some(kind) = kind(one) else { continue };
+        if declared.offers(one, "list") && declared.offers(one, "create") {
+            return Ok(Place { url: api.collection(kind.many).await?, kind, container: None });
+        }
+    }
+    let listed = declared.kinds().find(|kind| kind.under.is_none() && declared.offers(kind.one, "list"));
+    let kind = listed.ok_or_else(|| none("no collection is listed"))?;
+    Ok(Place { url: api.collection(kind.many).await?, kind, container: None })
+}
+
+impl Place {
+    async fn add(&self, cx: &Cx, api: &Client<'_>) -> Result<Record, Stop> {
+        let fields = alike::filled(cx, self.kind.one);
+        let Some(container) = &self.container else { return api.make(self.kind.one, &fields).await };
+        let person = api.person().await?;
+        api.act(container, self.kind.one, &person, &cx.marked(&crate::world::full(cx, self.kind.one, &fields))).await
+    }
+}
+
+/// Pages before, after creates, after an update and after a delete.
+async fn paged(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let place = place(cx, &api).await?;
+    let one = place.kind.one;
+    if !cx.declared().offers(one, "create") {
+        return walk(cx, &api, &place, &[]).await.map(drop);
+    }
+    let mut made = vec![place.add(cx, &api).await?];
+    let first = api.get(&place.url).await?;
+    let size = first.json["per_page"].as_u64().unwrap_or_default();
+    cx.chose("records on a page", size.to_string());
+    for row in ["COL-29", "LIM-02"] {
+        cx.holds(row, true, String::new);
+    }
+    let before = first.json["total_records"].as_u64();
+    let has = if place.container.is_some() { 1 } else { before.unwrap_or(1) };
+    let more = if size < MOST { size.saturating_add(1).saturating_sub(has).max(3) } else { 3 };
+    for _ in 0..more {
+        made.push(place.add(cx, &api).await?);
+    }
+    let total = walk(cx, &api, &place, &made).await?;
+    if place.container.is_some() {
+        let grown = before == Some(1) && total == Some(more.saturating_add(1));
+        cx.holds("COL-23", grown, || format!("{before:?} records, then {more} more were made: {total:?}"));
+    }
+    changed(cx, &api, &place, &mut made).await?;
+    if !cx.declared().offers(one, "delete") {
+        return Ok(());
+    }
+    let Some(gone) = made.pop() else { return Ok(()) };
+    api.remove(&gone).await?;
+    let after = walk(cx, &api, &place, &made).await?;
+    if place.container.is_some() {
+        let shrunk = total.and_then(|total| total.checked_sub(1)) == after;
+        cx.holds("COL-23", shrunk, || format!("{total:?} records before a delete, {after:?} after it"));
+    }
+    Ok(())
+}
+
+/// A member of a page is as its record is after a change.
+async fn changed(cx: &Cx, api: &Client<'_>, place: &Place, made: &mut [Record]) -> Result<(), Stop> {
+    let one = place.kind.one;
+    let field = cx.declared().field(one, "origin_system");
+    let may = field.is_some_and(|field| field.writable && field.readable) && cx.declared().offers(one, "update");
+    let Some(record) = made.first_mut().filter(|_| may && place.container.is_some()) else { return Ok(()) };
+    *record = api.change(record, &json!({ "origin_system": cx.unique() })).await?;
+    let page = api.get(&place.url).await?.record();
+    let Some(member) = page.embedded().into_iter().find(|member| is_one(member, record)) else { return Ok(()) };
+    alike::compare(cx, api, &["COL-28"], &member, one).await
+}
+
+/// Follows `next` from the first page to the last; how many records the pages count.
+async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Result<Option<u64>, Stop> {
+    let fresh = place.container.is_some();
+    let before = api.total(&place.url).await?;
+    if before > Some(2_000) && !fresh {
+        return Err(none("the collection has too many records to walk over"));
+    }
+    let pages = api.pages(&place.url).await?;
+    let after = api.total(&place.url).await?;
+    let total = pages.first().and_then(|page| page["total_records"].as_u64());
+    // Somebody else may write to a collection of the entry point.
+    let quiet = fresh || (before == after && before == total);
+    let count = pages.first().and_then(|page| page["total_pages"].as_u64());
+    let walked = u64::try_from(pages.len()).unwrap_or(u64::MAX);
+    if quiet && let Some(count) = count {
+        cx.holds("COL-20", count.max(1) == walked, || format!("total_pages is {count}, `next` led to {walked} pages"));
+        if count > 1 || walked > 1 {
+            cx.run.met.add("second_page");
+            cx.holds("COL-24", count.max(1) == walked, || format!("{count} pages are counted, `next` led to {walked}"));
+        }
+    }
+    let mut number = 0_u64;
+    for page in &pages {
+        number = number.saturating_add(1);
+        let at = page["page"].as_u64();
+        cx.holds("COL-22", at == Some(number), || format!("page {number} says that it is page {at:?}: {}", page.short()));
+        if let Some(next) = page.link("next") {
+            let parameter = address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
+            cx.holds("COL-24", parameter == number.checked_add(1), || format!("`next` of page {number} is {next}"));
+        }
+        cx.holds("COL-31", !page.embedded().is_empty() || total == Some(0), || {
+            format!("page {number} of {total:?} records has no members: {}", page.short())
+        });
+    }
+    let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
+    if quiet {
+        everyone(cx, &members, total, walked, made);
+    }
+    for page in pages.iter().take(3) {
+        same_page(cx, api, page).await?;
+        if cx.declared().offers(place.kind.one, "read") {
+            for member in page.embedded().iter().take(2) {
+                alike::compare(cx, api, &["COL-28"], member, place.kind.one).await?;
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// Every member is on one page, and as many as are counted.
+fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: &[Record]) {
+    let owns: BTreeSet<String> = members.iter().filter_map(|member| member.link("self")).collect();
+    let links = members.iter().filter(|member| member.link("self").is_some()).count();
+    let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
+    let twice = links.saturating_sub(owns.len());
+    cx.holds("COL-23", total == Some(count) && twice == 0, || {
+        format!("total_records is {total:?}, the pages have {count} members, {twice} of them twice")
+    });
+    for record in made {
+        let times = members.iter().filter(|member| is_one(member, record)).count();
+        let rows: &[&str] = if walked > 1 { &["COL-24", "COL-23", "COL-31"] } else { &["COL-23", "COL-31"] };
+        for row in rows {
+            cx.holds(row, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
+        }
+    }
+}
+
+/// `self` of a page leads to the same page.
+async fn same_page(cx: &Cx, api: &Client<'_>, page: &Record) -> Result<(), Stop> {
+    if page.json.as_object().is_some_and(serde_json::Map::is_empty) {
+        return Ok(());
+    }
+    let Some(own) = page.link("self") else {
+        cx.holds("COL-27", false, || format!("no link self in {}", page.short()));
+        return Ok(());
+    };
+    let answer = api.get(&own).await?;
+    let again = answer.record();
+    let (one, other) = (page.embedded(), again.embedded());
+    let same = one.len() == other.len() && one.iter().zip(&other).all(|(one, other)| is_one(one, other));
+    cx.holds("COL-27", answer.status == 200 && again["page"] == page["page"] && same, || {
+        format!("`self` of page {} is {own}, which leads to {answer}", page["page"])
+    });
+    Ok(())
+}
+
+/// The members of the entry point's collections lead to their records.
+async fn members(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let kinds: Vec<Kind> = cx.declared().kinds().filter(|kind| kind.under.is_none()).collect();
+    for of in kinds {
+        if !cx.declared().offers(of.one, "list") {
+            continue;
+        }
+        if cx.declared().offers(of.one, "create") && cx.run.settings.writes {
+            api.make(of.one, &alike::filled(cx, of.one)).await?;
+        }
+        let answer = api.get(&api.collection(of.many).await?).await?;
+        cx.holds("COL-01", answer.status == 200, || answer.to_string());
+        let page = answer.record();
+        if cx.declared().offers(of.one, "create") && cx.run.settings.writes {
+            let right = answer.status == 200 && !page.embedded().is_empty();
+            cx.holds("COL-31", right, || format!("after a create in {}: {answer}", of.many));
+        }
+        if !cx.declared().offers(of.one, "read") {
+            continue;
+        }
+        for member in page.embedded().iter().take(2) {
+            alike::compare(cx, &api, &["COL-28", "COL-03", "ERR-10", "HAL-17"], member, of.one).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Any path shape will do: links are followed.
+async fn paths(cx: &Cx) -> Result<(), Stop> {
+    let entry = cx.api().entry().await?;
+    cx.holds("COL-19", true, || entry.short());
+    Ok(())
+}
