@@ -11,7 +11,7 @@ use http::Method;
 use crate::check::Cx;
 use crate::session::Answer;
 
-pub(crate) use known::{Known, Relations};
+pub(crate) use known::{Known, Relations, meaning};
 pub(crate) use values::{instant, row as row_of};
 
 /// The rows that passive looks can observe, besides every field and link of the catalogue.

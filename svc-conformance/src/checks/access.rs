@@ -1,0 +1,314 @@
+//! Keys, rights and tenants (AUT-01 to AUT-08, COL-02, HAL-10, ERR-08, ERR-09).
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::alike::{self, is_one};
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::{ACTIONS, Kind, kind, kind_of};
+use crate::session::{Answer, Client, Record};
+use crate::world::helper_address;
+
+/// A key that no server has given out.
+const WRONG: &str = "no-such-key-0000";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("aut/key", &["AUT-01", "HAL-10"], |cx| Box::pin(key(cx))).needs("auth").only_reads(),
+    Check::new("aut/wrong-key", &["AUT-03", "AUT-05", "ERR-08"], |cx| Box::pin(wrong(cx))).needs("auth").only_reads(),
+    Check::new("aut/no-key", &["AUT-07", "AUT-05"], |cx| Box::pin(without(cx))).needs("auth").only_reads(),
+    Check::new("aut/refused-writes", &["AUT-01", "AUT-03", "AUT-07", "AUT-08", "ERR-08", "HAL-10"], |cx| {
+        Box::pin(refused_writes(cx))
+    })
+    .needs("auth"),
+    Check::new("aut/missing-right", &["AUT-04", "AUT-08", "ERR-09", "AUT-05"], |cx| Box::pin(missing_right(cx)))
+        .needs("auth.restricted_key"),
+    Check::new("aut/tenants", &["COL-02", "AUT-02"], |cx| Box::pin(tenants(cx))).needs("auth.multi_key"),
+    Check::new("aut/anonymous-helpers", &["AUT-06"], |cx| Box::pin(anonymous(cx))).needs("auth"),
+];
+
+fn both(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> String) {
+    for row in rows {
+        cx.holds(row, holds, &found);
+    }
+}
+
+/// The addresses of every collection of the entry point.
+async fn collections(cx: &Cx, api: &Client<'_>) -> Result<Vec<(Kind, String)>, Stop> {
+    let entry = api.entry().await?;
+    let declared = cx.declared();
+    let listed = declared.kinds().filter(|kind| declared.offers(kind.one, "list"));
+    Ok(listed.filter_map(|kind| Some((kind, entry.href(kind.many)?))).collect())
+}
+
+/// What is refused without the header is given with it.
+async fn key(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let all = collections(cx, &api).await?;
+    let (_, url) = all.first().ok_or_else(|| Stop::Inconclusive("no collection is listed".to_owned()))?;
+    let answer = api.get(url).await?;
+    both(cx, &["AUT-01", "HAL-10"], answer.status == 200, || format!("with the key: {answer}"));
+    Ok(())
+}
+
+/// A key that is none is refused with 401 everywhere.
+async fn wrong(cx: &Cx) -> Result<(), Stop> {
+    let (api, wrong) = (cx.api(), cx.with_key(WRONG));
+    let rows = &["AUT-03", "ERR-08"];
+    let mut urls = vec![cx.run.target.base().to_owned()];
+    urls.extend(collections(cx, &api).await?.into_iter().map(|(_, url)| url));
+    for url in urls {
+        let answer = wrong.get(&url).await?;
+        both(cx, rows, answer.status == 401, || format!("with a key that is none: {answer}"));
+        cx.holds("AUT-05", true, String::new);
+    }
+    Ok(())
+}
+
+/// Whether a request without a key was refused as one that needs it.
+const fn is_refused(answer: &Answer) -> bool {
+    matches!(answer.status, 401 | 403)
+}
+
+async fn without(cx: &Cx) -> Result<(), Stop> {
+    let (api, nobody) = (cx.api(), cx.anonymous());
+    for (_, url) in collections(cx, &api).await? {
+        let answer = nobody.get(&url).await?;
+        cx.holds("AUT-07", is_refused(&answer), || format!("without a key: {answer}"));
+        cx.chose("status without a key", answer.status.to_string());
+        cx.holds("AUT-05", true, String::new);
+    }
+    Ok(())
+}
+
+/// Something that can be written to, and how it was before.
+struct Subject {
+    kind: Kind,
+    record: Record,
+    /// The collection below it, with what is posted there, and whether it is below a container of its own.
+    posts: Option<(Kind, String, Value)>,
+}
+
+impl Subject {
+    async fn make(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
+        let declared = cx.declared();
+        for one in ["petition", "form", "event", "advocacy_campaign", "fundraising_page", "question", "person", "tag"] {
+            let Some(kind) = kind(one) else { continue };
+            if !declared.offers(one, "create") || !declared.offers(one, "read") {
+                continue;
+            }
+            let record = api.reread(&api.make(one, &json!({})).await?).await?;
+            let below = declared.kinds().find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
+            let below = below.filter(|below| declared.offers(below.one, "create") && alike::can_make(cx, "person"));
+            let posts = match below.and_then(|below| Some((below, record.href(below.many)?))) {
+                Some((below, url)) => {
+                    let person = api.person().await?;
+                    let body = api.linked(&cx.marked(&crate::world::least(cx, below.one)), "person", &person.own()?);
+                    Some((below, url, body))
+                }
+                None => None,
+            };
+            return Ok(Self { kind, record, posts });
+        }
+        Err(Stop::Inconclusive("no record can be created and read".to_owned()))
+    }
+
+    /// Update, create below, and delete, as somebody who may not.
+    async fn attack(&self, cx: &Cx, who: &Client<'_>) -> Result<Vec<Answer>, Stop> {
+        let mut answers = Vec::new();
+        let own = self.record.own()?;
+        if cx.declared().offers(self.kind.one, "update") {
+            answers.push(who.put(&own, &json!({ "origin_system": cx.unique() })).await?);
+        }
+        if let Some((_, url, body)) = &self.posts {
+            answers.push(who.post(url, body).await?);
+        }
+        if cx.declared().offers(self.kind.one, "delete") {
+            answers.push(who.delete(&own).await?);
+        }
+        Ok(answers)
+    }
+
+    /// Whether everything is as it was.
+    async fn untouched(&self, cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+        let answer = api.get(&self.record.own()?).await?;
+        let again = answer.record();
+        let same = answer.status == 200
+            && is_one(&again, &self.record)
+            && again["modified_date"] == self.record["modified_date"]
+            && again["origin_system"] == self.record["origin_system"];
+        cx.holds("AUT-08", same, || format!("after refused writes {} is {answer}", self.record.short()));
+        if let Some((_, url, _)) = &self.posts {
+            let answer = api.get(url).await?;
+            let none = answer.status == 200 && answer.record().embedded().is_empty();
+            cx.holds("AUT-08", none, || format!("after a refused create: {answer}"));
+        }
+        Ok(())
+    }
+}
+
+/// Writes with a key that is none, and without one, are refused and change nothing; with the key they are not refused.
+async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let subject = Subject::make(cx, &api).await?;
+    for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
+        both(cx, &["AUT-03", "ERR-08"], answer.status == 401, || format!("with a key that is none: {answer}"));
+    }
+    for answer in subject.attack(cx, &cx.anonymous()).await? {
+        cx.holds("AUT-07", is_refused(&answer), || format!("without a key: {answer}"));
+    }
+    let of = subject.kind;
+    if of.under.is_none() && cx.declared().offers(of.one, "list") {
+        top_level(cx, &api, of).await?;
+    }
+    subject.untouched(cx, &api).await?;
+    for answer in subject.attack(cx, &api).await? {
+        let right = !is_refused(&answer);
+        both(cx, &["AUT-01", "HAL-10"], right, || format!("with the key: {answer}"));
+    }
+    Ok(())
+}
+
+/// Creates in a collection of the entry point.
+async fn top_level(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+    let url = api.collection(of.many).await?;
+    let before = api.total(&url).await?;
+    for who in [cx.with_key(WRONG), cx.anonymous()] {
+        let answer = who.post(&url, &cx.marked(&crate::world::least(cx, of.one))).await?;
+        let row = if who.caller == cx.anonymous().caller { "AUT-07" } else { "AUT-03" };
+        let right = if row == "AUT-03" { answer.status == 401 } else { is_refused(&answer) };
+        cx.holds(row, right, || answer.to_string());
+    }
+    let after = api.total(&url).await?;
+    // Somebody else may have written; a second attempt sees the same only if it was this check.
+    cx.holds("AUT-08", after <= before, || format!("{before:?} {} before refused creates, {after:?} after", of.many));
+    Ok(())
+}
+
+/// An operation that a key lacks is refused with 403 and does nothing.
+async fn missing_right(cx: &Cx) -> Result<(), Stop> {
+    let Some((key, lacks)) = cx.run.keys.restricted.clone() else { return Ok(()) };
+    let (api, narrow) = (cx.api(), cx.with_key(&key));
+    let Some((many, operation)) = lacks.split_once('.') else {
+        return Err(Stop::Inconclusive(format!("`{lacks}` is no right")));
+    };
+    if many == "helper" {
+        let answer = narrow.post(&helper(cx, &api, operation).await?, &json!({"person": cx.marked(&json!({}))})).await?;
+        forbidden(cx, &answer);
+        return Ok(());
+    }
+    let of = kind_of(many).filter(|of| cx.declared().offers(of.one, operation));
+    let of = of.ok_or_else(|| Stop::Inconclusive(format!("{lacks} is not declared")))?;
+    let record = if operation == "list" { None } else { Some(api.make(of.one, &json!({})).await?) };
+    let readable = cx.declared().offers(of.one, "read");
+    let before = match &record {
+        Some(record) if readable => Some(api.reread(record).await?),
+        _ => None,
+    };
+    match (operation, &record) {
+        ("create" | "list", _) => {
+            let url = api.collection(of.many).await?;
+            if operation == "list" {
+                forbidden(cx, &narrow.get(&url).await?);
+                return Ok(());
+            }
+            let listed = cx.declared().offers(of.one, "list");
+            let total = if listed { api.total(&url).await? } else { None };
+            forbidden(cx, &narrow.post(&url, &cx.marked(&crate::world::least(cx, of.one))).await?);
+            let after = if listed { api.total(&url).await? } else { None };
+            cx.holds("AUT-08", after <= total, || format!("{total:?} {many} before a refused create, {after:?} after"));
+        }
+        ("read", Some(record)) => forbidden(cx, &narrow.get(&record.own()?).await?),
+        ("update", Some(record)) => {
+            forbidden(cx, &narrow.put(&record.own()?, &json!({ "origin_system": cx.unique() })).await?);
+        }
+        ("delete", Some(record)) => forbidden(cx, &narrow.delete(&record.own()?).await?),
+        _ => return Err(Stop::Inconclusive(format!("`{lacks}` is no right"))),
+    }
+    if let Some(before) = before {
+        let answer = api.get(&before.own()?).await?;
+        let same = answer.status == 200 && answer.json["modified_date"] == before["modified_date"];
+        cx.holds("AUT-08", same, || format!("after a refused {operation} {} is {answer}", before.short()));
+    }
+    Ok(())
+}
+
+fn forbidden(cx: &Cx, answer: &Answer) {
+    both(cx, &["AUT-04", "ERR-09"], answer.status == 403, || format!("with a key that may not: {answer}"));
+    cx.holds("AUT-05", true, String::new);
+}
+
+/// The address of a helper, of a container of its own.
+async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
+    if name == "person_signup" {
+        return helper_address(&api.entry().await?, name);
+    }
+    let of = cx.declared().kinds().find(|kind| kind.helper == Some(name));
+    let under = of.and_then(|of| of.under).ok_or_else(|| Stop::Inconclusive(format!("no helper {name}")))?;
+    helper_address(&api.make(under, &json!({})).await?, name)
+}
+
+/// Another tenant sees nothing of this one's in any collection.
+async fn tenants(cx: &Cx) -> Result<(), Stop> {
+    let Some(other) = cx.other() else { return Ok(()) };
+    let (api, rows) = (cx.api(), &["COL-02", "AUT-02"]);
+    for (of, url) in collections(cx, &api).await? {
+        if !cx.declared().offers(of.one, "create") {
+            continue;
+        }
+        let record = api.make(of.one, &json!({})).await?;
+        let own = api.get(&url).await?;
+        let seen = own.status == 200 && !own.record().embedded().is_empty();
+        both(cx, rows, seen, || format!("its own tenant does not see {}: {own}", record.short()));
+        let Ok(theirs) = other.collection(of.many).await else { continue };
+        if other.total(&theirs).await? > Some(2_000) {
+            continue;
+        }
+        let members = other.members(&theirs).await?;
+        let leaked = members.iter().find(|member| is_one(member, &record));
+        both(cx, rows, leaked.is_none(), || format!("another tenant's {} have {}", of.many, record.short()));
+        below(cx, &api, &other, of, &record).await?;
+    }
+    Ok(())
+}
+
+/// The collections below a record of another tenant.
+async fn below(cx: &Cx, api: &Client<'_>, other: &Client<'_>, of: Kind, record: &Record) -> Result<(), Stop> {
+    let declared = cx.declared();
+    for one in ACTIONS.iter().chain(&["tagging", "item"]) {
+        let Some(kind) = kind(one).filter(|kind| kind.under == Some(of.one)) else { continue };
+        let may = declared.lists_below(of.one, kind.many) && declared.offers(one, "create");
+        if !may || !alike::can_make(cx, "person") {
+            continue;
+        }
+        let person = api.person().await?;
+        let made = api.act(record, one, &person, &cx.marked(&json!({}))).await?;
+        let answer = other.send(Method::GET, &record.leads(kind.many)?, None).await?;
+        let leaked = answer.status == 200 && answer.record().embedded().iter().any(|member| is_one(member, &made));
+        both(cx, &["COL-02", "AUT-02"], !leaked, || format!("another tenant reads {}: {answer}", kind.many));
+    }
+    if declared.offers(of.one, "read") {
+        let answer = other.get(&record.own()?).await?;
+        let leaked = answer.status == 200 && is_one(&answer.record(), record);
+        cx.prefers("AUT-02", !leaked, || format!("another tenant reads {}", record.short()));
+    }
+    Ok(())
+}
+
+/// A helper may be called without a key exactly where that is declared.
+async fn anonymous(cx: &Cx) -> Result<(), Stop> {
+    let (api, nobody) = (cx.api(), cx.anonymous());
+    for one in ACTIONS.iter().chain(&["canvass"]) {
+        let Some(kind) = kind(one) else { continue };
+        let Some(name) = kind.helper.filter(|name| cx.declared().helps(name)) else { continue };
+        let Ok(url) = helper(cx, &api, name).await else { continue };
+        let body = match *one {
+            "canvass" => json!({ "canvass": cx.marked(&json!({})) }),
+            _ => cx.marked(&json!({ "person": cx.marked(&json!({})) })),
+        };
+        let answer = nobody.post(&url, &body).await?;
+        let declared = cx.declared().helps_anyone(name);
+        let right = if declared { answer.is_success() } else { is_refused(&answer) };
+        cx.holds("AUT-06", right, || format!("{name} without a key is {}declared: {answer}", if declared { "" } else { "not " }));
+    }
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! Status codes and error codes (CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06).
+
+use serde_json::{Value, json};
+
+use super::alike::{self, is_one};
+use crate::address;
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::{ACTIONS, Kind, kind};
+use crate::session::{Answer, Client, Record, descriptions};
+use crate::world::{helper_address, least};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("err/unsupported", &["ERR-07", "CAP-07"], |cx| Box::pin(unsupported(cx))).needs("unsupported.operation"),
+    Check::new("err/gone", &["ERR-10", "ERR-11", "ERR-16", "ERR-17"], |cx| Box::pin(gone(cx))).needs("*.delete"),
+    Check::new("err/missing-address", &["ERR-11"], |cx| Box::pin(missing_address(cx)))
+        .needs("fixture.missing_address")
+        .only_reads(),
+    Check::new("err/paragraph", &["ERR-35"], |cx| Box::pin(paragraph(cx))).needs("questions.create"),
+    Check::new("err/response-names", &["ERR-36"], |cx| Box::pin(response_names(cx)))
+        .needs("questions.create and rule.response_name"),
+    Check::new("err/response-keys", &["ERR-40", "LIM-06"], |cx| Box::pin(response_keys(cx))).needs("questions.create"),
+    Check::new(
+        "err/partial",
+        &["ERR-29", "ERR-30", "ERR-31", "ERR-32", "ERR-33", "ERR-37"],
+        |cx| Box::pin(partial(cx)),
+    )
+    .needs("helper.non_atomic and haf.add_tags"),
+    Check::new("err/atomic-helper", &["ERR-34", "ERR-37"], |cx| Box::pin(atomic(cx)))
+        .needs("any.helper and haf.add_tags and not helper.non_atomic"),
+    Check::new("err/unsupported-function", &["ERR-38"], |cx| Box::pin(unsupported_function(cx)))
+        .needs("any.helper and unsupported.haf"),
+];
+
+fn none(what: impl Into<String>) -> Stop {
+    Stop::Inconclusive(what.into())
+}
+
+/// What is declared unsupported is refused with 500 and a code; only records of this run are touched.
+async fn unsupported(cx: &Cx) -> Result<(), Stop> {
+    let (api, declared) = (cx.api(), cx.declared());
+    let entry = api.entry().await?;
+    let mut looked = false;
+    for (of, operation) in declared.unsupported() {
+        let top = entry.href(of.many).filter(|_| of.under.is_none());
+        let sent = match operation {
+            "create" if declared.offers(of.one, "list") => match top {
+                Some(url) => Some(api.post(&url, &cx.marked(&least(cx, of.one))).await?),
+                None => None,
+            },
+            "read" | "update" | "delete" => on_record(cx, &api, of, operation).await?,
+            _ => None,
+        };
+        let Some(answer) = sent else { continue };
+        looked = true;
+        let coded = answer.problems().iter().any(|problem| !problem.code.is_empty());
+        if answer.is_success() {
+            cx.prefers("CAP-07", false, || format!("{} {operation} is not declared: {answer}", of.one));
+            continue;
+        }
+        for row in ["ERR-07", "CAP-07"] {
+            cx.holds(row, answer.status == 500 && coded, || format!("{} {operation} is not declared: {answer}", of.one));
+        }
+    }
+    if looked { Ok(()) } else { Err(none("no address is known for what is not supported")) }
+}
+
+/// An operation that is not declared, on a record that this run created.
+async fn on_record(cx: &Cx, api: &Client<'_>, of: Kind, operation: &str) -> Result<Option<Answer>, Stop> {
+    let declared = cx.declared();
+    let under = of.under.is_none_or(|under| alike::can_make(cx, under) && alike::can_make(cx, "person"));
+    if !declared.offers(of.one, "create") || !under {
+        return Ok(None);
+    }
+    let record = api.make(of.one, &json!({})).await?;
+    let Some(own) = record.link("self") else { return Ok(None) };
+    let answer = match operation {
+        "read" => api.get(&own).await?,
+        "update" => api.put(&own, &json!({ "origin_system": cx.unique() })).await?,
+        _ => api.delete(&own).await?,
+    };
+    Ok(Some(answer))
+}
+
+/// A deleted record is not found, by reading and by deleting it again.
+async fn gone(cx: &Cx) -> Result<(), Stop> {
+    let (api, declared) = (cx.api(), cx.declared());
+    let mut looked = false;
+    for of in declared.kinds().filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete")) {
+        if of.under.is_some_and(|under| !alike::can_make(cx, under) || !alike::can_make(cx, "person")) {
+            continue;
+        }
+        looked = true;
+        let record = api.make(of.one, &json!({})).await?;
+        let own = record.own()?;
+        if declared.offers(of.one, "read") {
+            let answer = api.get(&own).await?;
+            cx.holds("ERR-10", answer.status == 200 && is_one(&answer.record(), &record), || answer.to_string());
+        }
+        api.remove(&record).await?;
+        if declared.offers(of.one, "read") {
+            not_found(cx, &api.get(&own).await?);
+        }
+        let again = api.delete(&own).await?;
+        let said = again.status == 404 && !again.problems().is_empty();
+        cx.holds("ERR-16", said, || format!("the second delete of a {}: {again}", of.one));
+    }
+    if looked { Ok(()) } else { Err(none("no record can be created and deleted")) }
+}
+
+/// 404 without a body; a body in the form of errors is a deviation.
+fn not_found(cx: &Cx, answer: &Answer) {
+    let formed = answer.body.is_empty() || !answer.problems().is_empty();
+    if cx.holds("ERR-11", answer.status == 404 && formed, || format!("of a record that is not there: {answer}")) {
+        cx.prefers("ERR-11", answer.body.is_empty(), || format!("a 404 of a read has a body: {answer}"));
+    }
+}
+
+async fn missing_address(cx: &Cx) -> Result<(), Stop> {
+    let missing = cx.declared().text.missing_address.as_ref();
+    let url = missing.and_then(|missing| address::resolve(cx.run.target.base(), missing));
+    let url = url.ok_or_else(|| none("the declared missing address is no address"))?;
+    not_found(cx, &cx.api().get(&url).await?);
+    Ok(())
+}
+
+/// A question without a type for choices carries no responses.
+async fn paragraph(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = api.collection("questions").await?;
+    let body = cx.marked(&json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}));
+    let answer = api.post(&url, &body).await?;
+    let code = "PARAGRAPH_CANNOT_HAVE_RESPONSES";
+    let both = |answer: &Answer| answer.refuses(code, "question_type") && answer.refuses(code, "responses");
+    cx.holds("ERR-35", both(&answer), || answer.to_string());
+    if !cx.declared().offers("question", "update") {
+        return Ok(());
+    }
+    let text = api.make("question", &json!({"question_type": "Paragraph"})).await?;
+    let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
+    let answer = api.put(&text.own()?, &body).await?;
+    cx.holds("ERR-35", both(&answer), || answer.to_string());
+    Ok(())
+}
+
+/// A bad name is named with its place, wherever it stands.
+async fn response_names(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = api.collection("questions").await?;
+    for place in 0..3_usize {
+        let name = |at: usize| if at == place { "not allowed!" } else { "allowed" };
+        let list: Vec<Value> = (0..3).map(|at| json!({"key": format!("k{at}"), "name": name(at)})).collect();
+        let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
+        let property = format!("responses[{place}].name");
+        let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
+        if cx.holds("ERR-36", right, || format!("without {property}: {answer}")) {
+            let hinted = answer.problems().iter().any(|problem| problem.hint.is_some());
+            cx.prefers("ERR-36", hinted, || format!("no hint: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Keys of responses are unique within their question.
+async fn response_keys(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = api.collection("questions").await?;
+    let list = json!([{"key": "a1", "name": "one"}, {"key": "b2", "name": "two"}, {"key": "a1", "name": "three"}]);
+    let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
+    let problems = answer.problems();
+    let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
+    for row in ["ERR-40", "LIM-06"] {
+        cx.holds(row, answer.status == 400 && named, || format!("two responses with one key: {answer}"));
+    }
+    Ok(())
+}
+
+/// A helper that takes action functions, ready to be called.
+struct Ready {
+    url: String,
+}
+
+impl Ready {
+    async fn make(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
+        for one in ACTIONS {
+            let Some(kind) = kind(one) else { continue };
+            let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
+            let Some(under) = kind.under.filter(|under| alike::can_make(cx, under)) else { continue };
+            let container = api.make(under, &json!({})).await?;
+            return Ok(Self { url: helper_address(&container, helper)? });
+        }
+        if cx.declared().helps("person_signup") {
+            return Ok(Self { url: helper_address(&api.entry().await?, "person_signup")? });
+        }
+        Err(none("no helper with a person can be called"))
+    }
+
+    /// Calls it with a person of its own and one action function; the marker of the person.
+    async fn call(&self, cx: &Cx, api: &Client<'_>, function: &str, value: Value) -> Result<(Answer, String), Stop> {
+        let person = cx.marked(&json!({}));
+        let marker = person["identifiers"][0].as_str().unwrap_or_default().to_owned();
+        let answer = api.post(&self.url, &json!({"person": person, function: value})).await?;
+        Ok((answer, marker))
+    }
+}
+
+/// The person who carries a marker, if the people can be read to their end.
+async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<Record>>, Stop> {
+    if marker.is_empty() || !cx.declared().offers("person", "list") {
+        return Ok(None);
+    }
+    let mut next = Some(api.collection("people").await?);
+    let mut pages = 0_usize;
+    while let Some(url) = next {
+        pages = pages.saturating_add(1);
+        if pages > 400 {
+            return Ok(None);
+        }
+        let page = api.get(&url).await?.record();
+        if let Some(found) = page.embedded().into_iter().find(|member| member.carries(marker)) {
+            return Ok(Some(Some(found)));
+        }
+        next = page.link("next");
+    }
+    Ok(Some(None))
+}
+
+/// A tag that does not exist fails alone: the person is there, and the answer lists both outcomes.
+async fn partial(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = Ready::make(cx, &api).await?;
+    let (answer, marker) = ready.call(cx, &api, "add_tags", json!([cx.unique()])).await?;
+    let error = answer.error().cloned().unwrap_or_default();
+    let right = answer.status == 400 && error["request_type"] == "non-atomic" && error["response_code"] == 400;
+    cx.holds("ERR-30", right, || answer.to_string());
+    let has = |name: &str, codes: &[u64]| {
+        let rel = cx.declared().rel(name);
+        let mut entries = answer.entries().iter().filter(|entry| entry["resource"] == rel.as_str());
+        entries.any(|entry| entry["response_code"].as_u64().is_some_and(|code| codes.contains(&code)))
+    };
+    cx.holds("ERR-31", has("person", &[200, 201]) && has("tagging", &[400]), || answer.to_string());
+    let refused = answer.entries().iter().filter(|entry| entry["response_code"] == 400);
+    let spelt: Vec<&Value> = refused.flat_map(descriptions).collect();
+    cx.holds("ERR-33", !spelt.is_empty(), || format!("an entry that failed has no descriptions: {answer}"));
+    let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
+    cx.holds("ERR-37", named, || answer.to_string());
+    let rel = cx.declared().rel("person");
+    if let Some(beside) = answer.json.get(rel.as_str()).filter(|beside| beside.is_object()) {
+        let beside = Record { json: beside.clone(), ..answer.record() };
+        if cx.declared().offers("person", "read") && beside.link("self").is_some() {
+            let read = api.get(&beside.own()?).await?;
+            let right = read.status == 200 && is_one(&read.record(), &beside);
+            cx.holds("ERR-32", right, || format!("`self` of the person beside the error: {read}"));
+            cx.holds("ERR-29", right, || format!("the person is not there: {read}"));
+            return Ok(());
+        }
+    }
+    if let Some(found) = find(cx, &api, &marker).await? {
+        cx.holds("ERR-29", found.is_some(), || format!("the person is not there after {answer}"));
+    }
+    Ok(())
+}
+
+/// What is atomic leaves nothing behind.
+async fn atomic(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = Ready::make(cx, &api).await?;
+    let (answer, marker) = ready.call(cx, &api, "add_tags", json!([cx.unique()])).await?;
+    let right = answer.status == 400 && answer.error().is_some_and(|error| error["request_type"] == "atomic");
+    cx.holds("ERR-34", right, || answer.to_string());
+    let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
+    cx.holds("ERR-37", named, || answer.to_string());
+    if let Some(found) = find(cx, &api, &marker).await? {
+        cx.holds("ERR-34", found.is_none(), || format!("a person is left behind after {answer}"));
+    }
+    Ok(())
+}
+
+/// An action function that is not declared fails for its entry.
+async fn unsupported_function(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = Ready::make(cx, &api).await?;
+    let base = cx.run.target.base();
+    for (function, value) in [
+        ("add_tags", json!([cx.unique()])),
+        ("add_tags_uri", json!([base])),
+        ("add_lists", json!([cx.unique()])),
+        ("add_lists_uri", json!([base])),
+        ("add_questions_responses_uri", json!([{"question": base, "responses": ["a1"]}])),
+    ] {
+        if cx.declared().acts(function) {
+            continue;
+        }
+        let (answer, _) = ready.call(cx, &api, function, value).await?;
+        let says = |entry: &Value| {
+            let code = |one: &Value| one.get("error_code").or_else(|| one.get("code")) == Some(&json!("NOT_SUPPORTED"));
+            entry["response_code"] == 500 && descriptions(entry).iter().any(code)
+        };
+        cx.holds("ERR-38", answer.entries().iter().any(says), || format!("{function} is not declared: {answer}"));
+    }
+    Ok(())
+}

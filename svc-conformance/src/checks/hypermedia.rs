@@ -1,0 +1,161 @@
+//! Links lead to what they name (HAL-05, HAL-06, HAL-12, HAL-14 to HAL-17, ENT-08, ENT-27).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::alike::{self, is_one};
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::{Kind, kind};
+use crate::passive::{Known, meaning};
+use crate::session::{Client, Record};
+use crate::world::is_unset;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("hal/self", &["HAL-06", "HAL-12", "HAL-16", "HAL-17", "COL-03", "ERR-10"], |cx| Box::pin(own(cx)))
+        .needs("*.read"),
+    Check::new("hal/links", &["HAL-14", "HAL-15"], |cx| Box::pin(links(cx))).needs("*.read"),
+    Check::new("hal/any-link", &["HAL-15"], |cx| Box::pin(entry_links(cx))).needs("not helpers_only").only_reads(),
+    Check::new("ent/namespace", &["ENT-08", "ENT-27"], |cx| Box::pin(namespace(cx))).needs("field:entry_point.namespace"),
+];
+
+/// Kinds whose records can be made without a container, and read.
+fn tops(cx: &Cx) -> Vec<Kind> {
+    let declared = cx.declared();
+    let fits = |kind: &Kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "read");
+    declared.kinds().filter(|kind| kind.under.is_none()).filter(fits).collect()
+}
+
+/// The address in the answer to a create leads to the record itself, without an envelope; so does the one found there.
+async fn own(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    for of in tops(cx) {
+        let body = alike::filled(cx, of.one);
+        let made = [api.make(of.one, &body).await?, api.make(of.one, &json!({})).await?];
+        for record in &made {
+            let answer = api.get(&record.own()?).await?;
+            let alone = answer.record();
+            let right = answer.status == 200 && is_one(&alone, record);
+            for row in ["HAL-06", "HAL-12", "HAL-16", "COL-03", "ERR-10"] {
+                cx.holds(row, right, || format!("`self` of a new {} leads to {answer}", of.one));
+            }
+            let lost = missing(record, &alone);
+            for row in ["HAL-17", "COL-03"] {
+                cx.holds(row, answer.status == 200 && lost.is_empty(), || {
+                    format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
+                });
+            }
+            let Some(url) = alone.link("self").filter(|_| right) else { continue };
+            let again = api.get(&url).await?;
+            cx.holds("HAL-16", again.status == 200 && is_one(&again.record(), record), || {
+                format!("`self` of {} leads to {again}", alone.short())
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Set members of one representation that another lacks.
+fn missing(record: &Record, alone: &Record) -> Vec<String> {
+    let members = record.json.as_object().into_iter().flatten();
+    let set = members.filter(|(name, value)| !name.starts_with('_') && !is_unset(Some(value)));
+    set.filter(|(name, _)| is_unset(alone.json.get(name.as_str()))).map(|(name, _)| name.clone()).collect()
+}
+
+/// The links of an action lead to its person and its container; every other one to a record of its kind.
+async fn links(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let declared = cx.declared();
+    for of in declared.kinds() {
+        let Some(under) = of.under.filter(|_| declared.offers(of.one, "create")) else { continue };
+        if !alike::can_make(cx, under) || !alike::can_make(cx, "person") {
+            continue;
+        }
+        let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
+        let body = cx.marked(&crate::world::least(cx, of.one));
+        let made = api.act(&container, of.one, &person, &body).await?;
+        let record = if declared.offers(of.one, "read") { api.reread(&made).await? } else { made };
+        let known = BTreeMap::from([(under, &container), ("person", &person)]);
+        lead(cx, &api, &record, of, &known).await?;
+    }
+    for of in tops(cx) {
+        let record = api.reread(&api.make(of.one, &json!({})).await?).await?;
+        lead(cx, &api, &record, of, &BTreeMap::new()).await?;
+    }
+    Ok(())
+}
+
+/// Follows every link of a record to one record.
+async fn lead(
+    cx: &Cx,
+    api: &Client<'_>,
+    record: &Record,
+    of: Kind,
+    known: &BTreeMap<&str, &Record>,
+) -> Result<(), Stop> {
+    let prefix = format!("{}:", record.prefix);
+    for (rel, link) in record["_links"].as_object().into_iter().flatten() {
+        let Some(name) = rel.strip_prefix(&prefix) else { continue };
+        let Some(Known::Record(to)) = meaning(name, Some(of)) else { continue };
+        if !link.is_object() || !cx.declared().offers(to.one, "read") {
+            continue;
+        }
+        let Some(url) = record.href(name) else { continue };
+        let answer = api.get(&url).await?;
+        let expected = known.get(name).copied();
+        let found = answer.record();
+        let right = answer.status == 200
+            && answer.json.is_object()
+            && answer.json.get("total_records").is_none()
+            && expected.is_none_or(|expected| is_one(&found, expected));
+        cx.holds("HAL-15", right, || format!("the link {rel} of a {} leads to {answer}", of.one));
+        if answer.status == 200 {
+            let single = answer.json.get("total_records").is_none();
+            cx.holds("HAL-14", single, || format!("the link {rel} of a {} leads to a collection: {answer}", of.one));
+        }
+    }
+    Ok(())
+}
+
+/// The links of the entry point to collections are typed as their plural.
+async fn entry_links(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    for of in cx.declared().kinds().filter(|kind| kind.under.is_none()) {
+        let Some(url) = entry.href(of.many).filter(|_| cx.declared().offers(of.one, "list")) else { continue };
+        let answer = api.get(&url).await?;
+        cx.holds("HAL-15", answer.status == 200 && answer.json.is_object(), || answer.to_string());
+    }
+    Ok(())
+}
+
+/// An identifier that the server makes begins with its namespace; relations of the interface do not.
+async fn namespace(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let namespace = entry["namespace"].as_str().unwrap_or_default().to_owned();
+    let links = entry["_links"].as_object();
+    let own = format!("{namespace}:");
+    let used = links.into_iter().flatten().any(|(rel, _)| namespace != entry.prefix && rel.starts_with(&own));
+    let curies = entry["_links"]["curies"].as_array().map_or(&[][..], Vec::as_slice);
+    let named = curies.iter().any(|curie| curie["name"] == Value::String(namespace.clone()));
+    cx.holds("ENT-27", !used || named, || format!("relations under {own} without a curie: {}", entry.short()));
+    if !cx.run.settings.writes {
+        return Ok(());
+    }
+    for of in tops(cx) {
+        let record = api.make(of.one, &json!({})).await?;
+        let mut given = record.identifiers().into_iter();
+        if record.json.get("identifiers").is_none() {
+            continue;
+        }
+        let right = given.any(|identifier| identifier.strip_prefix(&own).is_some_and(|id| !id.is_empty()));
+        cx.holds("ENT-08", right, || format!("no identifier of {} begins with {own}", record.short()));
+    }
+    if tops(cx).is_empty() && cx.declared().helps("person_signup") {
+        let record = api.make(kind("person").map_or("", |person| person.one), &json!({})).await?;
+        let right = record.identifiers().iter().any(|identifier| identifier.starts_with(&own));
+        cx.holds("ENT-08", right || record.json.get("identifiers").is_none(), || record.short());
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11, VER-02, VER-03).
+
+use serde_json::{Value, json};
+
+use super::alike;
+use crate::check::{Check, Cx, Stop};
+use crate::session::{Answer, Client, Record};
+use crate::world::{helper_address, with};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("lim/capacity", &["LIM-04"], |cx| Box::pin(capacity(cx))).needs("field:event.capacity and capacity_enforced"),
+    Check::new("lim/tickets", &["LIM-05"], |cx| Box::pin(tickets(cx)))
+        .needs("field:event.ticket_levels and ticket_limit_enforced"),
+    Check::new(
+        "cap/declared",
+        &["CAP-01", "CAP-02", "CAP-03", "CAP-04", "CAP-10", "CAP-11", "VER-02", "VER-03"],
+        |cx| Box::pin(declared(cx)),
+    )
+    .only_reads(),
+    Check::new("cap/helpers", &["CAP-09", "ENT-24"], |cx| Box::pin(signup(cx))).needs("helper.person_signup"),
+];
+
+/// Attends an event, by REST or by the helper.
+async fn attend(cx: &Cx, api: &Client<'_>, event: &Record, fields: &Value) -> Result<Answer, Stop> {
+    let declared = cx.declared();
+    if declared.offers("attendance", "create") {
+        let person = api.person().await?;
+        let body = api.linked(&cx.marked(fields), "person", &person.own()?);
+        return api.post(&event.leads("attendances")?, &body).await;
+    }
+    if !declared.helps("record_attendance") {
+        return Err(Stop::Inconclusive("nothing records attendances".to_owned()));
+    }
+    let url = helper_address(event, "record_attendance")?;
+    api.post(&url, &cx.marked(&with(fields, &json!({"person": cx.marked(&json!({}))})))).await
+}
+
+/// An event of its own with these fields.
+async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop> {
+    if !cx.declared().offers("event", "create") {
+        return Err(Stop::Inconclusive("no event can be created".to_owned()));
+    }
+    api.make("event", fields).await
+}
+
+/// As many come as there are places, and nobody else.
+async fn capacity(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let event = event(cx, &api, &json!({"capacity": 2})).await?;
+    for number in 1..=3 {
+        let answer = attend(cx, &api, &event, &json!({"status": "accepted"})).await?;
+        let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
+        cx.must("LIM-04", right, || format!("attendance {number} of an event with 2 places: {answer}"))?;
+    }
+    Ok(())
+}
+
+/// As many tickets are sold as there are, and no more.
+async fn tickets(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let level = json!({"title": "Standard", "amount": 2.5, "currency": "EUR", "limit": 2});
+    let event = event(cx, &api, &json!({"type": "ticketed", "ticket_levels": [level]})).await?;
+    for number in 1..=3 {
+        let one = json!({"title": "Standard", "amount": 2.5, "currency": "EUR"});
+        let answer = attend(cx, &api, &event, &json!({"status": "accepted", "tickets": [one]})).await?;
+        let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
+        cx.must("LIM-05", right, || format!("ticket {number} of a level with 2: {answer}"))?;
+    }
+    Ok(())
+}
+
+/// What is declared is there: each listed collection answers.
+async fn declared(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let actions = ["signature", "submission", "donation", "attendance", "outreach", "answer", "canvass", "person"];
+    for of in cx.declared().kinds().filter(|kind| kind.under.is_none()) {
+        if !cx.declared().offers(of.one, "list") {
+            continue;
+        }
+        let Ok(url) = api.collection(of.many).await else {
+            cx.holds("CAP-04", false, || format!("{} are declared and linked nowhere: {}", of.many, entry.short()));
+            continue;
+        };
+        let answer = api.get(&url).await?;
+        let row = if actions.contains(&of.one) { "CAP-02" } else { "CAP-03" };
+        for row in [row, "CAP-04"] {
+            cx.holds(row, answer.status == 200, || format!("{} are declared: {answer}", of.many));
+        }
+    }
+    for row in ["CAP-01", "CAP-10", "VER-02", "VER-03"] {
+        cx.holds(row, true, || entry.short());
+    }
+    if cx.declared().helpers_only() {
+        for row in ["CAP-04", "CAP-11"] {
+            cx.holds(row, true, || entry.short());
+        }
+    }
+    cx.chose("interface version", entry[cx.declared().wire("svc_version")].as_str().unwrap_or_default());
+    Ok(())
+}
+
+/// The sign-up helper of the entry point takes a person.
+async fn signup(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let url = helper_address(&entry, "person_signup")?;
+    let answer = api.post(&url, &json!({"person": cx.marked(&alike::filled(cx, "person"))})).await?;
+    for row in ["CAP-09", "ENT-24"] {
+        cx.holds(row, answer.is_created() && answer.json.is_object(), || answer.to_string());
+    }
+    Ok(())
+}
