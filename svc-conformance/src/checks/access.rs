@@ -97,7 +97,8 @@ impl Subject {
                 continue;
             }
             let record = api.reread(&api.make(one, &json!({})).await?).await?;
-            let below = declared.kinds().find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
+            let below =
+                declared.kinds().find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
             let below = below.filter(|below| declared.offers(below.one, "create") && alike::can_make(cx, "person"));
             let posts = match below.and_then(|below| Some((below, record.href(below.many)?))) {
                 Some((below, url)) => {
@@ -192,7 +193,8 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
         return Err(Stop::Inconclusive(format!("`{lacks}` is no right")));
     };
     if many == "helper" {
-        let answer = narrow.post(&helper(cx, &api, operation).await?, &json!({"person": cx.marked(&json!({}))})).await?;
+        let answer =
+            narrow.post(&helper(cx, &api, operation).await?, &json!({"person": cx.marked(&json!({}))})).await?;
         forbidden(cx, &answer);
         return Ok(());
     }
@@ -308,7 +310,9 @@ async fn anonymous(cx: &Cx) -> Result<(), Stop> {
         let answer = nobody.post(&url, &body).await?;
         let declared = cx.declared().helps_anyone(name);
         let right = if declared { answer.is_success() } else { is_refused(&answer) };
-        cx.holds("AUT-06", right, || format!("{name} without a key is {}declared: {answer}", if declared { "" } else { "not " }));
+        cx.holds("AUT-06", right, || {
+            format!("{name} without a key is {}declared: {answer}", if declared { "" } else { "not " })
+        });
     }
     Ok(())
 }

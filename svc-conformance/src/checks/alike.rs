@@ -29,13 +29,7 @@ pub(super) fn filled(cx: &Cx, one: &str) -> Value {
 }
 
 /// Holds a representation against what its `self` leads to, field by field.
-pub(super) async fn compare(
-    cx: &Cx,
-    api: &Client<'_>,
-    rows: &[&str],
-    record: &Record,
-    one: &str,
-) -> Result<(), Stop> {
+pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &Record, one: &str) -> Result<(), Stop> {
     let answer = api.get(&record.own()?).await?;
     let alone = answer.record();
     let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);

@@ -36,14 +36,16 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "col/pages",
         &[
-            "COL-20", "COL-21", "COL-22", "COL-23", "COL-24", "COL-25", "COL-26", "COL-27", "COL-28", "COL-31", "COL-29",
-            "LIM-01", "LIM-02",
+            "COL-20", "COL-21", "COL-22", "COL-23", "COL-24", "COL-25", "COL-26", "COL-27", "COL-28", "COL-31",
+            "COL-29", "LIM-01", "LIM-02",
         ],
         |cx| Box::pin(paged(cx)),
     )
     .needs("*.list"),
-    Check::new("col/members", &["COL-01", "COL-03", "COL-28", "COL-31", "ERR-10", "HAL-17"], |cx| Box::pin(members(cx)))
-        .needs("*.list"),
+    Check::new("col/members", &["COL-01", "COL-03", "COL-28", "COL-31", "ERR-10", "HAL-17"], |cx| {
+        Box::pin(members(cx))
+    })
+    .needs("*.list"),
     Check::new("col/taggings-of-a-person", &["COL-17"], |cx| Box::pin(of_a_person(cx))).about("tagging"),
     Check::new("col/items-of-a-person", &["COL-18"], |cx| Box::pin(of_a_person(cx))).about("item"),
     Check::new("col/answers-of-a-submission", &["COL-10", "COL-30"], |cx| Box::pin(of_a_submission(cx)))
@@ -139,7 +141,9 @@ async fn one_member(
     let answer = api.get(url).await?;
     let page = answer.record();
     let members = page.embedded();
-    let right = answer.status == 200 && page["total_records"] == 1 && matches!(members.as_slice(), [one] if is_one(one, record));
+    let right = answer.status == 200
+        && page["total_records"] == 1
+        && matches!(members.as_slice(), [one] if is_one(one, record));
     for row in rows {
         cx.holds(row, right, || format!("instead of {} alone: {answer}", record.short()));
     }
@@ -199,7 +203,8 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let body = cx.marked(&json!({"person": cx.marked(&json!({})),
         "add_questions_responses_uri": [{"question": question.own()?, "responses": ["a1"]}]}));
     let submission = api.help(&form, "record_submission", &body).await?;
-    let submission = if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
+    let submission =
+        if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
     let answer = api.get(&submission.leads("answers")?).await?;
     let right = answer.status == 200 && answer.json["total_records"] == 1 && answer.record().embedded().len() == 1;
     cx.holds("COL-10", right, || format!("one answer was given: {answer}"));
@@ -325,7 +330,9 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
     for page in &pages {
         number = number.saturating_add(1);
         let at = page["page"].as_u64();
-        cx.holds("COL-22", at == Some(number), || format!("page {number} says that it is page {at:?}: {}", page.short()));
+        cx.holds("COL-22", at == Some(number), || {
+            format!("page {number} says that it is page {at:?}: {}", page.short())
+        });
         if let Some(next) = page.link("next") {
             let parameter = address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
             cx.holds("COL-24", parameter == number.checked_add(1), || format!("`next` of page {number} is {next}"));

@@ -19,11 +19,9 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("err/response-names", &["ERR-36"], |cx| Box::pin(response_names(cx)))
         .needs("questions.create and rule.response_name"),
     Check::new("err/response-keys", &["ERR-40", "LIM-06"], |cx| Box::pin(response_keys(cx))).needs("questions.create"),
-    Check::new(
-        "err/partial",
-        &["ERR-29", "ERR-30", "ERR-31", "ERR-32", "ERR-33", "ERR-37"],
-        |cx| Box::pin(partial(cx)),
-    )
+    Check::new("err/partial", &["ERR-29", "ERR-30", "ERR-31", "ERR-32", "ERR-33", "ERR-37"], |cx| {
+        Box::pin(partial(cx))
+    })
     .needs("helper.non_atomic and haf.add_tags"),
     Check::new("err/atomic-helper", &["ERR-34", "ERR-37"], |cx| Box::pin(atomic(cx)))
         .needs("any.helper and haf.add_tags and not helper.non_atomic"),
@@ -58,7 +56,9 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         for row in ["ERR-07", "CAP-07"] {
-            cx.holds(row, answer.status == 500 && coded, || format!("{} {operation} is not declared: {answer}", of.one));
+            cx.holds(row, answer.status == 500 && coded, || {
+                format!("{} {operation} is not declared: {answer}", of.one)
+            });
         }
     }
     if looked { Ok(()) } else { Err(none("no address is known for what is not supported")) }
@@ -85,7 +85,8 @@ async fn on_record(cx: &Cx, api: &Client<'_>, of: Kind, operation: &str) -> Resu
 async fn gone(cx: &Cx) -> Result<(), Stop> {
     let (api, declared) = (cx.api(), cx.declared());
     let mut looked = false;
-    for of in declared.kinds().filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete")) {
+    for of in declared.kinds().filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete"))
+    {
         if of.under.is_some_and(|under| !alike::can_make(cx, under) || !alike::can_make(cx, "person")) {
             continue;
         }

@@ -16,7 +16,8 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("*.read"),
     Check::new("hal/links", &["HAL-14", "HAL-15"], |cx| Box::pin(links(cx))).needs("*.read"),
     Check::new("hal/any-link", &["HAL-15"], |cx| Box::pin(entry_links(cx))).needs("not helpers_only").only_reads(),
-    Check::new("ent/namespace", &["ENT-08", "ENT-27"], |cx| Box::pin(namespace(cx))).needs("field:entry_point.namespace"),
+    Check::new("ent/namespace", &["ENT-08", "ENT-27"], |cx| Box::pin(namespace(cx)))
+        .needs("field:entry_point.namespace"),
 ];
 
 /// Kinds whose records can be made without a container, and read.

@@ -8,7 +8,8 @@ use crate::session::{Answer, Client, Record};
 use crate::world::{helper_address, with};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("lim/capacity", &["LIM-04"], |cx| Box::pin(capacity(cx))).needs("field:event.capacity and capacity_enforced"),
+    Check::new("lim/capacity", &["LIM-04"], |cx| Box::pin(capacity(cx)))
+        .needs("field:event.capacity and capacity_enforced"),
     Check::new("lim/tickets", &["LIM-05"], |cx| Box::pin(tickets(cx)))
         .needs("field:event.ticket_levels and ticket_limit_enforced"),
     Check::new(
