@@ -21,11 +21,16 @@ pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
     declared.offers(one, "create") || (one == "person" && declared.helps("person_signup"))
 }
 
-/// Values for every field of a kind that a client may send.
+/// Values for every field of a kind that a client may send; a name of its own where records are told apart by it.
 pub(super) fn filled(cx: &Cx, one: &str) -> Value {
     let body = generate::body(cx.declared(), one, Turn::All(0), &cx.unique());
     let body = body.and_then(|body| generate::sample(&body, cx.seed(one)));
-    body.filter(Value::is_object).unwrap_or_else(|| Value::Object(Map::new()))
+    let Some(Value::Object(mut members)) = body else { return Value::Object(Map::new()) };
+    members.retain(|_, value| !is_unset(Some(value)));
+    if matches!(one, "tag" | "list") {
+        members.insert("name".to_owned(), cx.unique().into());
+    }
+    Value::Object(members)
 }
 
 /// Holds a representation against what its `self` leads to, field by field.

@@ -199,7 +199,7 @@ impl Ready {
     async fn call(&self, cx: &Cx, api: &Client<'_>, function: &str, value: Value) -> Result<(Answer, String), Stop> {
         let person = cx.marked(&json!({}));
         let marker = person["identifiers"][0].as_str().unwrap_or_default().to_owned();
-        let answer = api.post(&self.url, &json!({"person": person, function: value})).await?;
+        let answer = api.post(&self.url, &cx.marked(&json!({"person": person, function: value}))).await?;
         Ok((answer, marker))
     }
 }

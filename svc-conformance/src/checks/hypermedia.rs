@@ -72,6 +72,11 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         if !alike::can_make(cx, under) || !alike::can_make(cx, "person") {
             continue;
         }
+        if under == "person" {
+            let record = api.make(of.one, &json!({})).await?;
+            lead(cx, &api, &record, of, &BTreeMap::new()).await?;
+            continue;
+        }
         let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
         let body = cx.marked(&crate::world::least(cx, of.one));
         let made = api.act(&container, of.one, &person, &body).await?;
