@@ -3,7 +3,8 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::alike::{self, is_one};
+use super::alike;
+use super::same::is_one;
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::{ACTIONS, Kind, kind, kind_of};
 use crate::session::{Answer, Client, Record};

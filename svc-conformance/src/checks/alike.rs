@@ -2,18 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use super::same::is_one;
 use crate::check::{Cx, Stop};
 use crate::generate::{self, Turn};
 use crate::session::{Client, Record};
 use crate::world::is_unset;
-
-/// Whether two representations are of one record: they share an identifier, or their `self`. Addresses may change at every
-/// reading (HAL-06), so that two that differ say nothing.
-pub(super) fn is_one(one: &Record, other: &Record) -> bool {
-    let identified = one.identifiers().iter().any(|identifier| other.carries(identifier));
-    let own = one.link("self");
-    identified || (own.is_some() && own == other.link("self"))
-}
 
 /// Whether records of a kind can be made that nobody else knows.
 pub(super) fn can_make(cx: &Cx, one: &str) -> bool {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::alike::{self, is_one};
+use super::alike;
+use super::same::is_one;
 use crate::address;
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::{ACTIONS, Kind, kind};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::alike::{self, is_one};
+use super::alike;
+use super::same::is_one;
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::{Kind, kind};
 use crate::passive::{Known, meaning};

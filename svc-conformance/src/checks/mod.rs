@@ -5,14 +5,20 @@
 //! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or `cx.prefers`. A check that
 //! returns without a look at a row has not proven it.
 
+mod access;
 mod actions;
+mod alike;
 mod answers;
 mod canvasses;
+mod collections;
 mod concurrent;
 mod crud;
 mod entry;
+mod errors;
 mod functions;
 mod helpers;
+mod hypermedia;
+mod limits;
 mod links;
 mod people;
 mod refusals;
@@ -29,6 +35,12 @@ use crate::check::Check;
 pub(crate) fn all() -> Vec<Check> {
     [
         entry::CHECKS,
+        hypermedia::CHECKS,
+        collections::CHECKS,
+        collections::NESTED,
+        access::CHECKS,
+        errors::CHECKS,
+        limits::CHECKS,
         round_trip::CHECKS,
         refusals::CHECKS,
         crud::CHECKS,
