@@ -119,7 +119,8 @@ impl Maker {
         let digits = format!("1555010{:04}", number % 10_000);
         let mobile = self.random.percent(80);
         nested([
-            ("primary", true.into()),
+            // A string in the interface (RES-phone_number-01).
+            ("primary", "true".into()),
             ("number", digits.into()),
             ("number_type", if mobile { "Mobile" } else { "Home" }.into()),
             ("country", "US".into()),
