@@ -3,11 +3,21 @@
 //! Cached statements, WAL, `synchronous=FULL`. Each bench uses its part of this file.
 #![allow(dead_code, reason = "each bench uses its part")]
 
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::path::Path;
+use std::sync::Arc;
 
+use bytes::Bytes;
+use http::{Response, header};
+use http_body_util::Full;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use svc_core::value::Timestamp;
+use tokio::net::TcpListener;
 
 /// A page of people out of a table made for it: every column is text that only has to be copied.
 pub(crate) struct Pages {
@@ -203,5 +213,36 @@ impl Signs {
             )?
             .execute((self.tenant, kind, scope, owner))
             .map(drop)
+    }
+}
+
+/// Bare hyper: finished bytes for each path, with the headers that the service sends.
+pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>) {
+    let bodies = Arc::new(bodies);
+    while let Ok((stream, _)) = listener.accept().await {
+        let bodies = Arc::clone(&bodies);
+        tokio::spawn(async move {
+            let answer = service_fn(|request: http::Request<hyper::body::Incoming>| {
+                let body = bodies.get(request.uri().path()).cloned().unwrap_or_default();
+                async move {
+                    let mut response = Response::new(Full::new(body));
+                    let headers = response.headers_mut();
+                    let fixed = [
+                        (header::CACHE_CONTROL, "max-age=0, private, must-revalidate"),
+                        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+                        (header::VARY, "svc-api-token"),
+                        (header::CONTENT_TYPE, "application/hal+json"),
+                    ];
+                    for (name, value) in fixed {
+                        headers.insert(name, http::HeaderValue::from_static(value));
+                    }
+                    Ok::<_, Infallible>(response)
+                }
+            });
+            // Without it small answers wait for the client's acknowledgement.
+            let _ = stream.set_nodelay(true);
+            // A client that goes away ends its connection.
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+        });
     }
 }

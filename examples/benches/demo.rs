@@ -1,0 +1,293 @@
+//! The demo server as a process: CPU time for each request over loopback against bare hyper, and its memory.
+//!
+//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- loopback` and `-- memory` one of them. It reads `/proc`,
+//! so it needs Linux. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+
+#[path = "../../svc-sqlite/benches/baseline/mod.rs"]
+mod baseline;
+#[path = "../../svc-sqlite/benches/measure/mod.rs"]
+#[allow(dead_code, reason = "each bench uses its part")]
+mod measure;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use measure::{Bound, Report, interleaved, is_asked_for};
+
+const KEY: &str = "bench-key-of-the-demo";
+const ROUNDS: usize = 7;
+/// Connections that ask at the same time, each for one thing after another.
+const CONNECTIONS: u32 = 8;
+const READERS: u32 = 16;
+const MANY: u32 = 1_000_000;
+/// Loading one million people takes minutes.
+const PATIENCE: Duration = Duration::from_secs(30 * 60);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, folder] = arguments.as_slice()
+        && word == "bare-hyper"
+    {
+        return bare_hyper(Path::new(folder));
+    }
+    if !cfg!(target_os = "linux") {
+        println!("This bench reads /proc, which is not here.");
+        return ExitCode::SUCCESS;
+    }
+    let mut report = Report::default();
+    if is_asked_for("loopback") {
+        loopback(&mut report);
+    }
+    if is_asked_for("memory") {
+        memory(&mut report);
+    }
+    report.finish()
+}
+
+/// GET of one person and of a page of 25 against bare hyper that sends the same bytes.
+fn loopback(report: &mut Report) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = Server::demo(&folder.path().join("demo.db"), 2_000);
+    let page = demo.get("/people");
+    let person = own_path(body(&page), demo.address);
+    let bodies = [("person", person, 6_000_u32, 2.5), ("page of 25", "/people".to_owned(), 3_000, 2.5)];
+    for (place, (_, path, ..)) in bodies.iter().enumerate() {
+        fs::write(folder.path().join(format!("{place}.path")), path).expect("a path");
+        fs::write(folder.path().join(format!("{place}.body")), body(&demo.get(path))).expect("a body");
+    }
+    let bare = Server::bare_hyper(folder.path());
+    for (what, path, each, limit) in &bodies {
+        let (answer, same) = (demo.get(path), bare.get(path));
+        assert_eq!(body(&answer), body(&same), "both send the same bytes");
+        let [bare_each, demo_each] =
+            interleaved(ROUNDS, [&mut || bare.cpu_each(path, *each), &mut || demo.cpu_each(path, *each)]);
+        let what = format!("GET of one {what} over loopback against bare hyper, CPU").replace("one page", "a page");
+        let detail = format!("{} bytes: {demo_each:.1} us, bare hyper {bare_each:.1} us", answer.len());
+        report.line(&what, Bound::AtMost(*limit), demo_each / bare_each, "x", &detail);
+    }
+}
+
+/// Anonymous memory of the demo with one million people while sixteen connections read.
+fn memory(report: &mut Report) {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-demo.db");
+    if !path.exists() {
+        println!("(loading one million people into {}: some minutes, once)", path.display());
+    }
+    // A load that was interrupted goes on here. The server that is measured is started anew.
+    drop(Server::demo(&path, MANY));
+    let demo = Server::demo(&path, MANY);
+    let person = own_path(body(&demo.get("/people")), demo.address);
+    let stop = AtomicBool::new(false);
+    let mut most = 0;
+    thread::scope(|scope| {
+        for reader in 0..READERS {
+            let (demo, person, stop) = (&demo, &person, &stop);
+            scope.spawn(move || {
+                let mut connection = Connection::open(demo.address);
+                for turn in 0_u32.. {
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let page = 1 + reader.wrapping_mul(2_477).wrapping_add(turn.wrapping_mul(7_919)) % 40_000;
+                    match turn % 4 {
+                        0 => connection.ask(person),
+                        1 => connection.ask(&format!("/people?page={page}")),
+                        2 => connection.ask(&format!("/people?page={}&per_page=100", page / 4 + 1)),
+                        _ => connection.ask(&format!("{person}/signatures")),
+                    };
+                }
+            });
+        }
+        for _ in 0..50 {
+            thread::sleep(Duration::from_millis(200));
+            most = most.max(demo.anonymous_kib());
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let mib = f64::from(most) / 1024.0;
+    let what = format!("anonymous memory, one million people, {READERS} readers");
+    report.line(&what, Bound::AtMost(64.0), mib, " MiB", "most of 50 samples in 10 s");
+}
+
+/// A server that runs as a process of its own, until this goes.
+struct Server {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// The demo over a data file that is made when there is none; ready when all its data is loaded.
+    fn demo(data: &Path, people: u32) -> Self {
+        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
+        let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
+            .args(["--port", &address.port().to_string(), "--key", &format!("bench={KEY}")])
+            .args(["--people", &people.to_string()])
+            .arg("--data")
+            .arg(data)
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the demo");
+        Self { process, address }.ready("/people")
+    }
+
+    /// This program again, as bare hyper.
+    fn bare_hyper(folder: &Path) -> Self {
+        let own = std::env::current_exe().expect("this program");
+        let mut process =
+            Command::new(own).arg("bare-hyper").arg(folder).stdout(Stdio::piped()).spawn().expect("bare hyper");
+        let mut line = String::new();
+        let out = process.stdout.take().expect("its output");
+        BufReader::new(out).read_line(&mut line).expect("its address");
+        Self { process, address: line.trim().parse().expect("an address") }
+    }
+
+    fn ready(self, path: &str) -> Self {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let answer = TcpStream::connect(self.address).ok().and_then(|stream| Connection::over(stream).answer(path));
+            if answer.is_some_and(|answer| answer.starts_with(b"HTTP/1.1 200")) {
+                return self;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the server does not become ready");
+    }
+
+    fn get(&self, path: &str) -> Vec<u8> {
+        Connection::open(self.address).ask(path)
+    }
+
+    /// CPU time in microseconds for each request of a run over several connections.
+    fn cpu_each(&self, path: &str, each: u32) -> f64 {
+        let mut connections: Vec<_> = (0..CONNECTIONS).map(|_| Connection::open(self.address)).collect();
+        let lengths: Vec<usize> = connections.iter_mut().map(|connection| connection.ask(path).len()).collect();
+        let before = self.cpu_nanoseconds();
+        thread::scope(|scope| {
+            for (mut connection, length) in connections.into_iter().zip(lengths) {
+                scope.spawn(move || connection.ask_again(path, each, length));
+            }
+        });
+        #[allow(clippy::cast_precision_loss, reason = "a run takes seconds at most")]
+        let spent = self.cpu_nanoseconds().saturating_sub(before) as f64;
+        spent / 1e3 / f64::from(CONNECTIONS * each)
+    }
+
+    /// CPU time of all threads of the process.
+    fn cpu_nanoseconds(&self) -> u64 {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("the threads of a process");
+        let of_task = |task: std::io::Result<fs::DirEntry>| {
+            let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<u64>().ok()
+        };
+        tasks.filter_map(of_task).sum()
+    }
+
+    fn anonymous_kib(&self) -> u32 {
+        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process.id())).expect("its memory");
+        let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Nothing is written any more; what was loaded is durable.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A connection that stays open.
+struct Connection {
+    stream: TcpStream,
+}
+
+impl Connection {
+    fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("a connection");
+        stream.set_nodelay(true).expect("no delay");
+        Self::over(stream)
+    }
+
+    fn over(stream: TcpStream) -> Self {
+        Self { stream }
+    }
+
+    /// The whole answer, which is a success.
+    fn ask(&mut self, path: &str) -> Vec<u8> {
+        let answer = self.answer(path).expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        answer
+    }
+
+    fn answer(&mut self, path: &str) -> Option<Vec<u8>> {
+        self.stream.write_all(request(path).as_bytes()).ok()?;
+        let mut answer = Vec::new();
+        let mut part = vec![0; 64 * 1024];
+        loop {
+            let length = self.stream.read(&mut part).ok().filter(|length| *length > 0)?;
+            answer.extend_from_slice(part.get(..length)?);
+            let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+            let text = String::from_utf8_lossy(answer.get(..head)?).to_ascii_lowercase();
+            let length = text.lines().find_map(|line| line.strip_prefix("content-length: "))?;
+            if answer.len() >= head + 4 + length.parse::<usize>().ok()? {
+                return Some(answer);
+            }
+        }
+    }
+
+    /// Asks many times for what has always the same length.
+    fn ask_again(&mut self, path: &str, times: u32, length: usize) {
+        let request = request(path);
+        let mut answer = vec![0; length];
+        for _ in 0..times {
+            self.stream.write_all(request.as_bytes()).expect("a request");
+            self.stream.read_exact(&mut answer).expect("an answer");
+            assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}");
+        }
+    }
+}
+
+fn request(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\n\r\n")
+}
+
+fn body(answer: &[u8]) -> &[u8] {
+    let head = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+    answer.get(head + 4..).unwrap_or_default()
+}
+
+/// The path of the second person on a page: a person like any other, where the first one owns the keys.
+fn own_path(page: &[u8], address: SocketAddr) -> String {
+    let page = String::from_utf8_lossy(page);
+    let base = format!("http://{address}");
+    let mut people = page.split(&base).filter(|rest| rest.starts_with("/people/0"));
+    let person = people.nth(1).and_then(|rest| rest.split('"').next()).expect("a person");
+    person.to_owned()
+}
+
+/// Serves what a folder holds, as bare hyper, and prints where.
+fn bare_hyper(folder: &Path) -> ExitCode {
+    let read = |name: String| fs::read(folder.join(name)).ok();
+    let bodies: HashMap<_, _> = (0..)
+        .map_while(|place| {
+            let path = String::from_utf8(read(format!("{place}.path"))?).ok()?;
+            Some((path, read(format!("{place}.body"))?.into()))
+        })
+        .collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        println!("{}", listener.local_addr().expect("an address"));
+        baseline::serve(listener, bodies).await;
+    });
+    ExitCode::SUCCESS
+}
