@@ -125,7 +125,8 @@ struct Server {
 impl Server {
     /// The demo over a data file that is made when there is none; ready when all its data is loaded.
     fn demo(data: &Path, people: u32) -> Self {
-        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
+        let address =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
         let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
             .args(["--port", &address.port().to_string(), "--key", &format!("bench={KEY}")])
             .args(["--people", &people.to_string()])

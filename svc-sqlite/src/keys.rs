@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +22,8 @@ use crate::trouble::{settle, taints};
 
 /// Keys kept in memory; beyond, all are forgotten and read again as they come.
 const REMEMBERED: usize = 10_000;
+/// Checks of keys that run at the same time, each over a connection of its own.
+const STATES: usize = 4;
 
 /// SHA-256 of a key's token.
 pub(crate) type Hash = [u8; 32];
@@ -47,7 +49,8 @@ struct Known {
 pub(crate) struct Keys {
     path: PathBuf,
     patience: Duration,
-    state: Mutex<State>,
+    /// Two requests on two cores do not wait for each other.
+    states: [Mutex<State>; STATES],
 }
 
 /// One connection of its own: `data_version` tells what others, the writer included, committed since it last looked.
@@ -62,13 +65,17 @@ struct State {
 
 impl Keys {
     pub(crate) fn new(options: &Options) -> Self {
-        Self { path: options.path.clone(), patience: options.busy_timeout, state: Mutex::default() }
+        Self {
+            path: options.path.clone(),
+            patience: options.busy_timeout,
+            states: std::array::from_fn(|_| Mutex::default()),
+        }
     }
 
     /// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
     pub(crate) fn check(&self, token: &str, now: Timestamp) -> Result<Option<(Tenant, Caller)>> {
         let hash = hash(token);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let state = &mut *state;
         let known = state.find(self, &hash).map_err(|error| {
             if taints(&error) {
@@ -80,6 +87,19 @@ impl Keys {
         Ok(known
             .filter(|key| bool::from(key.hash.ct_eq(&hash)) && key.expires.is_none_or(|end| now < end))
             .map(|key| (key.tenant.clone(), key.caller.clone())))
+    }
+}
+
+impl Keys {
+    /// A state that nobody uses now, or else the first one.
+    fn state(&self) -> MutexGuard<'_, State> {
+        let free = self.states.iter().find_map(|state| match state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        });
+        let [first, ..] = &self.states;
+        free.unwrap_or_else(|| first.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -43,6 +43,8 @@ struct Pool {
 struct Idle {
     connections: Vec<Connection>,
     open: usize,
+    /// Callers who wait for one; waking nobody would cost a call to the system for each read.
+    waiting: usize,
 }
 
 struct Queue {
@@ -62,7 +64,7 @@ impl Readers {
             path: options.path.clone(),
             patience: options.busy_timeout,
             limit: options.readers,
-            idle: Mutex::new(Idle { connections: Vec::new(), open: 0 }),
+            idle: Mutex::new(Idle { connections: Vec::new(), open: 0, waiting: 0 }),
             returned: Condvar::new(),
         });
         let queue = Arc::new(Queue {
@@ -141,11 +143,14 @@ impl Pool {
     }
 
     fn lease(&self) -> Result<Lease<'_>> {
-        let idle = self.idle();
-        let (mut idle, _) = self
-            .returned
-            .wait_timeout_while(idle, self.patience, |idle| idle.connections.is_empty() && idle.open >= self.limit)
-            .unwrap_or_else(PoisonError::into_inner);
+        let has_none = |idle: &Idle| idle.connections.is_empty() && idle.open >= self.limit;
+        let mut idle = self.idle();
+        if has_none(&idle) {
+            idle.waiting = idle.waiting.saturating_add(1);
+            let waited = self.returned.wait_timeout_while(idle, self.patience, |idle| has_none(idle));
+            (idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            idle.waiting = idle.waiting.saturating_sub(1);
+        }
         if let Some(connection) = idle.connections.pop() {
             return Ok(Lease { pool: self, connection: Some(connection) });
         }
@@ -208,8 +213,11 @@ impl Drop for Lease<'_> {
             Some(connection) => idle.connections.push(connection),
             None => idle.open = idle.open.saturating_sub(1),
         }
+        let somebody_waits = idle.waiting > 0;
         drop(idle);
-        self.pool.returned.notify_one();
+        if somebody_waits {
+            self.pool.returned.notify_one();
+        }
     }
 }
 

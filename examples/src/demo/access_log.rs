@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::{HeaderName, Request, StatusCode};
 
@@ -20,6 +20,9 @@ const PATH_SHOWN: usize = 160;
 
 /// How much is written at a time.
 const CHUNK: usize = 16 * 1024;
+
+/// For how long lines gather after some were written: to wake the thread for each costs a request more than its line.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Where the lines of requests go. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -159,7 +162,11 @@ fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &Atomi
         }
         // A closed terminal is no reason to stop serving.
         let _ = out.write_all(chunk.as_bytes()).and_then(|()| out.flush());
+        let were_all = chunk.len() < CHUNK;
         chunk.clear();
+        if were_all {
+            thread::sleep(PAUSE);
+        }
     }
 }
 
