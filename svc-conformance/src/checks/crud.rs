@@ -269,7 +269,11 @@ fn is_removal(answer: &Answer) -> bool {
 async fn created(cx: &Cx) -> Result<(), Stop> {
     let mut each = Each::default();
     for kind in cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")) {
-        each.took(there(cx, kind).await)?;
+        // What an earlier listing showed must not stand for the next one.
+        let rounds = if kind.under.is_none() && cx.declared().offers(kind.one, "list") { 2 } else { 1 };
+        for _ in 0..rounds {
+            each.took(there(cx, kind).await)?;
+        }
     }
     each.end()
 }
