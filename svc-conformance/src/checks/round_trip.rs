@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use crate::check::{Check, Cx, Intensity, Stop};
 use crate::fields::{self, Shape};
 use crate::generate::{self, Shown, Turn};
-use crate::kinds::kind;
+use crate::kinds::{ACTIONS, kind};
 use crate::passive::{instant, row_of};
 use crate::session::{Client, Record};
-use crate::world::is_unset;
+use crate::world::{self, is_unset};
 
 /// The rows of every field of a kind, and of the shared objects that any kind may carry.
 macro_rules! fields_of {
@@ -77,7 +77,10 @@ macro_rules! checks {
             Check::new($changes, CHANGES, |cx| Box::pin(changes(cx))).about($one),
             Check::new($nothing, &["CRU-17", "ERR-15"], |cx| Box::pin(nothing(cx))).about($one),
             Check::new($arrays, &["CRU-18", "TYP-12", "ERR-15"], |cx| Box::pin(arrays(cx))).about($one),
-        )*];
+        )*
+            Check::new("typ/dates-in-helpers", &["TYP-17", "HLP-06"], |cx| Box::pin(dates_in_helpers(cx)))
+                .needs("helper.*.but_schedule"),
+        ];
     };
 }
 
@@ -197,6 +200,7 @@ fn rows(shown: &Shown<'_>) -> Vec<&'static str> {
         "share_options" => rows.extend(["RES-share_options-01", "RES-share_options-02"]),
         "targets" | "target_list" => rows.push("RES-target-01"),
         "network_a_share" | "network_b_share" | "email_share" => rows.push("HAL-11"),
+        "custom_fields" => rows.push("RES-person-37"),
         "number" if shown.field.owner == "phone_number" => rows.push("LIM-03"),
         "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => rows.push("TYP-10"),
         _ => {}
@@ -212,7 +216,7 @@ async fn parts(cx: &Cx) -> Result<(), Stop> {
         let sent = if case == 0 { json!({}) } else { body(cx, Turn::Some, &format!("part {case}"))? };
         let record = api.make(one, &sent).await?;
         let read = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
-        let least = crate::world::least(cx, one);
+        let least = world::least(cx, one);
         for (name, field) in cx.declared().fields(one).into_iter().flatten() {
             let given = sent.get(name).is_some() || least.get(name).is_some();
             let follows = (name == "gender" && sent.get("gender_identity").is_some())
@@ -486,4 +490,26 @@ async fn arrays(cx: &Cx) -> Result<(), Stop> {
 
 fn length(value: &Value) -> usize {
     value.as_array().map_or(0, Vec::len)
+}
+
+/// Helpers take no dates of the client: what is sent for them has no effect (TYP-17).
+async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let old = "2001-02-03T04:05:06Z";
+    let dates = json!({"created_date": old, "modified_date": old});
+    for one in ACTIONS {
+        let Some(kind) = kind(one) else { continue };
+        let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
+        let Ok(container) = api.make(kind.under.unwrap_or_default(), &json!({})).await else { continue };
+        let person = cx.marked(&world::with(&dates, &json!({"given_name": "Dates"})));
+        let body = cx.marked(&world::with(&dates, &json!({ "person": person })));
+        let record = api.help(&container, helper, &body).await?;
+        for name in ["created_date", "modified_date"] {
+            let got = record[name].as_str().and_then(instant);
+            cx.holds("TYP-17", got.is_none() || got != instant(old), || {
+                format!("{helper} took over {name}: {}", record.short())
+            });
+        }
+    }
+    Ok(())
 }

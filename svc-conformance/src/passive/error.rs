@@ -87,6 +87,9 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         let codes = list.iter().filter_map(|d| d.get("error_code").or_else(|| d.get("code"))).filter_map(Value::as_str);
         let expected = codes.into_iter().all(|code| code == "NOT_IMPLEMENTED" || code == "NOT_SUPPORTED");
         if !expected {
+            cx.run.met.add("status.500");
+            let told = list.iter().any(|d| d["error_code"].is_string() && d["description"].is_string());
+            cx.holds("ERR-05", told, || format!("an unexpected error without a description of it: {answer}"));
             let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));
             cx.prefers("ERR-06", named && !list.is_empty(), || format!("no reference_code: {answer}"));
         }

@@ -87,9 +87,6 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     if answer.status == 204 {
         cx.holds("ERR-03", answer.body.is_empty(), || format!("a 204 has a body: {answer}"));
     }
-    if matches!(answer.status, 500) {
-        cx.run.met.add("status.500");
-    }
     if answer.body.is_empty() || matches!(answer.status, 401 | 403) {
         return;
     }
