@@ -63,10 +63,15 @@ pub(crate) fn all() -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
 
     use super::all;
-    use crate::catalogue::{Catalogue, Row};
+    use crate::catalogue::{Catalogue, Level, Row};
     use crate::passive;
+
+    /// MUST rows that no check names, each with its reason.
+    const UNCHECKED: &[(&str, &str)] = &[];
 
     fn rows() -> &'static [Row] {
         Catalogue::built_in().expect("a catalogue").rows()
@@ -95,6 +100,50 @@ mod tests {
         for check in all() {
             assert!(ids.insert(check.id), "two checks {}", check.id);
             assert!(!check.rows.is_empty(), "{} has no row", check.id);
+        }
+    }
+
+    #[test]
+    fn every_must_row_has_a_check() {
+        let checks = all();
+        let missing: Vec<&str> = rows()
+            .iter()
+            .filter(|row| row.level == Level::Must)
+            .filter(|row| !checks.iter().any(|check| check.covers(row)) && !passive::ROWS.contains(&row.id.as_str()))
+            .map(|row| row.id.as_str())
+            .filter(|id| UNCHECKED.iter().all(|(exempt, _)| exempt != id))
+            .collect();
+        assert!(missing.is_empty(), "no check observes {missing:?}");
+    }
+
+    /// `UPDATE_CATALOGUE=1 cargo test -p svc-conformance --lib` writes the lists anew.
+    #[test]
+    fn the_catalogue_lists_what_is_registered() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue.toml");
+        let text = fs::read_to_string(&path).expect("the catalogue");
+        let checks = all();
+        let mut out = String::with_capacity(text.len());
+        let mut id = "";
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("id = \"") {
+                id = rest.trim_end_matches('"');
+            }
+            match rows().iter().find(|row| line.starts_with("checks = ") && row.id == id) {
+                Some(row) => {
+                    let mut names: Vec<&str> =
+                        checks.iter().filter(|check| check.covers(row)).map(|check| check.id).collect();
+                    names.extend(passive::ROWS.contains(&id).then_some("passive"));
+                    out.extend(["checks = ", &format!("{names:?}")]);
+                }
+                None => out.push_str(line),
+            }
+            out.push('\n');
+        }
+        if std::env::var_os("UPDATE_CATALOGUE").is_some() {
+            fs::write(&path, &out).expect("the catalogue can be written");
+        } else {
+            let differs = text.lines().zip(out.lines()).find(|(one, other)| one != other);
+            assert_eq!(differs, None, "run with UPDATE_CATALOGUE=1");
         }
     }
 }
