@@ -2,6 +2,8 @@
 //!
 //! The programs in `src/bin` are short; what they do stands in [`demo`], so that tests can run it in their own process.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
 pub mod demo;
 
 /// The README's own examples, compiled and run as a test.

@@ -92,6 +92,8 @@
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
 pub mod api;
 pub mod auth;
 pub mod context;

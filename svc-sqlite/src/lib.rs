@@ -48,6 +48,8 @@
 //! - A read takes a connection from `readers` on the calling thread. A row's fields are stored ready for the wire
 //!   (`rows`), so nothing is parsed on the way out. Pages go by key, jumps through `pages` and `members`.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
 mod anonymous;
 mod backup;
 mod batch;
