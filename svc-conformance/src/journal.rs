@@ -144,7 +144,7 @@ impl Journal {
         // A helper shows the person that it made by a link alone.
         if let Some(own) = linked(answer, &answer.json, &format!("{}:person", answer.prefix))
             && let Ok(sent) = serde_json::from_str::<Value>(body)
-            && let Some(marker) = self.marker(&sent["person"])
+            && let Some(marker) = sent.get("person").and_then(|person| self.marker(person))
         {
             self.created_at(own, Some(marker), key);
         }
@@ -241,7 +241,7 @@ impl Journal {
 
 /// The address under a relation of a representation in an answer.
 fn linked(answer: &Answer, json: &Value, rel: &str) -> Option<String> {
-    address::resolve(&answer.url, json["_links"][rel]["href"].as_str()?)
+    address::resolve(&answer.url, json.get("_links")?.get(rel)?.get("href")?.as_str()?)
 }
 
 /// What the lines of a journal say is still there, newest first.

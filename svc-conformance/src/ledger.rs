@@ -30,6 +30,7 @@ impl Ledger {
     /// If `holds` is false: with the id, the level and the statement of the row and the caller's message. If the
     /// catalogue has no row of this id: a ledger that took any name would prove nothing.
     #[track_caller]
+    #[expect(clippy::panic, reason = "an assertion's job")]
     pub fn observe(&self, id: &str, holds: bool, message: fmt::Arguments<'_>) {
         let row = match Catalogue::built_in() {
             Ok(catalogue) => catalogue.row(id),

@@ -30,6 +30,7 @@
 //! Of the workspace the crate uses only the declaration type of `svc-core`: what judges a server must not share a mistake
 //! with it.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 #![expect(dead_code, reason = "the checks of the areas that are still to come use the rest of the engine")]
 
 mod address;

@@ -266,7 +266,7 @@ impl Client<'_> {
 
     /// The members of a collection that carry one of these markers, and how many members there are.
     pub(crate) async fn total(&self, url: &str) -> Result<Option<u64>, Stop> {
-        Ok(self.get(url).await?.json["total_records"].as_u64())
+        Ok(self.get(url).await?["total_records"].as_u64())
     }
 
     /// A body with one more link.
@@ -395,7 +395,7 @@ pub(crate) fn descriptions(entry: &Value) -> &[Value] {
 impl Record {
     /// The absolute address under a relation as it stands, such as `self` or `next`.
     pub(crate) fn link(&self, rel: &str) -> Option<String> {
-        let href = self.json["_links"].get(rel)?.get("href")?.as_str()?;
+        let href = self["_links"].get(rel)?.get("href")?.as_str()?;
         address::resolve(&self.url, href)
     }
 
@@ -416,14 +416,14 @@ impl Record {
 
     /// The members of a page (COL-28).
     pub(crate) fn embedded(&self) -> Vec<Self> {
-        let mut lists = self.json["_embedded"].as_object().into_iter().flat_map(serde_json::Map::values);
+        let mut lists = self["_embedded"].as_object().into_iter().flat_map(serde_json::Map::values);
         let list = lists.find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
         list.iter().map(|json| Self { json: json.clone(), ..self.clone() }).collect()
     }
 
     /// The identifiers (TYP-13).
     pub(crate) fn identifiers(&self) -> Vec<&str> {
-        let list = self.json["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
+        let list = self["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
         list.iter().filter_map(Value::as_str).collect()
     }
 
@@ -438,10 +438,19 @@ impl Record {
     }
 }
 
+impl std::ops::Index<&str> for Answer {
+    type Output = Value;
+
+    /// A member of the body; null where there is none.
+    fn index(&self, name: &str) -> &Value {
+        self.json.get(name).unwrap_or(&Value::Null)
+    }
+}
+
 impl std::ops::Index<&str> for Record {
     type Output = Value;
 
     fn index(&self, name: &str) -> &Value {
-        &self.json[name]
+        self.json.get(name).unwrap_or(&Value::Null)
     }
 }

@@ -425,7 +425,7 @@ impl Suite {
             let key = self.keys.primary.as_ref().map(|key| (header, key.clone()));
             entry = self.fetch(recorder, base, key).await?;
         }
-        let links = entry.1["_links"].as_object().cloned().unwrap_or_default();
+        let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
         let link = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"));
         let href = link.and_then(|(_, link)| link["href"].as_str()).and_then(|href| address::resolve(base, href));
         let none = || SuiteError::NotPublished(format!("the entry point {base} has no link to its capabilities"));

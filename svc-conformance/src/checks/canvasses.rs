@@ -127,7 +127,7 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
         cx.must("RES-canvass-08", shown.is_object(), || format!("question_response is {shown}: {}", read.short()))?;
         let same = generate::restored(&value, shown.get(member));
         cx.holds(row, same, || format!("{member} was {value}: {}", read.short()));
-        asked(cx, &api, &read, &shown["question"], &question).await?;
+        asked(cx, &api, &read, shown.get("question").unwrap_or(&Value::Null), &question).await?;
     }
     let Some(url) = read.href("answers").filter(|_| cx.declared().lists_below("canvass", "answers")) else {
         return if looked { Ok(()) } else { Err(Stop::Inconclusive("the response cannot be read".to_owned())) };

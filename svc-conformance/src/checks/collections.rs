@@ -78,7 +78,7 @@ fn is_empty(answer: &Answer) -> bool {
     let Some(page) = answer.json.as_object() else { return false };
     let lists = page.get("_embedded").and_then(Value::as_object);
     let empty = lists.is_none_or(|lists| lists.values().all(|list| list.as_array().is_some_and(Vec::is_empty)));
-    answer.status == 200 && (page.is_empty() || (answer.json["total_records"] == 0 && empty))
+    answer.status == 200 && (page.is_empty() || (answer["total_records"] == 0 && empty))
 }
 
 /// A container of its own, with the address of the collection below it.
@@ -207,7 +207,7 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let submission =
         if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
     let answer = api.get(&submission.leads("answers")?).await?;
-    let right = answer.status == 200 && answer.json["total_records"] == 1 && answer.record().embedded().len() == 1;
+    let right = answer.status == 200 && answer["total_records"] == 1 && answer.record().embedded().len() == 1;
     cx.holds("COL-10", right, || format!("one answer was given: {answer}"));
     Ok(())
 }
@@ -264,12 +264,12 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     }
     let mut made = vec![place.add(cx, &api).await?];
     let first = api.get(&place.url).await?;
-    let size = first.json["per_page"].as_u64().unwrap_or_default();
+    let size = first["per_page"].as_u64().unwrap_or_default();
     cx.chose("records on a page", size.to_string());
     for row in ["COL-29", "LIM-02"] {
         cx.holds(row, true, String::new);
     }
-    let before = first.json["total_records"].as_u64();
+    let before = first["total_records"].as_u64();
     let has = if place.container.is_some() { 1 } else { before.unwrap_or(1) };
     let more = if size < MOST { size.saturating_add(1).saturating_sub(has).max(3) } else { 3 };
     for _ in 0..more {

@@ -132,7 +132,7 @@ async fn links_of_submission(
 /// Whether an answer is a page of a collection; an empty one may be `{}` (COL-30).
 pub(super) fn is_page(answer: &Answer) -> bool {
     let empty = answer.json.as_object().is_some_and(serde_json::Map::is_empty);
-    answer.status == 200 && (answer.json["total_records"].is_number() || empty)
+    answer.status == 200 && (answer["total_records"].is_number() || empty)
 }
 
 /// A question or a share page is created in its collection.
@@ -260,7 +260,7 @@ async fn delete(cx: &Cx) -> Result<(), Stop> {
 fn is_removal(answer: &Answer) -> bool {
     match answer.status {
         204 => answer.body.is_empty(),
-        200 => answer.json["notice"].as_str().is_some_and(|notice| !notice.is_empty()),
+        200 => answer["notice"].as_str().is_some_and(|notice| !notice.is_empty()),
         _ => false,
     }
 }

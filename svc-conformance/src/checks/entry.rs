@@ -100,7 +100,7 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
         });
         let Some(href) = link.filter(|_| listed) else { continue };
         let answer = api.get(&href).await?;
-        let page = answer.status == 200 && (answer.json["total_records"].is_number() || answer.text().trim() == "{}");
+        let page = answer.status == 200 && (answer["total_records"].is_number() || answer.text().trim() == "{}");
         for row in [row, "COL-01", "HAL-05"] {
             cx.holds(row, page, || format!("the link to {many} leads to no collection: {answer}"));
         }
@@ -110,7 +110,8 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
 
 async fn docs(cx: &Cx) -> Result<(), Stop> {
     let entry = cx.api().entry().await?;
-    let docs = &entry["_links"]["docs"];
+    let links = &entry["_links"];
+    let docs = &links["docs"];
     cx.must("ENT-22", docs["href"].as_str().is_some_and(|href| !href.is_empty()), || format!("docs is {docs}"))?;
     cx.holds("ENT-23", docs["name"].is_string() && docs["index"].is_string(), || format!("docs is {docs}"));
     Ok(())

@@ -199,7 +199,7 @@ impl Ready {
     /// Calls it with a person of its own and one action function; the marker of the person.
     async fn call(&self, cx: &Cx, api: &Client<'_>, function: &str, value: Value) -> Result<(Answer, String), Stop> {
         let person = cx.marked(&json!({}));
-        let marker = person["identifiers"][0].as_str().unwrap_or_default().to_owned();
+        let marker = person.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
         let answer = api.post(&self.url, &cx.marked(&json!({"person": person, function: value}))).await?;
         Ok((answer, marker))
     }
@@ -232,7 +232,8 @@ async fn partial(cx: &Cx) -> Result<(), Stop> {
     let ready = Ready::make(cx, &api).await?;
     let (answer, marker) = ready.call(cx, &api, "add_tags", json!([cx.unique()])).await?;
     let error = answer.error().cloned().unwrap_or_default();
-    let right = answer.status == 400 && error["request_type"] == "non-atomic" && error["response_code"] == 400;
+    let is = |name: &str, value: Value| error.get(name) == Some(&value);
+    let right = answer.status == 400 && is("request_type", "non-atomic".into()) && is("response_code", 400.into());
     cx.holds("ERR-30", right, || answer.to_string());
     let has = |name: &str, codes: &[u64]| {
         let rel = cx.declared().rel(name);

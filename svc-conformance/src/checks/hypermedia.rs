@@ -144,7 +144,7 @@ async fn namespace(cx: &Cx) -> Result<(), Stop> {
     let links = entry["_links"].as_object();
     let own = format!("{namespace}:");
     let used = links.into_iter().flatten().any(|(rel, _)| namespace != entry.prefix && rel.starts_with(&own));
-    let curies = entry["_links"]["curies"].as_array().map_or(&[][..], Vec::as_slice);
+    let curies = entry.json.pointer("/_links/curies").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let named = curies.iter().any(|curie| curie["name"] == Value::String(namespace.clone()));
     cx.holds("ENT-27", !used || named, || format!("relations under {own} without a curie: {}", entry.short()));
     if !cx.run.settings.writes {

@@ -55,12 +55,19 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
     let read = api.about(&ready, &answer.record()).await?;
     cx.holds(
         "HLP-03",
-        person["identifiers"]
-            .as_array()
+        person
+            .get("identifiers")
+            .and_then(Value::as_array)
             .into_iter()
             .flatten()
             .all(|one| one.as_str().is_some_and(|identifier| read.carries(identifier))),
-        || format!("the person was sent {}, has {}", person["identifiers"], read["identifiers"]),
+        || {
+            format!(
+                "the person was sent {}, has {}",
+                person.get("identifiers").unwrap_or(&Value::Null),
+                read["identifiers"]
+            )
+        },
     );
     let prefix = &cx.declared().text.custom_field_prefix;
     for (name, value) in person.as_object().into_iter().flatten().filter(|(name, _)| *name != "identifiers") {

@@ -120,7 +120,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     let mut markers = Vec::new();
     for fault in chosen(cx, one) {
         let body = cx.marked(&fault.body);
-        let marker = body["identifiers"][0].as_str().unwrap_or_default().to_owned();
+        let marker = body.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
         let answer = api.post(&place.url, &place.body(&api, &body)).await?;
         refused(cx, &fault, &answer, "ERR-12");
         markers.push(marker);
@@ -200,7 +200,7 @@ async fn updates(cx: &Cx) -> Result<(), Stop> {
 /// The faulty member without what a create needs besides.
 fn only(fault: &Fault) -> Value {
     let top = fault.property.split(['.', '[']).next().unwrap_or_default();
-    json!({ top: fault.body[top] })
+    json!({ top: fault.body.get(top) })
 }
 
 /// Whether two reads of a record show the same fields; links may change (HAL-06).

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::same::put;
 use crate::check::{Check, Cx, Intensity, Stop};
 use crate::fields::{self, Shape};
 use crate::generate::{self, Shown, Turn};
@@ -351,20 +352,21 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
         declared.fields(one).into_iter().flatten().filter(|(_, field)| field.computed || !field.writable)
     {
         let known = fields::find(one, name).map(|known| known.shape);
-        sent[name.as_str()] = match known {
+        let value = match known {
             Some(Shape::Integer | Shape::Float | Shape::Number) => json!(987_654),
             Some(Shape::Text) => json!("not mine"),
             _ if field.kind == "integer" => json!(987_654),
             _ => continue,
         };
+        put(&mut sent, name, value);
     }
     let answer = api.put(&before.own()?, &sent).await?;
     let refused = answer.status == 400 && declared.behaves("rejects_read_only");
     cx.holds("CRU-16", answer.status == 200 || refused, || answer.to_string());
     let after = api.reread(before).await?;
-    for (name, _) in sent.as_object().into_iter().flatten().filter(|(name, _)| *name != "modified_date") {
+    for (name, value) in sent.as_object().into_iter().flatten().filter(|(name, _)| *name != "modified_date") {
         let same = before.json.get(name) == after.json.get(name);
-        let found = || format!("{name} was {}, a client sent {}, it reads {}", before[name], sent[name], after[name]);
+        let found = || format!("{name} was {}, a client sent {value}, it reads {}", before[name], after[name]);
         cx.holds("CRU-16", same, found);
         cx.holds("CAP-06", same, found);
         if name == "created_date" {

@@ -57,7 +57,7 @@ pub(super) fn put(body: &mut Value, name: &str, value: impl Into<Value>) {
 /// Adds an identifier of another system, where identifiers are kept (TYP-13).
 pub(super) fn identified(cx: &Cx, mut body: Value) -> Value {
     if cx.declared().has_identifiers()
-        && let Some(list) = body["identifiers"].as_array_mut()
+        && let Some(list) = body.get_mut("identifiers").and_then(Value::as_array_mut)
     {
         list.push(format!("other_system:{}", cx.unique()).into());
     }

@@ -39,7 +39,7 @@ async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
 }
 
 fn has_notice(answer: &Answer) -> bool {
-    answer.status == 200 && answer.json["notice"].as_str().is_some_and(|notice| !notice.is_empty())
+    answer.status == 200 && answer["notice"].as_str().is_some_and(|notice| !notice.is_empty())
 }
 
 /// Ends the check where the server has conditions of its own for a schedule (SCH-03).

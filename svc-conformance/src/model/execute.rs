@@ -126,7 +126,7 @@ impl Execution<'_> {
         self.expect("ERR-13", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
         let record = answer.record();
         let own = record.own()?;
-        let marker = body["identifiers"][0].as_str().map(ToOwned::to_owned);
+        let marker = body.pointer("/identifiers/0").and_then(Value::as_str).map(ToOwned::to_owned);
         let mut fields = body.as_object().cloned().unwrap_or_default();
         fields.remove("identifiers");
         let created = record["created_date"].clone();
@@ -167,7 +167,7 @@ impl Execution<'_> {
             None => None,
         };
         let answer = api.delete(&known.own).await?;
-        let notice = answer.json["notice"].is_string();
+        let notice = answer["notice"].is_string();
         let done = (answer.status == 204 && answer.body.is_empty()) || (answer.status == 200 && notice);
         self.expect("CRU-14", done, || answer.to_string())?;
         if let Some(known) = self.state.get_mut(of) {

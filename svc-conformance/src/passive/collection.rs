@@ -38,8 +38,8 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
         cx.holds("COL-21", size.is_none_or(|size| size <= most), || format!("max_pagesize is {most}: {answer}"));
     }
     let Some(rel) = rel else { return };
-    let links = &page["_links"][&rel];
-    let own = |member: &Value| member["_links"]["self"]["href"].as_str().map(ToOwned::to_owned);
+    let links = page["_links"].get(&rel).unwrap_or(&Value::Null);
+    let own = |member: &Value| member.pointer("/_links/self/href").and_then(Value::as_str).map(ToOwned::to_owned);
     let listed = links.as_array().map_or(&[][..], Vec::as_slice);
     let hrefs: Vec<_> = listed.iter().map(|link| link["href"].as_str().map(ToOwned::to_owned)).collect();
     let owns: Vec<_> = members.map_or(&[][..], Vec::as_slice).iter().map(own).collect();

@@ -54,7 +54,10 @@ impl Replay {
             let json: Value = serde_json::from_str(&text).unwrap_or_default();
             let ok = status.is_some_and(|status| (200..300).contains(&status));
             if step.method == "POST" && ok && carries(&json, &token) {
-                let own = json["_links"]["self"]["href"].as_str().and_then(|href| address::resolve(&url, href));
+                let own = json
+                    .pointer("/_links/self/href")
+                    .and_then(Value::as_str)
+                    .and_then(|href| address::resolve(&url, href));
                 created.extend(own.map(|own| (own, step.headers.clone())));
             }
             same &= status == step.status;
