@@ -51,6 +51,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod anonymous;
+mod answers;
 mod backup;
 mod batch;
 mod continuation;

@@ -273,3 +273,45 @@ async fn a_continuation_leads_to_its_own_page_only() {
     assert_eq!(names(&next.replace("per_page=2", "per_page=3")).await, "345", "COL-22: the second page of three");
     assert_eq!(names(&next.replace("?page=2", "?page=9")).await, "", "UND-19");
 }
+
+/// HAF-09, RES-question-07, UND-12: what a question does not take is no answer to it, whoever records it and however.
+#[tokio::test]
+async fn answers_fit_their_question() {
+    let server = Server::start().await;
+    let person = server.make("people", json!({})).await;
+    let answer = |responses: Value| json!({"responses": responses, "_links": person_link(&person)});
+    let keys = json!([{"key": "a"}, {"key": "b"}]);
+    let none = "RESPONSE_KEY_DOES_NOT_EXIST";
+    for (kind, responses, sent, expected) in [
+        ("SingleChoice", &keys, json!(["a"]), vec![]),
+        ("SingleChoice", &keys, json!([]), vec![]),
+        ("SingleChoice", &keys, json!(["c"]), vec![(none, "responses[0]")]),
+        ("SingleChoice", &keys, json!(["a", "b"]), vec![("TOO_MANY_RESPONSES", "responses")]),
+        ("SingleChoice", &keys, json!(["a", "c"]), vec![(none, "responses[1]"), ("TOO_MANY_RESPONSES", "responses")]),
+        ("MultiChoice", &keys, json!(["b", "a"]), vec![]),
+        ("MultiChoice", &keys, json!(["x", "a", "y"]), vec![(none, "responses[0]"), (none, "responses[2]")]),
+        ("Paragraph", &json!([]), json!(["a"]), vec![(none, "responses[0]")]),
+    ] {
+        let question = server.make("questions", json!({"question_type": kind, "responses": responses})).await;
+        let answers = format!("{question}/answers");
+        let made = server.post(&answers, answer(sent.clone())).await;
+        let stored = server.make(&answers, json!({"value": "v", "_links": person_link(&person)})).await;
+        let changed = server.put(&stored, json!({ "responses": sent })).await;
+        for (reply, done) in [(made, 201), (changed, 200)] {
+            let named = |one: &Value| (one["error_code"].clone(), one["properties"].clone());
+            let said: Vec<_> = reply.descriptions().iter().map(named).collect();
+            let expected: Vec<_> = expected.iter().map(|(code, at)| (json!(code), json!([at]))).collect();
+            assert_eq!(said, expected, "HAF-09 {kind} {sent}: {}", reply.json);
+            assert_eq!(reply.status, if expected.is_empty() { done } else { 400 }, "HAF-09 {kind} {sent}");
+        }
+        let members = 1 + u64::from(expected.is_empty());
+        assert_eq!(server.total(&answers).await, members, "CRU-21 {kind} {sent}");
+    }
+    // An answer that was right stays as it is when its question changes, and can be sent back whole.
+    let question = server.make("questions", json!({"question_type": "MultiChoice", "responses": keys})).await;
+    let kept = server.make(&format!("{question}/answers"), answer(json!(["a", "b"]))).await;
+    assert_eq!(server.put(&question, json!({"responses": [{"key": "b"}]})).await.status, 200);
+    assert_eq!(server.put(&kept, json!({"responses": ["a", "b"], "value": "v"})).await.status, 200, "CRU-15");
+    assert_eq!(server.put(&kept, json!({"responses": ["a"]})).await.codes(), [none], "HAF-09");
+    assert_eq!(server.put(&kept, json!({"responses": null})).await.status, 200, "CRU-17");
+}

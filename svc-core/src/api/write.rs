@@ -48,7 +48,7 @@ impl Api {
         {
             return Err(Error::NotFound);
         }
-        if let Some(helper) = self.helper_for_create(kind, &body) {
+        if let Some(helper) = helper_for_create(kind, &body) {
             return self.create_with_person(cx, helper, container, &body).await;
         }
         let (draft, problems) = self.bodies(cx).draft(kind, self.writable(kind), &body, container);
@@ -68,16 +68,8 @@ impl Api {
         }
     }
 
-    /// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
-    fn helper_for_create(&self, kind: Kind, body: &Object) -> Option<HelperName> {
-        body.get("person").filter(|person| !person.is_null())?;
-        let helper = match kind {
-            Kind::Person => HelperName::PersonSignup,
-            kind => HelperName::recording(kind).filter(|helper| helper.takes_person())?,
-        };
-        self.inner.helpers.contains_key(&helper).then_some(helper)
-    }
-
+    /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07): a create that leaves
+    /// the person out is not what was asked for.
     async fn create_with_person(
         &self,
         cx: &Context,
@@ -85,6 +77,9 @@ impl Api {
         container: Option<&Address>,
         body: &Object,
     ) -> Result<Reply> {
+        if !self.inner.helpers.contains_key(&helper) {
+            return Err(Error::NotImplemented);
+        }
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
         let name = Kind::Person.singular();
@@ -244,6 +239,15 @@ impl Api {
         let examples = self.inner.style == ResponseStyle::Examples;
         hal::non_atomic(&self.hal(&cx.base), outcome, cx.is_anonymous(), examples, &mut body);
         Reply::hal(StatusCode::BAD_REQUEST, body)
+    }
+}
+
+/// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
+fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
+    body.get("person").filter(|person| !person.is_null())?;
+    match kind {
+        Kind::Person => Some(HelperName::PersonSignup),
+        kind => HelperName::recording(kind).filter(|helper| helper.takes_person()),
     }
 }
 

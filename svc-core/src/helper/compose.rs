@@ -164,7 +164,8 @@ impl Composed<'_> {
         let Some(question) = question else {
             return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
         };
-        let problems = Choices::of(&question.fields_object(&ShareNames::default())).check(response);
+        let choices = Choices::of(&question.fields_object(&ShareNames::default()));
+        let problems = choices.check(&response.responses, &format!("{}.responses", response.path));
         if !problems.is_empty() {
             return Ok(EntryStatus::Failed(problems));
         }
@@ -284,20 +285,21 @@ impl Choices {
         Self { keys: keys.map(str::to_owned).collect(), is_single }
     }
 
-    /// What is wrong with a response (HAF-09): unknown keys, or more than one where one is taken.
+    /// What is wrong with response keys that stand at `property` of a body (HAF-09): one that the question does not have,
+    /// or more than one where one is taken.
     #[must_use]
-    pub fn check(&self, response: &ResponseInput) -> Vec<Problem> {
+    pub fn check(&self, keys: &[String], property: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for (place, key) in response.responses.iter().enumerate() {
+        for (place, key) in keys.iter().enumerate() {
             if !self.keys.contains(key) {
-                let property = format!("{}.responses[{place}]", response.path);
+                let property = format!("{property}[{place}]");
                 let code = Code::ResponseKeyDoesNotExist;
                 problems.push(Problem::new(code, property, code.meaning()));
             }
         }
-        if self.is_single && response.responses.len() > 1 {
+        if self.is_single && keys.len() > 1 {
             let code = Code::TooManyResponses;
-            problems.push(Problem::new(code, format!("{}.responses", response.path), code.meaning()));
+            problems.push(Problem::new(code, property, code.meaning()));
         }
         problems
     }

@@ -255,3 +255,25 @@ fn memberships_have_no_update() {
     assert_eq!(allowed(&api, &record(Kind::Tagging)), "GET HEAD DELETE OPTIONS", "UND-38");
     assert_eq!(api.sent_links(Kind::Tagging), ["person", "tag"], "UND-05");
 }
+
+/// ERR-07, HLP-19, UND-31: an inline person is the business of a helper; where that is not served, nothing is created
+/// without it.
+#[test]
+fn err_07_an_inline_person_needs_its_helper() {
+    let server = Server::with(|api| api.without("helper.person_signup").without("helper.record_signature"));
+    let petition = server.made("petitions", "{}");
+    let person = server.made("people", "{}");
+    let signatures = format!("{petition}/signatures");
+    let inline = r#"{"person": {"given_name": "Ada"}}"#;
+    for collection in ["people", &signatures] {
+        let before = server.get(collection).json["total_records"].clone();
+        let answer = server.post(collection, inline);
+        assert_eq!(answer.status, 500, "ERR-07 {}", answer.text);
+        assert!(answer.text.contains("NOT_IMPLEMENTED"), "ERR-07 {}", answer.text);
+        assert_eq!(server.get(collection).json["total_records"], before, "CRU-21 {collection}");
+    }
+    // A plain create goes on, and `null` is no person.
+    assert_eq!(server.post("people", r#"{"person": null, "given_name": "Ada"}"#).status, 201, "UND-22");
+    let linked = format!(r#"{{"_links": {{"svc:person": {{"href": "{person}"}}}}}}"#);
+    assert_eq!(server.post(&signatures, &linked).status, 201, "CRU-01");
+}

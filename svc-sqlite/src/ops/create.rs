@@ -29,6 +29,12 @@ impl<R: Resource> Create<R> for Store {
         let draft = draft.into_raw();
         let (record, is_new) = self
             .write(cx, move |session| {
+                // A helper has asked its questions itself, each once for however many answers.
+                if let Some(question) = draft.container().filter(|_| draft.kind == Kind::Answer)
+                    && let Some(question) = RecordId::parse(&question.id)
+                {
+                    session.settle_answer(question, None, &draft.fields)?;
+                }
                 let (stored, is_new) = session.create(draft, &New::default())?;
                 session.check()?;
                 Ok((stored.into_raw(), is_new))

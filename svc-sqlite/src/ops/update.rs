@@ -89,6 +89,7 @@ impl Session<'_> {
                 }
             }
             (Kind::Donation, Some(page)) => self.settle_donation(page, Some(before), Some(&after))?,
+            (Kind::Answer, Some(question)) => self.settle_answer(question, Some(before), &after)?,
             (Kind::Event, _) if before.get("ticket_levels") != after.get("ticket_levels") => {
                 self.show_levels(stored.id, &mut after)?;
             }

@@ -121,8 +121,15 @@ impl Definitions<'_> {
     /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19, UND-31).
     pub(in crate::export) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, Form::Create);
-        let Some(helper) = self.helper_for_create(kind) else { return plain };
+        let helper = match kind {
+            Kind::Person => Some(HelperName::PersonSignup),
+            kind => HelperName::recording(kind).filter(|helper| helper.takes_person()),
+        };
+        let Some(helper) = helper else { return plain };
         let alone = json!({ "allOf": [plain, { "properties": { "person": { "type": "null" } } }] });
+        if !self.api.helpers().any(|offered| offered == helper) {
+            return alone;
+        }
         let mut together = vec![
             self.helper(helper),
             json!({ "required": ["person"], "properties": { "person": { "type": "object" } } }),
@@ -133,14 +140,6 @@ impl Definitions<'_> {
             together.push(json!({ "properties": { "_links": { "properties": { relation: { "type": "null" } } } } }));
         }
         json!({ "anyOf": [alone, { "allOf": together }] })
-    }
-
-    fn helper_for_create(&self, kind: Kind) -> Option<HelperName> {
-        let helper = match kind {
-            Kind::Person => HelperName::PersonSignup,
-            kind => HelperName::recording(kind).filter(|helper| helper.takes_person())?,
-        };
-        self.api.helpers().any(|offered| offered == helper).then_some(helper)
     }
 
     /// A reference to the body of a helper (HLP-02, SCH-01).

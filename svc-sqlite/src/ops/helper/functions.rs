@@ -89,7 +89,7 @@ impl Session<'_> {
         let Some((question, choices)) = question else {
             return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
         };
-        let problems = choices.check(response);
+        let problems = choices.check(&response.responses, &format!("{}.responses", response.path));
         if !problems.is_empty() {
             return Ok(EntryStatus::Failed(problems));
         }
