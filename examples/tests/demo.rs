@@ -300,6 +300,48 @@ async fn a_backup_of_a_running_server_opens() -> TestResult {
     Ok(())
 }
 
+/// Whether a text stands in one of the files of a folder.
+fn stands_in(folder: &Path, text: &str) -> TestResult<bool> {
+    for file in std::fs::read_dir(folder)? {
+        let bytes = std::fs::read(file?.path())?;
+        if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[tokio::test]
+async fn und_26_compacting_leaves_nothing_of_the_deleted_and_needs_the_file_for_itself() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    assert!(refused_command(&data, &["compact"])?.contains("o data file is there"));
+    assert!(!data.exists(), "nothing is made");
+    let program = start(&data, &["--share-names", "a_share,b_share"])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let people = format!("{}people", program.base_url);
+    let person = client.post(&people, &json!({"given_name": "PLANTED", "source": "PLANTED ".repeat(500)})).await?;
+    // Others around it, so that rows move between pages.
+    for number in 0..40 {
+        client.post(&people, &json!({"given_name": "Ada", "source": "x".repeat(number * 97)})).await?;
+        let longer = json!({"custom_fields": {"grows": "PLANTED ".repeat(number * 10)}});
+        assert_eq!(client.send("PUT", &link(&person, "self")?, Some(&longer)).await?.status, 200);
+    }
+    assert_eq!(client.send("DELETE", &link(&person, "self")?, None).await?.status, 204);
+    let total = client.get(&people).await?["total_records"].clone();
+    let busy = refused_command(&data, &["compact"])?;
+    assert!(busy.contains("nother server has this file open") && busy.contains("what to do"), "{busy}");
+    program.terminate()?;
+    assert_eq!(program.end()?.0.code(), Some(0));
+    let (status, said, errors) = outcome(demo(&data).arg("compact"))?;
+    assert!(status.success() && said.starts_with("compacted "), "{said}{errors}");
+    assert!(!stands_in(folder.path(), "PLANTED")?);
+    let program = Program::demo(&data, &["--share-names", "a_share,b_share"])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    assert_eq!(client.get(&format!("{}people", program.base_url)).await?["total_records"], total);
+    Ok(())
+}
+
 #[tokio::test]
 async fn helpers_can_be_all_that_is_served_and_atomic() -> TestResult {
     let folder = tempdir()?;

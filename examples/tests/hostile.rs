@@ -14,6 +14,7 @@ use svc_examples::demo::cli::Cli;
 use svc_examples::demo::{AccessLog, Data, Gate, Limits, Settings, serve, service};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 /// A limit that no test reaches.
 const NEVER: Duration = Duration::from_hours(1);
@@ -21,11 +22,22 @@ const NEVER: Duration = Duration::from_hours(1);
 /// The demo in this process.
 struct Demo {
     address: SocketAddr,
+    task: JoinHandle<()>,
     _folder: TempDir,
 }
 
 impl Demo {
     async fn start(limits: Limits, arguments: &[&str]) -> TestResult<Self> {
+        Self::behind(Gate::open(), limits, arguments, std::future::pending()).await
+    }
+
+    /// The demo behind a gate, which it opens to nobody itself, until it is told to stop.
+    async fn behind(
+        gate: Gate,
+        limits: Limits,
+        arguments: &[&str],
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> TestResult<Self> {
         let folder = tempfile::tempdir()?;
         let key = format!("demo={KEY}");
         let given = ["svc-demo", "--people", "1", "--base-url", "http://demo.example.org/", "--key", &key];
@@ -37,8 +49,8 @@ impl Demo {
         let service = service(&data.store, &settings, "http://demo.example.org/")?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        tokio::spawn(serve(listener, service, limits, AccessLog::off(), Gate::open(), std::future::pending()));
-        Ok(Self { address, _folder: folder })
+        let task = tokio::spawn(serve(listener, gate.before(service, limits.load), limits, AccessLog::off(), stop));
+        Ok(Self { address, task, _folder: folder })
     }
 
     /// The answer to what is sent on a connection of its own.
@@ -138,6 +150,50 @@ async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
     raw.send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ").await?;
     assert!(raw.rest().await?.is_empty());
     Ok(())
+}
+
+/// UND-36: while the data loads, a request waits; when that takes too long it is told so as the interface tells it.
+#[tokio::test]
+async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestResult {
+    let (gate, opener) = Gate::closed();
+    let limits = Limits { load: Duration::from_millis(20), ..Limits::default() };
+    let demo = Demo::behind(gate, limits, &[], std::future::pending()).await?;
+    let body = r#"{"name": "new"}"#;
+    let length = body.len();
+    let sent =
+        format!("POST /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\nContent-Length: {length}\r\n\r\n{body}");
+    let answer = demo.answer(&sent).await?;
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
+    assert_eq!((code(&answer)?.as_str(), answer.header("content-type")), ("UNAVAILABLE", Some("application/hal+json")));
+    assert_eq!(answer.header("connection"), Some("close"));
+    let error: Value = serde_json::from_slice(&answer.body)?;
+    let entry = &error["svc:error"]["resource_status"][0];
+    assert!(entry["resource"] == "svc:tag" && entry["error_descriptions"][0]["reference_code"].is_string(), "{error}");
+    opener.open();
+    assert_eq!(demo.answer(&sent).await?.status, 201);
+    Ok(())
+}
+
+/// UND-42: a stop answers also those requests that wait for the data.
+#[tokio::test]
+async fn und_42_a_stop_does_not_lose_those_who_wait_for_the_data() -> TestResult {
+    let (gate, opener) = Gate::closed();
+    let limits = Limits { load: NEVER, ..Limits::default() };
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let demo = Demo::behind(gate, limits, &[], async {
+        let _ = stopped.await;
+    })
+    .await?;
+    let mut raw = Raw::connect(demo.address).await?;
+    raw.send(format!("GET /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n\r\n")).await?;
+    stop.send(()).map_err(|()| "the server ended by itself")?;
+    // The listener closes while the request waits; then the data is there.
+    while Raw::connect(demo.address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    opener.open();
+    assert_eq!(raw.answer().await?.status, 200);
+    Ok(demo.task.await?)
 }
 
 /// The answer to a browser's question whether it may post there.

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderName, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use support::{Raw, TestResult};
-use svc_examples::demo::{AccessLog, Gate, Limits, TimedBody, serve};
+use svc_examples::demo::{AccessLog, Limits, TimedBody, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -33,10 +33,6 @@ impl Running {
     }
 
     async fn start_with_log(limits: Limits, log: AccessLog) -> TestResult<Self> {
-        Self::start_with(limits, log, Gate::open()).await
-    }
-
-    async fn start_with(limits: Limits, log: AccessLog, gate: Gate) -> TestResult<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
@@ -44,7 +40,7 @@ impl Running {
             let stopped = async {
                 let _ = stopped.await;
             };
-            serve(listener, tower::service_fn(stand_in), limits, log, gate, stopped).await;
+            serve(listener, tower::service_fn(stand_in), limits, log, stopped).await;
         });
         Ok(Self { address, stop, task })
     }
@@ -246,22 +242,6 @@ async fn und_42_a_stop_answers_requests_that_lie_in_the_socket() -> TestResult {
     used.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(fresh.answer().await?.status, 200);
     assert_eq!(used.answer().await?.status, 200);
-    Ok(server.task.await?)
-}
-
-#[tokio::test]
-async fn requests_wait_for_the_data_and_a_stop_does_not_lose_them() -> TestResult {
-    let (gate, opener) = Gate::closed();
-    let server = Running::start_with(Limits::default(), AccessLog::off(), gate).await?;
-    let mut raw = Raw::connect(server.address).await?;
-    raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
-    server.stop.send(()).map_err(|()| "the server ended by itself")?;
-    // The listener closes while the request waits; then the data is there.
-    while Raw::connect(server.address).await.is_ok() {
-        tokio::task::yield_now().await;
-    }
-    opener.open();
-    assert_eq!(raw.answer().await?.status, 200);
     Ok(server.task.await?)
 }
 

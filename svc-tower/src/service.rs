@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
-use svc_core::{api::Api, value::Timestamp};
+use svc_core::{Error, api::Api, value::Timestamp};
 use tower_service::Service;
 use tracing::Instrument;
 
@@ -92,6 +92,16 @@ impl SvcService {
     #[must_use]
     pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.clock = Clock(Arc::new(now)))
+    }
+
+    /// The answer to a request that what stands before the service cannot let through now, such as a limit on load: 503
+    /// with the error object, and `Retry-After` with so many seconds (UND-36).
+    #[must_use]
+    pub fn unavailable<B>(&self, request: &Request<B>, retry_after: u32) -> Response<Full<Bytes>> {
+        let target = self.settings.mount.strip(request.uri().path()).and_then(|path| self.api.route(path));
+        let reply = self.api.error_reply(target.as_ref(), Error::Unavailable { retry_after });
+        let is_head = request.method() == Method::HEAD;
+        response(reply.into(), Sending { dialect: self.api.dialect(), version: request.version(), is_head })
     }
 
     /// The API that it answers for.

@@ -119,6 +119,8 @@ pub enum Command {
         /// The new file.
         to: PathBuf,
     },
+    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it
+    Compact,
     /// Prints a document about the interface that a server with the same options has
     Export {
         /// Which document.

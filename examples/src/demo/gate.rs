@@ -1,13 +1,20 @@
 //! Holds requests back while the data of a new file loads.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::header::CONNECTION;
+use http::{HeaderValue, Request, Response};
+use http_body::Body;
+use http_body_util::Full;
+use svc_tower::SvcService;
 use tokio::sync::watch;
 use tokio::time::timeout;
-
-/// For how long a request waits for the data before it is told to come again.
-const PATIENCE: Duration = Duration::from_secs(10);
+use tower::{Service, ServiceExt};
 
 /// What a request passes before it reaches the service. Clones are the same gate.
 #[derive(Debug, Clone)]
@@ -36,13 +43,21 @@ impl Gate {
         Self { opened }
     }
 
+    /// The service behind this gate. A request waits before it for as long as `patience`, and is then told to come again
+    /// (UND-36).
+    #[must_use]
+    pub fn before(self, service: SvcService, patience: Duration) -> Gated {
+        Gated { gate: self, service, patience }
+    }
+
+    fn is_open(&self) -> bool {
+        *self.opened.borrow()
+    }
+
     /// Waits until the gate is open; `false` when that takes too long.
-    pub(super) async fn pass(&self) -> bool {
-        if *self.opened.borrow() {
-            return true;
-        }
+    async fn pass(&self, patience: Duration) -> bool {
         let mut opened = self.opened.clone();
-        timeout(PATIENCE, opened.wait_for(|open| *open)).await.is_ok_and(|opened| opened.is_ok())
+        timeout(patience, opened.wait_for(|open| *open)).await.is_ok_and(|opened| opened.is_ok())
     }
 }
 
@@ -50,5 +65,45 @@ impl Opener {
     /// Lets all requests through from now on.
     pub fn open(&self) {
         self.open.send_replace(true);
+    }
+}
+
+/// A service behind a [`Gate`].
+#[derive(Debug, Clone)]
+pub struct Gated {
+    gate: Gate,
+    service: SvcService,
+    patience: Duration,
+}
+
+impl<B> Service<Request<B>> for Gated
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.gate.is_open() {
+            return self.service.call(request);
+        }
+        let Self { gate, service, patience } = self.clone();
+        Box::pin(async move {
+            if gate.pass(patience).await {
+                return service.oneshot(request).await;
+            }
+            let seconds = u32::try_from(patience.as_secs()).unwrap_or(u32::MAX).max(1);
+            let mut response = service.unavailable(&request, seconds);
+            // Its body was not read.
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            Ok(response)
+        })
     }
 }

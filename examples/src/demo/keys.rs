@@ -1,4 +1,4 @@
-//! The commands beside a server: keys and backups.
+//! The commands beside a server, keys and backups, and the one that needs the file for itself.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -57,6 +57,23 @@ pub(super) async fn backup(path: &Path, to: &Path) -> Result<(), Trouble> {
     let store = open(path)?;
     store.backup(to).await.map_err(|error| about_file(&error))?;
     say(&format!("copied {} to {}\n", path.display(), to.display()));
+    Ok(())
+}
+
+/// Writes the data file at `path` anew: afterwards nothing that was ever deleted is left in it (UND-26).
+///
+/// # Errors
+///
+/// There is no such file, a server runs on it, or it cannot be written.
+pub(super) async fn compact(path: &Path) -> Result<(), Trouble> {
+    let failed = |error| about_file(&error);
+    // Opening alone makes a file where there is none; opening beside a server does not, and knows its share names.
+    let names = open(path)?.share_names().clone();
+    let store = Store::open(Options::new(path).share_names(names)).map_err(failed)?;
+    let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
+    let before = size();
+    store.compact().await.map_err(failed)?;
+    say(&format!("compacted {}: {before} KiB before, {} KiB now\n", path.display(), size()));
     Ok(())
 }
 

@@ -13,6 +13,8 @@ pub struct Limits {
     pub idle: Duration,
     /// Connections at a time; more wait until one ends.
     pub connections: u32,
+    /// How long a request waits for the data of a new file before it is told to come again.
+    pub load: Duration,
     /// After the order to stop: for how long requests that were already on their way are still taken.
     pub stop_grace: Duration,
     /// After the order to stop: for how long accepted requests may go on.
@@ -26,6 +28,7 @@ impl Default for Limits {
             body: Duration::from_secs(30),
             idle: Duration::from_secs(75),
             connections: 900,
+            load: Duration::from_secs(10),
             stop_grace: Duration::from_millis(100),
             stop: Duration::from_secs(45),
         }

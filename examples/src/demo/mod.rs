@@ -26,7 +26,7 @@ pub use address::Address;
 pub use banner::Banner;
 pub use body::{BodyError, TimedBody};
 pub use data::Data;
-pub use gate::{Gate, Opener};
+pub use gate::{Gate, Gated, Opener};
 pub use interface::{dialect, service};
 pub use limits::Limits;
 pub use load::{Load, Progress};

@@ -35,6 +35,7 @@ pub async fn run(cli: Cli) -> Result<(), Trouble> {
         None => run_server(&cli.options).await,
         Some(Command::Keys { action }) => keys::manage(&data_file(data)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&data_file(data)?, &to).await,
+        Some(Command::Compact) => keys::compact(&data_file(data)?).await,
         Some(Command::Export { document }) => export(&cli.options, &document),
     }
 }
@@ -92,7 +93,8 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
             Ok(()) = failed => {}
         }
     };
-    serve(address.listener, service, Limits::default(), log, gate, stopped).await;
+    let limits = Limits::default();
+    serve(address.listener, gate.before(service, limits.load), limits, log, stopped).await;
     writer.finish();
     match watched.await {
         Ok(Ok(())) => Ok(()),

@@ -9,10 +9,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use http::header::CONNECTION;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
-use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -24,7 +23,6 @@ use tower::{Service, ServiceExt};
 
 use super::access_log::AccessLog;
 use super::body::TimedBody;
-use super::gate::Gate;
 use super::limits::Limits;
 use super::watch::{Watch, WatchedStream};
 
@@ -36,7 +34,6 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 struct Front {
     limits: Limits,
     log: AccessLog,
-    gate: Gate,
 }
 
 /// Serves on `listener` until `stop` is ready, then answers what was accepted, and returns.
@@ -48,7 +45,6 @@ pub async fn serve<S, B>(
     service: S,
     limits: Limits,
     log: AccessLog,
-    gate: Gate,
     stop: impl Future<Output = ()>,
 ) where
     S: Service<Request<TimedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
@@ -61,8 +57,7 @@ pub async fn serve<S, B>(
     let (stopping, stopped) = watch::channel(None);
     let accept = || accept(&listener, &slots);
     let start = |(stream, slot)| {
-        let (service, front, stopped) =
-            (service.clone(), Front { log: log.clone(), gate: gate.clone(), limits }, stopped.clone());
+        let (service, front, stopped) = (service.clone(), Front { log: log.clone(), limits }, stopped.clone());
         tokio::spawn(async move {
             connection(stream, service, front, stopped).await;
             drop(slot);
@@ -167,36 +162,18 @@ async fn answer<S, B>(
     service: S,
     watch: Arc<Watch>,
     front: Front,
-) -> Result<Response<Either<B, Full<Bytes>>>, Infallible>
+) -> Result<Response<B>, Infallible>
 where
     S: Service<Request<TimedBody>, Response = Response<B>, Error = Infallible>,
 {
     let deadline = watch.request_begins();
     let mut line = front.log.begin(&request);
-    let mut response = if front.gate.pass().await {
-        let request = request.map(|body| TimedBody::new(body, deadline, Arc::clone(&watch)));
-        match service.oneshot(request).await {
-            Ok(response) => response.map(Either::Left),
-            Err(never) => match never {},
-        }
-    } else {
-        still_loading().map(Either::Right)
-    };
+    let request = request.map(|body| TimedBody::new(body, deadline, Arc::clone(&watch)));
+    let mut response = service.oneshot(request).await.unwrap_or_else(|never| match never {});
     if watch.was_too_slow() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     watch.request_ends();
     line.end(response.status());
     Ok(response)
-}
-
-/// The answer to a request that came while the data was loading.
-fn still_loading() -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from("The data is being loaded.\n"));
-    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(RETRY_AFTER, HeaderValue::from_static("10"));
-    headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    response
 }

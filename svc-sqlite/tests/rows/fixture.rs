@@ -113,8 +113,8 @@ impl Fixture {
         };
         let api = client(server.key("one", &[], false, None));
         // By its path: a service may lack the collection.
-        let holder = json!({"person": {"given_name": "Key holder"}});
-        let person = api.post(&format!("{}people/person_signup", setup.base), &holder);
+        let holder = json!({"given_name": "Key holder"});
+        let person = api.post(&format!("{}people/person_signup", setup.base), &json!({ "person": holder }));
         let person = if person.status == 200 {
             person.json
         } else {

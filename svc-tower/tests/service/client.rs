@@ -68,7 +68,12 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let response: Result<Response<Full<Bytes>>, Infallible> = service.clone().oneshot(request).await;
-    let (parts, body) = response.unwrap_or_else(|never| match never {}).into_parts();
+    read(response.unwrap_or_else(|never| match never {})).await
+}
+
+/// Reads a response to its end.
+pub(crate) async fn read(response: Response<Full<Bytes>>) -> Answer {
+    let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     Answer { status: parts.status, headers: parts.headers, body }
 }

@@ -12,7 +12,7 @@ use tracing::{
     span::{Attributes, Id, Record},
 };
 
-use crate::client::{Answer, HEADER, exchange, service, with_key, without_key};
+use crate::client::{Answer, HEADER, exchange, read, service, with_key, without_key};
 
 fn reference(answer: &Answer) -> String {
     let (_, rest) = answer.text().split_once("\"reference_code\":\"").unwrap();
@@ -42,6 +42,23 @@ async fn und_36_a_busy_store_is_503_with_retry_after() {
     assert_eq!((keys.status, keys.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("3")));
     let unsupported = exchange(&service, with_key("POST", "/tags/busy"), "").await;
     assert_eq!(unsupported.status, StatusCode::SERVICE_UNAVAILABLE, "UND-39 asks the store");
+}
+
+#[tokio::test]
+async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
+    let service = service().under("/api");
+    for (method, path, resource) in [("GET", "/api/tags/t1", "svc:tag"), ("POST", "/api/nothing", "svc:error")] {
+        let request = without_key(method, path).body(()).unwrap();
+        let answer = read(service.unavailable(&request, 10)).await;
+        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("10")));
+        assert_eq!(
+            (answer.code().as_str(), answer.header("content-type")),
+            ("UNAVAILABLE", Some("application/hal+json"))
+        );
+        assert!(!reference(&answer).is_empty() && answer.text().contains(resource), "ERR-21 {}", answer.text());
+    }
+    let head = read(service.unavailable(&without_key("HEAD", "/api/tags").body(()).unwrap(), 10)).await;
+    assert!(head.status == StatusCode::SERVICE_UNAVAILABLE && head.body.is_empty(), "UND-28");
 }
 
 #[tokio::test]
