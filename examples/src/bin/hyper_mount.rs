@@ -1,4 +1,6 @@
 //! The interface under bare hyper: `cargo run --bin hyper_mount [ADDRESS [FILE]]`.
+//!
+//! Whole in itself, so that it can be copied: its backend is that of `axum_mount`, line by line.
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};

@@ -1,4 +1,7 @@
 //! The kinds of the interface as a client knows them, and how a record of each comes to be.
+//!
+//! Written from the catalogue, and so for a second time: with the tables of `svc-core` in their place a mistake there would
+//! prove itself. The conformance suite has a list of its own for the same reason.
 
 use serde_json::{Value, json};
 
