@@ -301,6 +301,11 @@ impl Cx {
             if let Some(list) = list.as_array_mut() {
                 list.insert(0, self.marker().into());
             }
+            // A server may make persons of the holders of tickets (RES-attendance-14): they are to be found again, too.
+            let tickets = members.get_mut("tickets").and_then(Value::as_array_mut);
+            for holder in tickets.into_iter().flatten().filter_map(|ticket| ticket.get_mut("person")?.as_object_mut()) {
+                holder.entry("identifiers").or_insert_with(|| json!([self.marker()]));
+            }
         }
         body
     }
