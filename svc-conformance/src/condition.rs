@@ -88,6 +88,7 @@ impl Facts<'_> {
             "fixture.missing_address" => declared.text.missing_address.is_some(),
             "fixture.ticketed_event" => declared.has_field("event", "ticket_levels"),
             "field.of_type" => field_of_type(declared, row),
+            "field.of_array_type" => has_shape(declared, &[fields::Shape::Texts, fields::Shape::Objects]),
             other => self.operation(other).unwrap_or_else(|| declared.behaves(other)),
         }
     }
@@ -161,6 +162,10 @@ fn field_of_type(declared: &Declared, row: &str) -> bool {
         "TYP-12" => &[S::Texts, S::Objects],
         _ => return false,
     };
+    has_shape(declared, shapes)
+}
+
+fn has_shape(declared: &Declared, shapes: &[fields::Shape]) -> bool {
     fields::all().iter().any(|field| shapes.contains(&field.shape) && declared.has_field(field.owner, field.path))
 }
 
@@ -177,5 +182,78 @@ fn reason(word: &str) -> String {
             }
             None => format!("{name} is {no}declared"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Facts, Met};
+    use crate::catalogue::Catalogue;
+    use crate::declared::{Declared, Source, named, read};
+    use crate::suite::Keys;
+
+    /// Words that a declaration lists among its behaviours.
+    const BEHAVIOURS: &[&str] =
+        &["rule.response_name", "capacity_enforced", "ticket_limit_enforced", "fault_injection", "never"];
+
+    /// A word that means nothing would switch its row off for every server.
+    #[test]
+    fn every_word_of_a_condition_means_something() {
+        let text = "declaration_version = 1\n[collections.people]\noperations = [\"list\"]\n[helpers.person_signup]\n";
+        let declared = Declared::new(read(text).expect("a declaration"), Source::Given);
+        let (keys, met) = (Keys::none(), Met::default());
+        let facts = Facts { declared: &declared, keys: &keys, met: &met };
+        let mut unknown = BTreeSet::new();
+        for row in Catalogue::built_in().expect("a catalogue").rows() {
+            for word in row.condition.split(' ').filter(|word| !matches!(*word, "and" | "or" | "not")) {
+                let placed = ["field:", "link:", "met.", "helper.", "haf."].iter().any(|start| word.starts_with(start));
+                let operation = word.split_once('.').is_some_and(|(many, _)| many == "*" || named(many).is_some());
+                let known = placed || operation || BEHAVIOURS.contains(&word) || KNOWN.contains(&word);
+                if !known {
+                    unknown.insert(word);
+                }
+                let _ = facts.applies(&row.id, word);
+            }
+        }
+        assert_eq!(unknown, BTreeSet::new());
+    }
+
+    /// The words that `name` answers itself.
+    const KNOWN: &[&str] = &[
+        "always",
+        "auth",
+        "auth.multi_key",
+        "auth.restricted_key",
+        "helpers_only",
+        "kind.declared",
+        "any.helper",
+        "unsupported.operation",
+        "unsupported.haf",
+        "rule.one",
+        "rule.two",
+        "fixture.missing_address",
+        "fixture.ticketed_event",
+        "field.of_type",
+        "field.of_array_type",
+    ];
+
+    #[test]
+    fn a_declared_array_switches_its_row_on() {
+        let text = |kind: &str, name: &str| {
+            format!(
+                "declaration_version = 1\nbehaviours = [\"without.identifiers\"]\n[collections.people]\n\
+                 singular = \"person\"\noperations = [\"read\"]\n\
+                 [collections.people.fields.{name}]\ntype = \"{kind}\"\n"
+            )
+        };
+        let applies = |text: &str| {
+            let declared = Declared::new(read(text).expect("a declaration"), Source::Given);
+            let (keys, met) = (Keys::none(), Met::default());
+            Facts { declared: &declared, keys: &keys, met: &met }.applies("CRU-18", "field.of_array_type").is_ok()
+        };
+        assert!(applies(&text("string[]", "ethnicities")));
+        assert!(!applies(&text("string", "given_name")));
     }
 }
