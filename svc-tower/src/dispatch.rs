@@ -26,7 +26,8 @@ use crate::{
     base::{PeerAddr, base},
     body::{self, AnyBody, Refusal},
     cors::Cors,
-    head, pages,
+    head,
+    pages::Pages,
     response::Answer,
     route::{Name, Route},
     settings::Settings,
@@ -199,17 +200,17 @@ impl<'a> Incoming<'a> {
     }
 
     async fn respond(&self, context: &Context, target: &Target, body: Bytes) -> Answer {
-        let page = match target {
-            Target::Docs => Some(pages::start(self.api, &self.base, self.settings.body_limit)),
-            Target::DocsPage(name) => match pages::page(self.api, &self.base, name) {
-                None => return self.nothing_here(),
-                page => page,
-            },
-            _ => None,
-        };
-        match page {
-            Some(page) => page,
-            None => self.api.respond(context, &self.parts.method, target, self.parts.uri.query(), body).await.into(),
+        if let Target::Docs | Target::DocsPage(_) | Target::Explorer(_) = target {
+            let body_limit = self.settings.body_limit;
+            let pages = Pages {
+                api: self.api,
+                base: &self.base,
+                body_limit,
+                #[cfg(feature = "pages")]
+                headers: &self.parts.headers,
+            };
+            return pages.answer(target).unwrap_or_else(|| self.nothing_here());
         }
+        self.api.respond(context, &self.parts.method, target, self.parts.uri.query(), body).await.into()
     }
 }

@@ -34,7 +34,13 @@ pub(crate) enum Media {
     Hal,
     Json,
     Html,
+    /// A page with scripts of this server.
+    #[cfg(feature = "pages")]
+    App,
+    #[cfg(feature = "pages")]
     Css,
+    #[cfg(feature = "pages")]
+    Script,
 }
 
 impl Media {
@@ -43,7 +49,22 @@ impl Media {
             Self::Hal => "application/hal+json",
             Self::Json => "application/json",
             Self::Html => "text/html; charset=utf-8",
+            #[cfg(feature = "pages")]
+            Self::App => "text/html; charset=utf-8",
+            #[cfg(feature = "pages")]
             Self::Css => "text/css; charset=utf-8",
+            #[cfg(feature = "pages")]
+            Self::Script => "text/javascript; charset=utf-8",
+        }
+    }
+
+    /// What a browser may load and run for a page (ENT-22): of other servers nothing.
+    const fn policy(self) -> Option<&'static str> {
+        match self {
+            Self::Html => Some("default-src 'none'; style-src 'self'; frame-ancestors 'none'"),
+            #[cfg(feature = "pages")]
+            Self::App => Some("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+            _ => None,
         }
     }
 }
@@ -123,9 +144,8 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<By
     if status != StatusCode::NO_CONTENT {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
-    if media == Media::Html {
-        let policy = HeaderValue::from_static("default-src 'none'; style-src 'self'; frame-ancestors 'none'");
-        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    if let Some(policy) = media.policy() {
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     }
     if status == StatusCode::UNAUTHORIZED {
         let challenge = format!("ApiKey header=\"{}\"", sending.dialect.key_header_text());

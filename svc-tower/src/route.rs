@@ -44,6 +44,7 @@ impl fmt::Display for Route<'_> {
             }
             Target::Helper { helper, container: None } => f.write_str(helper.relation()),
             Target::Docs | Target::DocsPage(_) => f.write_str("docs"),
+            Target::Explorer(_) => f.write_str("explorer"),
             Target::Capabilities => f.write_str("capabilities"),
             Target::OpenApi => f.write_str("openapi"),
             Target::JsonSchema(_) => f.write_str("json schema"),

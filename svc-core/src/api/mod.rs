@@ -134,7 +134,7 @@ impl Api {
         self.inner.slots.get(kind as usize).unwrap_or(&NOTHING)
     }
 
-    fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
+    pub(crate) fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
         Hal { base: base.as_str(), layout: self.inner.layout.as_ref(), words: &self.inner.words }
     }
 

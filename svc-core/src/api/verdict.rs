@@ -45,6 +45,7 @@ impl Api {
                 Target::EntryPoint
                 | Target::Docs
                 | Target::DocsPage(_)
+                | Target::Explorer(_)
                 | Target::Capabilities
                 | Target::OpenApi
                 | Target::JsonSchema(_),

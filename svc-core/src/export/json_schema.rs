@@ -115,7 +115,7 @@ impl<'a> Definitions<'a> {
 }
 
 /// Whether two tables are one: a constant may have several addresses.
-fn is_same(left: &ObjectSchema, right: &ObjectSchema) -> bool {
+pub(super) fn is_same(left: &ObjectSchema, right: &ObjectSchema) -> bool {
     let names = |schema: &ObjectSchema| schema.fields.iter().map(|field| field.name).collect::<Vec<_>>();
     left.name == right.name && names(left) == names(right)
 }

@@ -2,16 +2,20 @@
 
 mod capability;
 mod declaration;
+mod example;
 mod json_schema;
 mod openapi;
+mod page;
 
 pub use capability::{capabilities, type_name};
 pub use declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
     DeclaredHelper, DeclaredLimits,
 };
+pub use example::{ExampleRequest, Language, indented};
 pub use json_schema::{json_schema, json_schema_names};
 pub use openapi::openapi;
+pub use page::{DocField, DocLink, DocOperation, DocPage, Docs, Entry, Facts, Listing, Subject};
 
 /// A doc comment of the tables without the requirement row at its end.
 fn without_row(doc: &str) -> &str {

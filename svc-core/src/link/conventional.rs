@@ -14,6 +14,7 @@ pub struct ConventionalLayout;
 
 const DOCS: &str = "docs/";
 const DOCS_PAGE: &str = "docs/v1/";
+const EXPLORER: &str = "docs/explorer";
 const CAPABILITIES: &str = "docs/capabilities";
 const OPENAPI: &str = "docs/openapi.json";
 const SCHEMAS: &str = "docs/schemas/";
@@ -30,6 +31,13 @@ impl Layout for ConventionalLayout {
             Target::DocsPage(relation) => {
                 out.push_str(DOCS_PAGE);
                 out.push_str(relation);
+            }
+            Target::Explorer(file) => {
+                out.push_str(EXPLORER);
+                if !file.is_empty() {
+                    out.push('/');
+                    out.push_str(file);
+                }
             }
             Target::Capabilities => out.push_str(CAPABILITIES),
             Target::OpenApi => out.push_str(OPENAPI),
@@ -64,6 +72,14 @@ impl Layout for ConventionalLayout {
         }
         if path == "docs" {
             return Some(Target::Docs);
+        }
+        if path == EXPLORER {
+            return Some(Target::Explorer(Cow::Borrowed("")));
+        }
+        if let Some(file) = path.strip_prefix(EXPLORER).and_then(|rest| rest.strip_prefix('/')) {
+            let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.');
+            let is_file = (1..=64).contains(&file.len()) && file.bytes().all(good);
+            return is_file.then(|| Target::Explorer(Cow::Owned(file.to_owned())));
         }
         if path == CAPABILITIES {
             return Some(Target::Capabilities);
@@ -181,6 +197,8 @@ mod tests {
             Target::EntryPoint,
             Target::Docs,
             Target::DocsPage(Cow::Borrowed("person")),
+            Target::Explorer(Cow::Borrowed("")),
+            Target::Explorer(Cow::Borrowed("explorer.js")),
             Target::Capabilities,
             Target::OpenApi,
             Target::JsonSchema(Cow::Borrowed("record_signature_helper")),

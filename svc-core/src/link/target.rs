@@ -70,6 +70,8 @@ pub enum Target {
     Docs,
     /// The page of one relation, and the template of the curie (ENT-22, HAL-18).
     DocsPage(Cow<'static, str>),
+    /// The explorer of the documentation, and by name each file that it consists of; its page has no name.
+    Explorer(Cow<'static, str>),
     /// The capability document (UND-40).
     Capabilities,
     /// The `OpenAPI` document.

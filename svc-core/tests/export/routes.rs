@@ -22,6 +22,7 @@ fn targets() -> Vec<Target> {
         Target::EntryPoint,
         Target::Docs,
         Target::DocsPage("person".into()),
+        Target::Explorer("".into()),
         Target::Capabilities,
         Target::OpenApi,
         Target::JsonSchema("person".into()),

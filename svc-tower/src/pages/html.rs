@@ -1,168 +1,283 @@
-//! Writes HTML: every text is escaped where it is written.
+//! The pages as HTML. The template escapes every text.
 
 use std::fmt::Write as _;
 
-/// A page in the making.
-#[derive(Debug)]
-pub(super) struct Page {
-    out: String,
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use svc_core::{
+    Base,
+    api::Api,
+    export::{
+        DocField, DocLink, DocOperation, DocPage, Entry, ExampleRequest, Facts, Language, Listing, Subject, indented,
+    },
+    link::Target,
+};
+
+use super::STYLE;
+
+/// A page as HTML.
+pub(super) fn page(api: &Api, base: &Base, page: &DocPage) -> String {
+    let site = Site { api, base };
+    let title = page.title.replace('`', "");
+    let is_start = page.subject == Subject::Start;
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) @if !is_start { " – " (api.vendor().product_name()) } }
+                link rel="stylesheet" href=(site.href(&Target::DocsPage(STYLE.into())));
+            }
+            body {
+                a class="skip" href="#main" { "Skip to the content" }
+                header {
+                    nav aria-label="Documentation" {
+                        ul {
+                            li { a href=(site.href(&Target::Docs)) aria-current=[is_start.then_some("page")] { "Documentation" } }
+                            li { a href=(site.href(&Target::Explorer("".into()))) { "Explorer" } }
+                            li { a href=(site.page("relations")) { "Relations" } }
+                            li { a href=(site.page("error")) { "Errors" } }
+                        }
+                    }
+                }
+                main id="main" { (site.contents(page)) }
+                footer { p { "Documentation of " code { (base.as_str()) } ", generated from the tables that route its requests." } }
+            }
+        }
+    };
+    markup.into_string()
 }
 
-/// A cell of a table.
-#[derive(Debug)]
-pub(super) enum Cell {
-    /// Prose, in which backticks mark code.
-    Prose(String),
-    /// Code.
-    Code(String),
-    /// A link to an address, with a text that is code.
-    Link(String, String),
-    /// Prose, and a link to a part of the same page, named by its heading's id.
-    Part(String, String),
+/// Where links lead: within this server without its scheme and host.
+#[derive(Debug, Clone, Copy)]
+struct Site<'a> {
+    api: &'a Api,
+    base: &'a Base,
 }
 
-impl Page {
-    /// A page with this title, and the address of the style sheet.
-    pub(super) fn new(title: &str, style: &str) -> Self {
-        let mut page = Self { out: String::with_capacity(16 * 1024) };
-        page.out.push_str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        page.out.push_str("<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-        page.text(&title.replace('`', ""));
-        page.out.push_str("</title>\n<link rel=\"stylesheet\" href=\"");
-        page.text(style);
-        page.out.push_str("\">\n</head>\n<body>\n<h1>");
-        page.prose(title);
-        page.out.push_str("</h1>\n");
-        page
+impl Site<'_> {
+    fn href(self, target: &Target) -> String {
+        self.local(&self.api.href(self.base, target)).to_owned()
     }
 
-    /// The finished page.
-    pub(super) fn finish(mut self) -> String {
-        self.out.push_str("</body>\n</html>\n");
-        self.out
+    fn page(self, name: &str) -> String {
+        self.href(&Target::DocsPage(name.to_owned().into()))
     }
 
-    /// A heading that can be linked to.
-    pub(super) fn heading(&mut self, id: &str, text: &str) {
-        self.out.push_str("<h2 id=\"");
-        self.text(id);
-        self.out.push_str("\">");
-        self.prose(text);
-        self.out.push_str("</h2>\n");
-    }
-
-    /// A paragraph of prose.
-    pub(super) fn paragraph(&mut self, text: &str) {
-        self.out.push_str("<p>");
-        self.prose(text);
-        self.out.push_str("</p>\n");
-    }
-
-    /// A paragraph of prose with a link at its end.
-    pub(super) fn pointer(&mut self, text: &str, relation: Option<&str>, href: &str, name: &str) {
-        self.out.push_str("<p>");
-        self.prose(text);
-        self.out.push_str(" <a");
-        if let Some(relation) = relation {
-            self.out.push_str(" rel=\"");
-            self.text(relation);
-            self.out.push('"');
+    /// An address of this server as a path.
+    fn local(self, href: &str) -> &str {
+        let host_end = |address: &str| {
+            let start = address.find("://")?.checked_add(3)?;
+            start.checked_add(address.get(start..)?.find('/')?)
+        };
+        match host_end(self.base.as_str()) {
+            Some(end) if self.base.as_str().get(..end) == href.get(..end) => href.get(end..).unwrap_or(href),
+            _ => href,
         }
-        self.out.push_str(" href=\"");
-        self.text(href);
-        self.out.push_str("\">");
-        self.prose(name);
-        self.out.push_str("</a></p>\n");
     }
 
-    /// A list of links.
-    pub(super) fn links(&mut self, links: impl IntoIterator<Item = (String, String)>) {
-        self.out.push_str("<ul class=\"index\">\n");
-        for (href, name) in links {
-            self.out.push_str("<li>");
-            self.cell(&Cell::Link(href, name));
-            self.out.push_str("</li>\n");
-        }
-        self.out.push_str("</ul>\n");
-    }
-
-    /// A table; nothing when it has no rows.
-    pub(super) fn table<const N: usize>(&mut self, heads: [&str; N], rows: impl IntoIterator<Item = [Cell; N]>) {
-        let mut rows = rows.into_iter().peekable();
-        if rows.peek().is_none() {
-            return;
-        }
-        self.out.push_str("<table>\n<thead><tr>");
-        for head in heads {
-            self.out.push_str("<th>");
-            self.text(head);
-            self.out.push_str("</th>");
-        }
-        self.out.push_str("</tr></thead>\n<tbody>\n");
-        for row in rows {
-            self.out.push_str("<tr>");
-            for cell in &row {
-                self.out.push_str("<td>");
-                self.cell(cell);
-                self.out.push_str("</td>");
+    fn contents(self, page: &DocPage) -> Markup {
+        html! {
+            h1 { (Prose(&page.title)) }
+            p class="summary" { (Prose(&page.summary)) }
+            @for note in &page.notes { p { (Prose(note)) } }
+            @if page.subject != Subject::Start { (facts_tables(&page.facts)) }
+            (self.operations(&page.operations))
+            (self.fields(page))
+            (self.links(&page.links))
+            @if !page.requests.is_empty() {
+                section id="requests" {
+                    h2 { "Requests" }
+                    @for request in &page.requests { (self.request(request)) }
+                    p class="note" {
+                        code { (ExampleRequest::KEY) } " stands for a key"
+                        @if page.requests.iter().any(|request| request.address.ends_with("_ID") || request.address.contains("_ID/")) {
+                            ", and words such as " code { "PERSON_ID" } " for ids: follow links to real ones"
+                        }
+                        "."
+                    }
+                }
             }
-            self.out.push_str("</tr>\n");
+            @if let Some(example) = &page.example {
+                section id="example" { h2 { "Example" } (code_block("An example", "json", &indented(example))) }
+            }
+            @for list in &page.lists { (self.list(list)) }
+            @if page.subject == Subject::Start { (facts_tables(&page.facts)) }
         }
-        self.out.push_str("</tbody>\n</table>\n");
     }
 
-    fn cell(&mut self, cell: &Cell) {
-        match cell {
-            Cell::Prose(text) => self.prose(text),
-            Cell::Code(text) => self.code(text),
-            Cell::Link(href, text) => {
-                self.out.push_str("<a href=\"");
-                self.text(href);
-                self.out.push_str("\">");
-                self.code(text);
-                self.out.push_str("</a>");
-            }
-            Cell::Part(before, id) => {
-                self.prose(before);
-                self.out.push(' ');
-                self.cell(&Cell::Link(format!("#{id}"), id.clone()));
+    fn operations(self, operations: &[DocOperation]) -> Markup {
+        html! {
+            @if !operations.is_empty() {
+                section id="operations" {
+                    h2 { "Operations" }
+                    div class="wide" tabindex="0" role="region" aria-label="Operations" {
+                        table {
+                            caption { "What this server does" }
+                            thead { tr { th scope="col" { "Operation" } th scope="col" { "Request" } th scope="col" { "Key" } } }
+                            tbody {
+                                @for operation in operations {
+                                    tr {
+                                        th scope="row" { (operation.name) }
+                                        td { code { (operation.method) " " (self.local(&operation.address)) } }
+                                        td { (operation.key) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }
 
-    fn code(&mut self, text: &str) {
-        self.out.push_str("<code>");
-        self.text(text);
-        self.out.push_str("</code>");
+    fn fields(self, page: &DocPage) -> Markup {
+        html! {
+            @if !page.fields.is_empty() {
+                section id="fields" {
+                    h2 { (page.fields_title) }
+                    div class="wide" tabindex="0" role="region" aria-label=(page.fields_title) {
+                        table {
+                            caption { "Each field, and whether this server sends and takes it" }
+                            thead {
+                                tr {
+                                    @for head in ["Field", "Type", "Read", "Write", "Meaning"] { th scope="col" { (head) } }
+                                }
+                            }
+                            tbody { @for field in &page.fields { (self.field(field)) } }
+                        }
+                    }
+                }
+            }
+        }
     }
 
-    /// Prose in which pairs of backticks mark code; a single one stays a backtick.
-    fn prose(&mut self, text: &str) {
-        let mut rest = text;
+    fn field(self, field: &DocField) -> Markup {
+        let write = match field {
+            DocField { computed: true, .. } => "by the server",
+            DocField { writable: false, .. } => "no",
+            DocField { required: true, .. } => "required",
+            _ => "yes",
+        };
+        html! {
+            tr {
+                th scope="row" { code { (field.name) } }
+                td {
+                    a href=(self.local(&field.type_href)) { (field.type_name) }
+                    @for (place, value) in field.values.iter().enumerate() {
+                        @if place == 0 { ": " } @else { ", " }
+                        code { (value) }
+                    }
+                }
+                td { @if field.readable { "yes" } @else { "no" } }
+                td { (write) @if let Some(default) = field.default { ", else " (default) } }
+                td { (Prose(&field.text)) }
+            }
+        }
+    }
+
+    fn links(self, links: &[DocLink]) -> Markup {
+        let has_owner = links.iter().any(|link| link.of.is_some());
+        html! {
+            @if !links.is_empty() {
+                section id="links" {
+                    h2 { "Links" }
+                    div class="wide" tabindex="0" role="region" aria-label="Links" {
+                        table {
+                            caption { "Under " code { "_links" } }
+                            thead {
+                                tr {
+                                    @if has_owner { th scope="col" { "Link of" } }
+                                    @for head in ["Relation", "Leads to", "Set by", "Meaning"] { th scope="col" { (head) } }
+                                }
+                            }
+                            tbody {
+                                @for link in links {
+                                    tr {
+                                        @if has_owner { td { @if let Some(of) = &link.of { (self.entry(of)) } } }
+                                        th scope="row" { (self.entry(&link.relation)) }
+                                        td { (self.entry(&link.target)) }
+                                        td { (link.set_by) }
+                                        td { (Prose(&link.text)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn request(self, request: &ExampleRequest) -> Markup {
+        html! {
+            h3 { (Prose(&request.title)) }
+            p { code { (request.method) " " (self.local(&request.address)) } " is answered with " strong class="status" { (request.status) } "." }
+            @for (place, language) in Language::ALL.into_iter().enumerate() {
+                details open[place == 0] {
+                    summary { (language.as_str()) }
+                    (code_block(language.as_str(), &language.as_str().to_ascii_lowercase(), &request.snippet(language)))
+                }
+            }
+            @if let Some(answer) = request.answer_text() {
+                details open { summary { "Answer" } (code_block("Answer", "json", &answer)) }
+            }
+        }
+    }
+
+    fn list(self, list: &Listing) -> Markup {
+        let id = list.title.to_ascii_lowercase().replace(' ', "-");
+        let is_index = list.entries.iter().all(|entry| entry.text.is_empty());
+        html! {
+            @if !list.entries.is_empty() {
+                section id=(id) {
+                    h2 { (list.title) }
+                    ul class=[is_index.then_some("index")] {
+                        @for entry in &list.entries {
+                            li { (self.entry(entry)) @if !entry.text.is_empty() { ": " (Prose(&entry.text)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn entry(self, entry: &Entry) -> Markup {
+        html! { a href=(self.local(&entry.href)) rel=[entry.rel.as_deref()] { (entry.name) } }
+    }
+}
+
+fn facts_tables(tables: &[Facts]) -> Markup {
+    html! {
+        @for facts in tables {
+            table class="facts" {
+                caption { (facts.title) }
+                tbody {
+                    @for (name, text) in &facts.rows { tr { th scope="row" { (Prose(name)) } td { (Prose(text)) } } }
+                }
+            }
+        }
+    }
+}
+
+/// Code that can be scrolled with the keyboard.
+fn code_block(label: &str, language: &str, text: &str) -> Markup {
+    html! { pre tabindex="0" role="region" aria-label=(label) { code class=(language) { (Verbatim(text)) } } }
+}
+
+/// Prose in which pairs of backticks mark code; a single one stays a backtick.
+struct Prose<'a>(&'a str);
+
+impl Render for Prose<'_> {
+    fn render(&self) -> Markup {
+        let mut parts = Vec::new();
+        let mut rest = self.0;
         while let Some((before, code, after)) = split_code(rest) {
-            self.text(before);
-            self.code(code);
+            parts.push((before, code));
             rest = after;
         }
-        self.text(rest);
-    }
-
-    /// Text, escaped for content and for quoted attributes.
-    fn text(&mut self, text: &str) {
-        for character in text.chars() {
-            match character {
-                '&' => self.out.push_str("&amp;"),
-                '<' => self.out.push_str("&lt;"),
-                '>' => self.out.push_str("&gt;"),
-                '"' => self.out.push_str("&quot;"),
-                '\'' => self.out.push_str("&#39;"),
-                control if control.is_control() && control != '\n' => {
-                    // Writing into a string cannot fail.
-                    let _ = write!(self.out, "\u{fffd}");
-                }
-                other => self.out.push(other),
-            }
-        }
+        html! { @for (before, code) in parts { (before) code { (code) } } (rest) }
     }
 }
 
@@ -173,34 +288,44 @@ fn split_code(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, code, after))
 }
 
+/// Text between tags, where quotes need no escape: examples are full of them.
+struct Verbatim<'a>(&'a str);
+
+impl Render for Verbatim<'_> {
+    fn render(&self) -> Markup {
+        let mut out = String::with_capacity(self.0.len());
+        for letter in self.0.chars() {
+            match letter {
+                '&' => out.push_str("&amp;"),
+                '<' => out.push_str("&lt;"),
+                '>' => out.push_str("&gt;"),
+                other => drop(out.write_char(other)),
+            }
+        }
+        PreEscaped(out)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn written(write: impl FnOnce(&mut Page)) -> String {
-        let mut page = Page { out: String::new() };
-        write(&mut page);
-        page.out
-    }
-
     #[test]
     fn ent_22_backticks_mark_code_and_everything_is_escaped() {
-        let out = written(|page| page.paragraph("`<a>` & `b` or ` \"c\""));
-        assert_eq!(out, "<p><code>&lt;a&gt;</code> &amp; <code>b</code> or ` &quot;c&quot;</p>\n");
-        let out = written(|page| page.pointer("x", Some("r\"y"), "\"><script>", "'n'"));
-        assert_eq!(out, "<p>x <a rel=\"r&quot;y\" href=\"&quot;&gt;&lt;script&gt;\">&#39;n&#39;</a></p>\n");
-        assert_eq!(written(|page| page.table(["a"], [])), "");
+        let out = Prose("`<a>` & `b` or ` \"c\"").render().into_string();
+        assert_eq!(out, "<code>&lt;a&gt;</code> &amp; <code>b</code> or ` &quot;c&quot;");
+        assert_eq!(Verbatim("</pre> & \"x\"").render().into_string(), "&lt;/pre&gt; &amp; \"x\"");
     }
 
     proptest! {
         #[test]
         fn ent_22_no_text_becomes_markup(text in ".{0,60}") {
-            let out = written(|page| page.links([(text.clone(), text.clone())]));
-            let plain = out.replace("<code>", "").replace("</code>", "");
-            prop_assert_eq!(plain.matches('<').count(), 6);
-            prop_assert_eq!(plain.matches('"').count(), 4);
+            let prose = Prose(&text).render().into_string();
+            let plain = prose.replace("<code>", "").replace("</code>", "");
+            prop_assert!(!plain.contains(['<', '>', '"']));
+            prop_assert!(!Verbatim(&text).render().into_string().contains(['<', '>']));
         }
     }
 }

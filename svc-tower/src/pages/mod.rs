@@ -1,59 +1,72 @@
-//! The documentation inside the mount: a start page, one page for each relation and each error code (ENT-22).
+//! The documentation inside the mount (ENT-22): the pages of `svc_core::export::Docs` as HTML for people and as HAL for
+//! machines, and the explorer.
 
-mod failures;
+#[cfg(feature = "pages")]
+mod accept;
+#[cfg(feature = "pages")]
+mod explorer;
+#[cfg(feature = "pages")]
 mod html;
-mod relation;
-mod start;
-mod words;
 
-use std::borrow::Cow;
+#[cfg(feature = "pages")]
+use http::{
+    HeaderMap, HeaderValue,
+    header::{ACCEPT, VARY},
+};
+use svc_core::{
+    Base,
+    api::Api,
+    export::{DocPage, Docs},
+    link::Target,
+};
 
-use svc_core::{Base, api::Api, link::Target};
-
-use self::html::Page;
 use crate::response::{Answer, Media};
 
 /// The name of the style sheet among the pages; no relation has it.
+#[cfg(feature = "pages")]
 const STYLE: &str = "style";
 
-const STYLE_SHEET: &str = "body{margin:2rem auto;max-width:62rem;padding:0 1rem;font:1rem/1.5 sans-serif;color:#222}\n\
-                           table{border-collapse:collapse;width:100%;margin:1rem 0}\n\
-                           th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:left;vertical-align:top}\n\
-                           code{font-family:monospace;background:#f3f3f3;padding:0 .2em;overflow-wrap:anywhere}\n\
-                           .index{columns:3 14rem;list-style:none;padding:0}\n";
-
-/// The start page of a service that takes bodies of at most `body_limit` bytes.
-pub(crate) fn start(api: &Api, base: &Base, body_limit: usize) -> Answer {
-    Answer::page(Media::Html, start::start(api, base, body_limit))
+/// What a request for a page is answered from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pages<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) base: &'a Base,
+    pub(crate) body_limit: usize,
+    /// The headers of the request: `Accept` decides between HTML and HAL.
+    #[cfg(feature = "pages")]
+    pub(crate) headers: &'a HeaderMap,
 }
 
-/// The page of a relation, with or without the dialect's prefix, or of an error code; `None` for any other name.
-pub(crate) fn page(api: &Api, base: &Base, name: &str) -> Option<Answer> {
-    let name = api.dialect().without_prefix(name).unwrap_or(name);
-    let page = match name {
-        STYLE => return Some(Answer::page(Media::Css, STYLE_SHEET.to_owned())),
-        "error" => failures::error_object(api, base),
-        "capabilities" => capabilities(api, base),
-        _ => relation::relation(api, base, name).or_else(|| failures::code(api, base, name))?,
-    };
-    Some(Answer::page(Media::Html, page))
-}
+impl Pages<'_> {
+    /// The answer to a target of the documentation; `None` for any other, and for a page that there is not.
+    pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
+        let docs = Docs::new(self.api, self.base, self.body_limit);
+        match target {
+            Target::Docs => Some(self.page(docs, &docs.start())),
+            #[cfg(feature = "pages")]
+            Target::DocsPage(name) if name == STYLE => {
+                Some(Answer::page(Media::Css, include_str!("style.css").to_owned()))
+            }
+            Target::DocsPage(name) => Some(self.page(docs, &docs.page(name)?)),
+            #[cfg(feature = "pages")]
+            Target::Explorer(file) => explorer::file(self.api, self.base, file),
+            _ => None,
+        }
+    }
 
-fn capabilities(api: &Api, base: &Base) -> String {
-    let mut page = open(api, base, &format!("`{}`", api.dialect().relation("capabilities")));
-    let href = api.href(base, &Target::Capabilities);
-    page.pointer("What this server supports, for machines; readable without a key:", None, &href, &href);
-    page.finish()
-}
+    #[cfg(feature = "pages")]
+    fn page(self, docs: Docs<'_>, page: &DocPage) -> Answer {
+        let mut answer = if accept::wants_machine_form(self.headers) {
+            Answer::page(Media::Hal, docs.machine_form(page).to_string())
+        } else {
+            Answer::page(Media::Html, html::page(self.api, self.base, page))
+        };
+        answer.headers.append(VARY, HeaderValue::from_name(ACCEPT));
+        answer
+    }
 
-/// A page with a way back to the start page.
-fn open(api: &Api, base: &Base, title: &str) -> Page {
-    let mut page = Page::new(title, &page_href(api, base, STYLE));
-    page.pointer("Documentation of", None, &api.href(base, &Target::Docs), base.as_str());
-    page
-}
-
-/// The address of the page of a relation or an error code.
-fn page_href(api: &Api, base: &Base, name: &str) -> String {
-    api.href(base, &Target::DocsPage(Cow::Owned(name.to_owned())))
+    #[cfg(not(feature = "pages"))]
+    fn page(self, docs: Docs<'_>, page: &DocPage) -> Answer {
+        Answer::page(Media::Hal, docs.machine_form(page).to_string())
+    }
 }

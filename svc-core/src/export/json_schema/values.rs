@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Definitions, Form, set};
-use crate::schema::{Field, Mode, Rule, Type};
+use crate::{
+    export::example,
+    schema::{Field, Mode, Rule, Type},
+};
 
 impl Definitions<'_> {
     /// The schema of a field, with what the table says of it.
@@ -14,6 +17,9 @@ impl Definitions<'_> {
             schema = or_null(schema);
         }
         set(&mut schema, "description", field.text());
+        if field.ty.object().is_none() && schema.get("$ref").is_none() {
+            set(&mut schema, "examples", json!([example::of_field(field, owner)]));
+        }
         match field.mode {
             Mode::Default(value) if form == Form::Create => set(&mut schema, "default", value),
             Mode::Computed => set(&mut schema, "readOnly", true),

@@ -128,6 +128,7 @@ fn names(method: &Method, target: &Target) -> (String, String) {
         Target::EntryPoint => ("entry_point".to_owned(), "The entry point: where the links begin.".to_owned()),
         Target::Docs => ("docs".to_owned(), "The documentation's start page.".to_owned()),
         Target::DocsPage(_) => ("docs_page".to_owned(), "The page of a relation or of an error code.".to_owned()),
+        Target::Explorer(_) => ("explorer".to_owned(), "The explorer, where there is one.".to_owned()),
         Target::Capabilities => ("capabilities".to_owned(), "What this server supports, for machines.".to_owned()),
         Target::OpenApi => ("openapi".to_owned(), "This document.".to_owned()),
         Target::JsonSchema(_) => ("json_schema".to_owned(), "The JSON Schema of one thing.".to_owned()),
@@ -173,7 +174,7 @@ fn successes(all: &mut Definitions<'_>, method: &Method, target: &Target) -> Vec
     let text = |text: &str| text.to_owned();
     match (method, target) {
         (_, Target::EntryPoint) => vec![("200", text("The entry point."), Some((HAL, all.entry_point())))],
-        (_, Target::Docs | Target::DocsPage(_)) => {
+        (_, Target::Docs | Target::DocsPage(_) | Target::Explorer(_)) => {
             vec![("200", text("A page."), Some(("text/html", json!({ "type": "string" }))))]
         }
         (_, Target::Capabilities) => vec![("200", text("What is supported."), Some((JSON, all.capabilities())))],

@@ -28,7 +28,8 @@ pub(super) fn routes(api: &Api, base: &Base) -> Vec<Route> {
             routes.push(Route { path, ids, target });
         }
     };
-    for target in [Target::EntryPoint, Target::Docs, Target::Capabilities, Target::OpenApi] {
+    for target in [Target::EntryPoint, Target::Docs, Target::Explorer("".into()), Target::Capabilities, Target::OpenApi]
+    {
         add(target, None);
     }
     add(Target::Helper { helper: HelperName::PersonSignup, container: None }, None);

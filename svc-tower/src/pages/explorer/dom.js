@@ -1,0 +1,27 @@
+// Nodes, made without markup: every text becomes a text node, so nothing that a server sends can run.
+
+/** A node with attributes, listeners (`onclick`) and children; what is null or undefined is left out. */
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.flat().filter((child) => child !== undefined && child !== null));
+  return node;
+}
+
+/** Puts other children into a node. */
+export function fill(node, ...children) {
+  node.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null));
+  return node;
+}
+
+let made = 0;
+
+/** An id that no other node has. */
+export function newId() {
+  made += 1;
+  return `n${made}`;
+}

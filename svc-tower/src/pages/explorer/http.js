@@ -1,0 +1,97 @@
+// Requests: sent, measured, and shown as something to paste.
+
+/** What stands for the key in copies of a request: the real one stays in memory. */
+const KEY = "YOUR_KEY";
+
+/**
+ * Sends a request and reads its answer as text and, where it is JSON, as a value.
+ * `key` is a header's name and value, or null.
+ */
+export async function send({ method, address, body }, key) {
+  const headers = { Accept: "application/hal+json" };
+  if (key) headers[key.header] = key.value;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const begun = performance.now();
+  const response = await fetch(address, { method, headers, body, cache: "no-store", redirect: "error", credentials: "omit" });
+  const text = await response.text();
+  const milliseconds = performance.now() - begun;
+  let json = null;
+  try {
+    json = text === "" ? null : JSON.parse(text);
+  } catch {
+    // Something else than JSON is shown as it is.
+  }
+  return {
+    request: { method, address, body, keyHeader: key?.header },
+    status: response.status,
+    reason: response.statusText,
+    headers: [...response.headers.entries()],
+    milliseconds,
+    text,
+    json,
+  };
+}
+
+const quoted = (text) => JSON.stringify(text);
+
+/** The headers that a copy of a request sends. */
+function headersOf(request) {
+  const headers = [];
+  if (request.keyHeader) headers.push([request.keyHeader, KEY]);
+  if (request.body !== undefined) headers.push(["Content-Type", "application/json"]);
+  return headers;
+}
+
+function curl(request) {
+  const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const method = request.method === "GET" ? "" : `-X ${request.method} `;
+  const lines = [`curl ${method}${shell(request.address)}`];
+  for (const [name, value] of headersOf(request)) lines.push(`  -H ${shell(`${name}: ${value}`)}`);
+  if (request.body !== undefined) lines.push(`  -d ${shell(request.body)}`);
+  return lines.join(" \\\n");
+}
+
+function python(request) {
+  const headers = headersOf(request).map(([name, value]) => `${quoted(name)}: ${quoted(value)}`);
+  // A JSON string with every escape doubled is a Python string of the JSON.
+  const body = request.body === undefined ? [] : [`body = ${quoted(request.body)}`, ""];
+  const data = request.body === undefined ? "None" : "body.encode()";
+  return [
+    "import urllib.request",
+    "",
+    ...body,
+    "request = urllib.request.Request(",
+    `    ${quoted(request.address)},`,
+    `    data=${data},`,
+    `    headers={${headers.join(", ")}},`,
+    `    method=${quoted(request.method)},`,
+    ")",
+    "with urllib.request.urlopen(request) as answer:",
+    "    print(answer.status, answer.read().decode())",
+  ].join("\n");
+}
+
+function javascript(request) {
+  const headers = headersOf(request).map(([name, value]) => `${quoted(name)}: ${quoted(value)}`);
+  const lines = [`const answer = await fetch(${quoted(request.address)}, {`, `  method: ${quoted(request.method)},`];
+  if (headers.length > 0) lines.push(`  headers: { ${headers.join(", ")} },`);
+  if (request.body !== undefined) lines.push(`  body: ${quoted(request.body)},`);
+  return [...lines, "});", "console.log(answer.status, await answer.text());"].join("\n");
+}
+
+function rust(request) {
+  const lines = [`let mut answer = ureq::${request.method.toLowerCase()}(${quoted(request.address)})`];
+  for (const [name, value] of headersOf(request)) lines.push(`    .header(${quoted(name)}, ${quoted(value)})`);
+  if (request.body === undefined) {
+    lines.push("    .call()?;");
+  } else {
+    // As many marks as the body needs so as not to end early.
+    let marks = "#";
+    while (request.body.includes(`"${marks}`)) marks += "#";
+    lines.push(`    .send(r${marks}"${request.body}"${marks})?;`);
+  }
+  return [...lines, 'println!("{} {}", answer.status(), answer.body_mut().read_to_string()?);'].join("\n");
+}
+
+/** A request in each language. */
+export const LANGUAGES = { curl, Python: python, JavaScript: javascript, Rust: rust };
