@@ -1,9 +1,11 @@
-//! Programs that run locally: the demo server `svc-demo`, and the service mounted in axum and in bare hyper.
+//! Programs that run locally: the demo server `svc-demo`, and examples of what a vendor writes.
 //!
-//! The programs in `src/bin` are short; what they do stands in [`demo`], so that tests can run it in their own process.
+//! The programs in `src/bin` are short; what is longer stands in [`demo`] and [`crm`], so that tests can run it in their own
+//! process.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod crm;
 pub mod demo;
 
 /// The README's own examples, compiled and run as a test.

@@ -1,8 +1,12 @@
 //! Who may do what: keys, rights and callers (AUT-01 to AUT-08).
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+mod fixed_keys;
+
+use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
+
+pub use fixed_keys::FixedKeys;
 
 use crate::{
     context::Tenant,
@@ -260,4 +264,23 @@ pub trait Authenticator: Send + Sync {
 pub trait AnonymousTenant: Send + Sync {
     /// The tenant that has this container; `None` when nobody has.
     async fn tenant_of(&self, container: &Address) -> crate::Result<Option<Tenant>>;
+}
+
+/// A vendor's own type that is shared is an authenticator as it is.
+#[async_trait]
+impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+        (**self).authenticate(credentials).await
+    }
+
+    async fn without_key(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+        (**self).without_key(credentials).await
+    }
+}
+
+#[async_trait]
+impl<T: AnonymousTenant + ?Sized> AnonymousTenant for Arc<T> {
+    async fn tenant_of(&self, container: &Address) -> crate::Result<Option<Tenant>> {
+        (**self).tenant_of(container).await
+    }
 }

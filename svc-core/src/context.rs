@@ -19,6 +19,19 @@ impl Tenant {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The number that it was made from, where a vendor's tenants are numbers.
+    #[must_use]
+    pub fn number(&self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+}
+
+impl From<i64> for Tenant {
+    /// The tenant with this number in the vendor's own tables.
+    fn from(number: i64) -> Self {
+        Self::new(number.to_string())
+    }
 }
 
 /// What every operation of a backend is told besides its arguments.

@@ -6,9 +6,11 @@ use crate::{
     describe::MemberWriter,
     error::Problem,
     field_set::{FieldKey, FieldSet},
+    helper::{Merge, merge_person},
     link::{Address, ShareNames},
-    model::{Kind, Resource},
+    model::{Kind, Person, Resource},
     read::{Json, Limits, Object, Rules, merge_patch},
+    record::Record,
     schema::Mode,
     value::{Id, Identifier, Timestamp},
 };
@@ -99,6 +101,35 @@ impl<R: Resource> Draft<R> {
         Self { raw, kind: PhantomData }
     }
 
+    /// With a link to a record; it takes the place of another link of this name.
+    #[must_use]
+    pub fn linked(mut self, name: &str, to: Address) -> Self {
+        if let Some(link) = R::SCHEMA.link(name) {
+            self.raw.links.retain(|(known, _)| *known != link.name);
+            self.raw.links.push((link.name, to));
+        }
+        self
+    }
+
+    /// The change that a repeated helper call makes of the action that an earlier try recorded (UND-24): what is sent
+    /// now, with the identifiers of both. A time of receipt that nobody sent changes nothing.
+    #[must_use]
+    pub fn repeated_on(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
+        let mut fields = self.raw.fields.clone();
+        let received = Json::from(now.to_string());
+        for field in R::SCHEMA.fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
+            if fields.get(field.name) == Some(&received) {
+                fields.remove(field.name);
+            }
+        }
+        let mut all = recorded.meta().identifiers.to_vec();
+        let before = all.len();
+        let new: Vec<_> = self.raw.identifiers.iter().filter(|identifier| !all.contains(identifier)).cloned().collect();
+        all.extend(new);
+        let identifiers = (all.len() > before).then_some(all);
+        Patch::from_raw(RawPatch { kind: R::KIND, fields, identifiers, links: Vec::new() })
+    }
+
     /// The fields that were sent or have a default; computed ones are `None`.
     #[must_use]
     pub fn fields(&self) -> R {
@@ -109,6 +140,21 @@ impl<R: Resource> Draft<R> {
     #[must_use]
     pub fn into_raw(self) -> RawDraft {
         self.raw
+    }
+}
+
+impl Draft<Person> {
+    /// The known person with this posted one merged in (HLP-04), with the rules between fields applied.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) with every rule that the merged person would break.
+    pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
+        let mut fields = to_object(known);
+        merge_person(&mut fields, &self.raw.fields, merge);
+        let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
+        rules.apply_to(&mut fields, now).map_err(crate::Error::Invalid)?;
+        Ok(Person::from_object(&fields))
     }
 }
 

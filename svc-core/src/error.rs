@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::model::Kind;
+
 /// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
 macro_rules! codes {
     ($( #[doc = $meaning:literal] $(#[doc = $more:literal])* $name:ident = $wire:literal, $status:literal; )+) => {
@@ -209,6 +211,19 @@ impl Problem {
         Self { code, description: description.into(), properties, hint: None }
     }
 
+    /// The problem of an identifier that another record has (UND-24); `property` is `identifiers[<n>]`.
+    #[must_use]
+    pub fn identifier_in_use(property: &str) -> Self {
+        Self::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
+    }
+
+    /// The problem of a link that leads to no record of this tenant (CRU-02); `property` is `_links.<name>`.
+    #[must_use]
+    pub fn leads_nowhere(kind: Kind, property: &str) -> Self {
+        let code = if kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
+        Self::new(code, property, format!("`{property}` leads to no {} of this server.", kind.singular()))
+    }
+
     /// The same problem where a part of the body stands under a name: named from the top of the body (ERR-26).
     #[must_use]
     pub(crate) fn within(mut self, prefix: &str) -> Self {
@@ -263,6 +278,17 @@ impl Error {
     #[must_use]
     pub fn invalid(problem: Problem) -> Self {
         Self::Invalid(vec![problem])
+    }
+
+    /// The same error about a part of a body: what is wrong with a helper's person is named `person.<property>` (ERR-26).
+    #[must_use]
+    pub fn within(self, part: &str) -> Self {
+        match self {
+            Self::Invalid(problems) => {
+                Self::Invalid(problems.into_iter().map(|problem| problem.within(part)).collect())
+            }
+            other => other,
+        }
     }
 
     /// An [`Error::Unexpected`] from a sentence for the log.

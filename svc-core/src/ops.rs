@@ -151,6 +151,8 @@ pub enum FindKey {
 /// - An action that cannot be stored stores nothing: [`Error::Invalid`](crate::Error::Invalid) (HLP-10). What only the
 ///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
 ///   stay, unless [`RawPlan::atomic`](crate::helper::RawPlan::atomic) (ERR-34).
+/// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are not in the plan: the
+///   library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of recording a second one,
 ///   so that a retry is safe (UND-24).
 #[async_trait]

@@ -20,6 +20,12 @@ impl PageRequest {
     pub fn skipped(&self) -> u64 {
         self.number.saturating_sub(1).saturating_mul(u64::from(self.size))
     }
+
+    /// The same for databases, whose offsets are signed: `LIMIT {size} OFFSET {offset()}`.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        i64::try_from(self.skipped()).unwrap_or(i64::MAX)
+    }
 }
 
 /// What comes behind the last record of a page (COL-24).
@@ -57,6 +63,12 @@ pub struct Page<R> {
 }
 
 impl<R: crate::model::Resource> Page<R> {
+    /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
+    #[must_use]
+    pub fn new(records: Vec<Record<R>>, total: u64) -> Self {
+        Self { records, total, next: Next::ByNumber }
+    }
+
     /// The page without the type of its kind.
     #[must_use]
     pub fn into_raw(self) -> RawPage {

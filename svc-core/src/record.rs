@@ -1,10 +1,11 @@
 //! What a backend hands over: a record as a typed value or as wire-ready bytes.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, ops::Deref};
 
 use bytes::Bytes;
 
 use crate::{
+    api::is_relation_name,
     describe::MemberWriter,
     field_set::FieldKey,
     link::{Ref, ShareNames},
@@ -129,6 +130,7 @@ pub struct RawRecord {
     pub(crate) fields: Fields,
     pub(crate) computed: Vec<(&'static str, Computed)>,
     pub(crate) links: Vec<(&'static str, Ref)>,
+    pub(crate) own_links: Vec<(String, String)>,
 }
 
 impl RawRecord {
@@ -136,7 +138,8 @@ impl RawRecord {
     /// identifiers, dates, computed fields of the top level and links.
     #[must_use]
     pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
-        Self { kind, meta, fields: Fields::Stored(fields.into()), computed: Vec::new(), links: Vec::new() }
+        let fields = Fields::Stored(fields.into());
+        Self { kind, meta, fields, computed: Vec::new(), links: Vec::new(), own_links: Vec::new() }
     }
 
     /// Sets a computed field; a value among typed fields gives way.
@@ -294,9 +297,33 @@ impl<R: Resource> Record<R> {
         self
     }
 
+    /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of `[a-z0-9_-]`. It is sent where the
+    /// API has [`OwnRelations`](crate::api::OwnRelations); another name is dropped.
+    #[must_use]
+    pub fn own_link(mut self, name: &str, href: impl Into<String>) -> Self {
+        if is_relation_name(name) {
+            self.raw.own_links.push((name.to_owned(), href.into()));
+        }
+        self
+    }
+
+    /// The fields as a typed value again. Share objects of stored bytes are read under their names in the tables.
+    #[must_use]
+    pub fn fields(&self) -> R {
+        R::from_object(&self.raw.fields_object(&ShareNames::default()))
+    }
+
     /// The record without its type.
     #[must_use]
     pub fn into_raw(self) -> RawRecord {
         self.raw
+    }
+}
+
+impl<R> Deref for Record<R> {
+    type Target = RawRecord;
+
+    fn deref(&self) -> &RawRecord {
+        &self.raw
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 use svc_core::{
-    error::{Code, Problem, Result},
+    error::{Problem, Result},
     read::{Json, Limits},
     record::Identifiers,
     value::Identifier,
@@ -54,7 +54,7 @@ impl Session<'_> {
         for (place, identifier) in identifiers.iter().enumerate() {
             let row = row_with(self.file, self.tenant, table, identifier)?;
             if row.is_some_and(|row| Some(row) != own) {
-                self.problem(in_use(&format!("{prefix}identifiers[{place}]")));
+                self.problem(Problem::identifier_in_use(&format!("{prefix}identifiers[{place}]")));
             }
         }
         Ok(())
@@ -79,9 +79,4 @@ impl Session<'_> {
         }
         Ok(())
     }
-}
-
-/// The problem with an identifier that another record has.
-pub(crate) fn in_use(property: &str) -> Problem {
-    Problem::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
 }

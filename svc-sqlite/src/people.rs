@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use svc_core::{
     draft::{RawDraft, RawPatch},
-    error::Result,
+    error::{Problem, Result},
     helper::{MatchKey, Merge, merge_person},
     link::Address,
     model::Kind,
@@ -13,7 +13,7 @@ use svc_core::{
 };
 
 use crate::{
-    identifiers::{self, in_use, row_with},
+    identifiers::{self, row_with},
     matching::person_with,
     ops::create::{Holders, New},
     rows::{Found, Stored, at, by_row},
@@ -38,7 +38,7 @@ impl Session<'_> {
         if let Some(own) = &posted.own {
             let found = at(self.file, self.tenant, &Address::top(Kind::Person, own.clone()))?;
             if found.is_none() && merge == Merge::Replace {
-                self.problem(in_use(&format!("{prefix}identifiers")));
+                self.problem(Problem::identifier_in_use(&format!("{prefix}identifiers")));
             }
             if found.is_some() {
                 return Ok(found);
@@ -100,7 +100,7 @@ impl Session<'_> {
             match row_with(self.file, self.tenant, table(Kind::Person), identifier)? {
                 // Somebody else's: a stranger does not learn that.
                 Some(_) if merge == Merge::Fill => {}
-                Some(_) => self.problem(in_use(&format!("{prefix}identifiers[{place}]"))),
+                Some(_) => self.problem(Problem::identifier_in_use(&format!("{prefix}identifiers[{place}]"))),
                 None => all.push(identifier.clone()),
             }
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use svc_core::{
     api::{ApiBuilder, Behaviour},
     helper::{
-        MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
-        RecordSignature, RecordSubmission, Schedule,
+        FunctionName, MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation,
+        RecordOutreach, RecordSignature, RecordSubmission, Schedule,
     },
     model::{
         AdvocacyCampaign, Answer, Attendance, Canvass, Donation, Event, Form, FundraisingPage, Item, List, Message,
@@ -39,6 +39,7 @@ impl Store {
         let api = helpers(store, containers(store, api));
         actions(store, api)
             .matching(MatchingOf(self.clone()))
+            .functions(FunctionName::all())
             .declares(Behaviour::CapacityEnforced)
             .declares(Behaviour::TicketLimitEnforced)
             .declares(Behaviour::MatchesPeople)

@@ -10,11 +10,18 @@ use super::{Answer, Raw, TestResult};
 pub(crate) struct Client {
     raw: Raw,
     key: Option<String>,
+    key_header: String,
 }
 
 impl Client {
     pub(crate) async fn connect(address: SocketAddr, key: Option<&str>) -> TestResult<Self> {
-        Ok(Self { raw: Raw::connect(address).await?, key: key.map(str::to_owned) })
+        let key_header = "SVC-API-Token".to_owned();
+        Ok(Self { raw: Raw::connect(address).await?, key: key.map(str::to_owned), key_header })
+    }
+
+    /// With another name of the key header.
+    pub(crate) fn key_header(self, name: &str) -> Self {
+        Self { key_header: name.to_owned(), ..self }
     }
 
     /// Sends a request to an absolute address, or to a path.
@@ -23,7 +30,7 @@ impl Client {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
             None => address,
         };
-        let key = self.key.as_ref().map(|key| format!("SVC-API-Token: {key}\r\n")).unwrap_or_default();
+        let key = self.key.as_ref().map(|key| format!("{}: {key}\r\n", self.key_header)).unwrap_or_default();
         let body = body.map(Value::to_string).unwrap_or_default();
         let media = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
         let length = body.len();

@@ -7,13 +7,14 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use super::{
     Api, Inner,
     exposure::Exposure,
+    own_relations::OwnRelations,
     settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor},
     slots::{AnyHelper, KindSlots, Through},
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
     context::Base,
-    hal::{DocsAddress, Words},
+    hal::{DocsAddress, Documents, Words},
     helper::{Composed, FunctionName, HelperName, HelperSpec, PersonMatching, StockMatching},
     link::{ConventionalLayout, Dialect, Layout},
     model::{Kind, Resource},
@@ -88,6 +89,7 @@ pub struct ApiBuilder {
     patch_is_put: bool,
     behaviours: Vec<Behaviour>,
     docs: Option<DocsAddress>,
+    own: Option<OwnRelations>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -120,6 +122,7 @@ impl ApiBuilder {
             patch_is_put: false,
             behaviours: Vec::new(),
             docs: None,
+            own: None,
         }
     }
 
@@ -197,8 +200,8 @@ impl ApiBuilder {
         self
     }
 
-    /// The action functions that natively run helpers support (HAF-01); all unless named. Composed helpers support those
-    /// for which `Find` and `Create` are registered.
+    /// The action functions that natively run helpers support (HAF-01); none unless named. Composed helpers support those
+    /// for which `Find` and `Create` are registered, and of them those named here when any are.
     #[must_use]
     pub fn functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
         self.functions = Some(functions.into_iter().collect());
@@ -314,6 +317,13 @@ impl ApiBuilder {
         self
     }
 
+    /// Relations that the interface does not have, under the vendor's namespace (ENT-27).
+    #[must_use]
+    pub fn own_relations(mut self, relations: OwnRelations) -> Self {
+        self.own = Some(relations);
+        self
+    }
+
     /// The finished API.
     ///
     /// # Errors
@@ -343,7 +353,8 @@ impl ApiBuilder {
         };
         let readable = |kind: Kind| at(kind).and_then(|slots| slots.readable);
         let namespace = self.vendor.namespace.clone();
-        let words = Words::new(self.dialect, namespace, self.docs, self.layout.as_ref(), readable, is_sent);
+        let documents = Documents { dialect: self.dialect, namespace, docs: self.docs, own: self.own };
+        let words = Words::new(documents, self.layout.as_ref(), readable, is_sent);
         Ok(Api {
             inner: Arc::new(Inner {
                 vendor: self.vendor,
@@ -369,12 +380,15 @@ impl ApiBuilder {
 
     /// The action functions that every registered helper supports.
     fn supported_functions(&self) -> Vec<FunctionName> {
-        let composed = self.helpers.values().any(|runner| matches!(runner, Runner::Composed));
-        let all = FunctionName::VALUES.iter().filter_map(|name| FunctionName::parse(name));
-        all.filter(|function| {
-            let named = self.functions.as_ref().is_none_or(|functions| functions.contains(function));
-            named && !self.without.contains(function) && (!composed || Composed::supports(*function, &self.kinds))
-        })
-        .collect()
+        let is_composed = |runner: &Runner| matches!(runner, Runner::Composed);
+        let any_composed = self.helpers.values().any(is_composed);
+        let all_composed = self.helpers.values().all(is_composed);
+        FunctionName::all()
+            .filter(|function| {
+                let named = self.functions.as_ref().map_or(all_composed, |named| named.contains(function));
+                let composed = !any_composed || Composed::supports(*function, &self.kinds);
+                named && composed && !self.without.contains(function)
+            })
+            .collect()
     }
 }

@@ -3,6 +3,7 @@
 mod builder;
 mod declared;
 mod exposure;
+mod own_relations;
 mod query;
 mod reply;
 mod respond;
@@ -15,6 +16,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use builder::{ApiBuilder, BuildError};
 pub use exposure::Exposure;
+pub use own_relations::OwnRelations;
+pub(crate) use own_relations::is_name as is_relation_name;
 pub use reply::{ContentType, Reply};
 pub use settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor};
 pub(crate) use slots::KindSlots;

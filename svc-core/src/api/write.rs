@@ -203,7 +203,12 @@ impl Api {
         self.bodies(cx).plan(&call, body)
     }
 
-    async fn run(&self, cx: &Context, plan: RawPlan, body: &Object) -> Result<RawOutcome> {
+    async fn run(&self, cx: &Context, mut plan: RawPlan, body: &Object) -> Result<RawOutcome> {
+        // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
+        let unsupported = std::mem::take(&mut plan.functions.unsupported);
+        if plan.atomic && !unsupported.is_empty() {
+            return Err(Error::Invalid(unsupported.into_iter().map(|(_, problem)| problem).collect()));
+        }
         let outcome = match self.inner.helpers.get(&plan.helper) {
             Some(Runner::Native(runner)) => runner.run(cx, plan).await,
             Some(Runner::Composed) => {
@@ -212,6 +217,9 @@ impl Api {
             None => Err(Error::NotImplemented),
         };
         let mut outcome = outcome.map_err(|error| self.as_sent(cx, body, error))?;
+        for (kind, problem) in unsupported {
+            outcome.refused_function(kind, problem);
+        }
         for entry in &mut outcome.entries {
             if let EntryStatus::Failed(problems) = &mut entry.status {
                 *problems = self.bodies(cx).as_sent(body, std::mem::take(problems));

@@ -46,6 +46,9 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     }
     let relation = hal.words.dialect.relation("capabilities");
     titled(&relation, &hal.href(&Target::Capabilities), "What this server supports", out);
+    for link in hal.words.own.iter().flat_map(|own| &own.links) {
+        titled(&format!("{}:{}", hal.words.namespace, link.name), &link.href, &link.title, out);
+    }
     let docs = hal.words.docs.as_ref().map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
     // `docs` has a name and an index besides (ENT-23).
     out.extend_from_slice(b"\"docs\":{\"href\":");

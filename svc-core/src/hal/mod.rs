@@ -10,7 +10,7 @@ pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryPointView, entry_point};
 pub(crate) use failure::{FailureView, failure, non_atomic, notice};
 pub(crate) use record::record;
-pub(crate) use words::{DocsAddress, Words};
+pub(crate) use words::{DocsAddress, Documents, Words};
 
 use crate::{
     link::{Layout, Target},
@@ -51,7 +51,8 @@ impl Hal<'_> {
         out.push(b'}');
     }
 
-    /// Writes `"curies":[...]`: the one template, which leads to the page of each relation (HAL-18).
+    /// Writes `"curies":[...]`: the template that leads to the page of each relation (HAL-18), and one for the vendor's
+    /// own relations (ENT-27).
     fn write_curies(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\"curies\":[{\"name\":");
         write_string(self.words.dialect.prefix(), out);
@@ -60,7 +61,16 @@ impl Hal<'_> {
         write_string(self.words.docs.as_ref().map_or(&page, |docs| &docs.pages).as_str(), out);
         // The template's placeholder stands behind the address of the pages.
         out.pop();
-        out.extend_from_slice(b"{rel}\",\"templated\":true}]");
+        out.extend_from_slice(b"{rel}\",\"templated\":true}");
+        if let Some(own) = &self.words.own {
+            out.extend_from_slice(b",{\"name\":");
+            write_string(&self.words.namespace, out);
+            out.extend_from_slice(b",\"href\":");
+            write_string(&own.pages, out);
+            out.pop();
+            out.extend_from_slice(b"{rel}\",\"templated\":true}");
+        }
+        out.push(b']');
     }
 }
 

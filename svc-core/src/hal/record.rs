@@ -176,4 +176,12 @@ fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, words: &KindWords, ou
         hal.write_href(&target, out);
         out.extend_from_slice(b"},");
     }
+    if hal.words.own.is_some() {
+        for (name, href) in &record.own_links {
+            write_string(&format!("{}:{name}", hal.words.namespace), out);
+            out.extend_from_slice(b":{\"href\":");
+            write_string(href, out);
+            out.extend_from_slice(b"},");
+        }
+    }
 }

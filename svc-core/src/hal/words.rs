@@ -1,6 +1,9 @@
 //! The words of one API, made once when it is built: prefixed relations, and which links each kind sends.
 
+use std::ops::Deref;
+
 use crate::{
+    api::OwnRelations,
     field_set::FieldBits,
     link::{Address, Dialect, Layout, Scope, Target},
     model::Kind,
@@ -12,11 +15,27 @@ use crate::{
 /// What all documents of an API have in common.
 #[derive(Debug)]
 pub(crate) struct Words {
+    documents: Documents,
+    kinds: Vec<KindWords>,
+}
+
+/// What is set for all documents.
+#[derive(Debug)]
+pub(crate) struct Documents {
     pub(crate) dialect: Dialect,
     pub(crate) namespace: String,
     /// An own documentation address in place of the built-in pages (ENT-22).
     pub(crate) docs: Option<DocsAddress>,
-    kinds: Vec<KindWords>,
+    /// The vendor's own relations (ENT-27).
+    pub(crate) own: Option<OwnRelations>,
+}
+
+impl Deref for Words {
+    type Target = Documents;
+
+    fn deref(&self) -> &Documents {
+        &self.documents
+    }
 }
 
 /// Where an own documentation lies.
@@ -54,30 +73,29 @@ pub(crate) struct LinkWord {
 
 impl Words {
     pub(crate) fn new(
-        dialect: Dialect,
-        namespace: String,
-        docs: Option<DocsAddress>,
+        documents: Documents,
         layout: &dyn Layout,
         readable: impl Fn(Kind) -> Option<FieldBits>,
         is_sent: impl Fn(Kind, LinkTarget) -> bool,
     ) -> Self {
+        let dialect = &documents.dialect;
         let kinds = Kind::ALL.iter().map(|&kind| {
             let links = kind.schema().links.iter().filter(|link| is_sent(kind, link.target));
             KindWords {
                 links: links
                     .map(|link| {
-                        let mut key = key(&dialect, link.name);
+                        let mut key = key(dialect, link.name);
                         key.extend_from_slice(b"{\"href\":");
                         LinkWord { name: link.name, target: link.target, key, below: below(layout, kind, link.target) }
                     })
                     .collect(),
                 readable: readable(kind),
-                plural: key(&dialect, kind.plural()),
+                plural: key(dialect, kind.plural()),
                 singular: quoted(&dialect.relation(kind.singular())),
             }
         });
         let kinds = kinds.collect();
-        Self { dialect, namespace, docs, kinds }
+        Self { documents, kinds }
     }
 
     /// The words of a kind. The list has every kind, in the order of [`Kind::ALL`].

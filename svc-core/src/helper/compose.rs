@@ -76,7 +76,7 @@ impl Composed<'_> {
         }
         if let Some(draft) = plan.person {
             let record =
-                self.person(cx, draft, plan.anonymous, &mut outcome).await.map_err(|error| within("person", error))?;
+                self.person(cx, draft, plan.anonymous, &mut outcome).await.map_err(|error| error.within("person"))?;
             person = Some(record.address());
             outcome.person = Some(record);
         }
@@ -85,7 +85,7 @@ impl Composed<'_> {
                 draft.links.push((Kind::Person.singular(), person.clone()));
             }
             let part = if plan.helper == HelperName::RecordCanvass { "canvass" } else { "" };
-            match self.action(cx, draft, plan.anonymous).await.map_err(|error| within(part, error)) {
+            match self.action(cx, draft, plan.anonymous).await.map_err(|error| error.within(part)) {
                 Ok((record, status)) => {
                     outcome.entry(record.kind(), status);
                     outcome.action = Some(record);
@@ -109,9 +109,6 @@ impl Composed<'_> {
             let status = self.answer(cx, person.as_ref(), response).await?;
             outcome.entry(Kind::Answer, status);
         }
-        for (kind, problem) in functions.unsupported {
-            outcome.entry(kind, EntryStatus::Failed(vec![problem]));
-        }
         Ok(outcome)
     }
 
@@ -119,7 +116,7 @@ impl Composed<'_> {
         let slots = self.slots(draft.kind)?;
         let Some(create) = &slots.create else { return Err(Error::NotImplemented) };
         let created = create.create(cx, draft).await?;
-        Ok((created.record, if created.is_new { EntryStatus::Created } else { EntryStatus::Existing }))
+        Ok((created.record, EntryStatus::stored(created.is_new)))
     }
 
     /// A tagging or an item (HAF-02 to HAF-06).
@@ -182,14 +179,6 @@ impl Composed<'_> {
             Err(Error::Invalid(problems)) => Ok(EntryStatus::Failed(problems)),
             Err(error) => Err(error),
         }
-    }
-}
-
-/// A refusal of a part of the body, named from the top of the body (ERR-26).
-fn within(part: &str, error: Error) -> Error {
-    match error {
-        Error::Invalid(problems) => Error::Invalid(problems.into_iter().map(|problem| problem.within(part)).collect()),
-        other => other,
     }
 }
 

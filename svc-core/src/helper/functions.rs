@@ -4,7 +4,7 @@ use crate::{
     describe::{closed_enum, object},
     error::Problem,
     schema::Rule,
-    value::{Id, Identifier},
+    value::{ClosedEnum, Id, Identifier},
 };
 
 /// What a helper call asks to be done for its person, validated.
@@ -18,7 +18,8 @@ pub struct Functions {
     pub responses: Vec<ResponseInput>,
     /// Server responses to trigger (HAF-11).
     pub triggers: Option<Triggers>,
-    /// Functions of the body that this server does not support, each with its problem (ERR-38).
+    /// Functions of the body that this server does not support, each with its problem (ERR-38). The library reports them
+    /// itself: it takes them out before a runner sees the plan.
     pub unsupported: Vec<(crate::model::Kind, Problem)>,
 }
 
@@ -140,5 +141,12 @@ closed_enum! {
         AddListsUri = "add_lists_uri",
         AddQuestionsResponsesUri = "add_questions_responses_uri",
         Triggers = "triggers"
+    }
+}
+
+impl FunctionName {
+    /// Every action function.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::VALUES.iter().filter_map(|name| Self::parse(name))
     }
 }

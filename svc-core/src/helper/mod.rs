@@ -7,6 +7,7 @@ mod compose;
 mod functions;
 mod matching;
 mod name;
+mod native;
 mod outcome;
 mod plan;
 
@@ -21,5 +22,6 @@ pub use name::{
     HelperName, HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
     RecordSignature, RecordSubmission, Schedule,
 };
+pub use native::{join_identifiers, recognise, recorded};
 pub use outcome::{Entry, EntryStatus, Outcome, RawOutcome};
 pub use plan::{Plan, RawPlan, Scheduling};

@@ -20,6 +20,14 @@ pub enum EntryStatus {
     Failed(Vec<Problem>),
 }
 
+impl EntryStatus {
+    /// How a resource fared that was either made or there already.
+    #[must_use]
+    pub const fn stored(is_new: bool) -> Self {
+        if is_new { Self::Created } else { Self::Existing }
+    }
+}
+
 /// One line of the report (ERR-20).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -62,10 +70,32 @@ impl RawOutcome {
         self.entries.push(Entry { kind, status });
     }
 
+    /// Adds a function that this server does not support, among those of its kind (ERR-31, ERR-38). Where person or
+    /// action failed, what hangs on them was not tried (HLP-10).
+    pub(crate) fn refused_function(&mut self, kind: Kind, problem: Problem) {
+        let failed = |entry: &Entry| matches!(entry.status, EntryStatus::Failed(_)) && place(entry.kind) == 0;
+        if self.entries.iter().any(failed) {
+            return;
+        }
+        let behind = self.entries.iter().filter(|entry| place(entry.kind) <= place(kind)).count();
+        self.entries.insert(behind, Entry { kind, status: EntryStatus::Failed(vec![problem]) });
+    }
+
     /// How the person fared, or for a helper without one the action.
     #[must_use]
     pub fn was_created(&self, kind: Kind) -> bool {
         self.entries.iter().any(|entry| entry.kind == kind && entry.status == EntryStatus::Created)
+    }
+}
+
+/// Where the entries of a kind stand in the report, person and action first (ERR-31).
+fn place(kind: Kind) -> u8 {
+    match kind {
+        Kind::Tagging => 1,
+        Kind::Item => 2,
+        Kind::Answer => 3,
+        Kind::Message => 4,
+        _ => 0,
     }
 }
 

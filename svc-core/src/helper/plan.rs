@@ -2,9 +2,10 @@
 
 use std::{marker::PhantomData, ops::Deref};
 
-use super::{Functions, HelperName, HelperSpec};
+use super::{Functions, HelperName, HelperSpec, Merge};
 use crate::{
     draft::{Draft, RawDraft},
+    error::{Code, Error, Problem, Result},
     link::Address,
     model::Person,
     value::Timestamp,
@@ -34,6 +35,14 @@ pub struct RawPlan {
     /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
     /// stored action as it is (UND-24).
     pub anonymous: bool,
+}
+
+impl RawPlan {
+    /// How the posted person is merged into a known one: without a key only what is empty is filled (HLP-04).
+    #[must_use]
+    pub const fn merge(&self) -> Merge {
+        if self.anonymous { Merge::Fill } else { Merge::Replace }
+    }
 }
 
 /// What the schedule helper asks for (SCH-01, SCH-04).
@@ -66,6 +75,16 @@ impl<H: HelperSpec> Plan<H> {
     #[must_use]
     pub fn person(&self) -> Option<Draft<Person>> {
         self.raw.person.clone().map(Draft::from_raw)
+    }
+
+    /// The inline person, for a runner that cannot do without one; a sign-up always has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::FieldRequired`], naming `person`.
+    pub fn required_person(&self) -> Result<Draft<Person>> {
+        let missing = || Problem::new(Code::FieldRequired, "person", "`person` is required.");
+        self.person().ok_or_else(|| Error::invalid(missing()))
     }
 
     /// The action to record; `None` for person signup and schedule.

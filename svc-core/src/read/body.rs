@@ -216,7 +216,7 @@ impl Bodies<'_> {
         let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
         problems.append(&mut validator.problems);
         let mut functions = Functions::default();
-        for name in FunctionName::VALUES.iter().filter_map(|name| FunctionName::parse(name)) {
+        for name in FunctionName::all() {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
             if !supported.contains(&name) {
                 let text = format!("`{}` is not supported by this server.", name.as_str());

@@ -29,6 +29,27 @@ impl Id {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The number that the id was made from, where a vendor's ids are numbers; `None` for any other text, also for
+    /// another spelling of a number, so that a record has one address only.
+    ///
+    /// ```
+    /// # use svc_core::value::Id;
+    /// assert_eq!(Id::from(1007).number(), Some(1007));
+    /// assert_eq!(Id::new("01007").and_then(|id| id.number()), None);
+    /// ```
+    #[must_use]
+    pub fn number(&self) -> Option<i64> {
+        self.0.parse().ok().filter(|number: &i64| number.to_string() == *self.0)
+    }
+}
+
+impl From<i64> for Id {
+    /// The number in decimal digits: a row number of a vendor's own table is an id as it is.
+    fn from(number: i64) -> Self {
+        // Digits and a minus follow the grammar, and no reserved word looks like that.
+        Self(Arc::from(number.to_string()))
+    }
 }
 
 impl From<Uuid> for Id {
@@ -68,6 +89,10 @@ mod tests {
             assert_eq!(Id::new(good).as_ref().map(Id::as_str), Some(good), "UND-41");
         }
         let too_long = "x".repeat(65);
+        assert_eq!([i64::MIN, -1, 0, i64::MAX].map(|n| Id::from(n).number()), [i64::MIN, -1, 0, i64::MAX].map(Some));
+        for other in ["-0", "007", "9223372036854775808", "7a", "--7", "0198-a"] {
+            assert_eq!(Id::new(other).and_then(|id| id.number()), None, "UND-41: {other}");
+        }
         for bad in ["", &too_long, "a b", "a/b", "a.b", "é", "a\0", "a%20", "person_signup", "person_signup_helper"] {
             assert_eq!(Id::new(bad), None, "UND-41: {bad:?}");
         }

@@ -41,6 +41,13 @@ impl Timestamp {
         Self::from_micros(Utc::now().timestamp_micros())
     }
 
+    /// This instant, or the next one behind `before` when that is not earlier: dates of change increase strictly,
+    /// whatever the clock does (CRU-19, TYP-16).
+    #[must_use]
+    pub fn after(self, before: Self) -> Self {
+        self.max(Self::from_micros(before.0.saturating_add(1)))
+    }
+
     /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).
     ///
     /// Digits of the second behind the sixth are cut off. A date-time without a zone, without seconds, with a space instead

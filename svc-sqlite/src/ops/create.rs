@@ -153,7 +153,7 @@ impl Session<'_> {
                     homes.push((name, found.parent));
                 }
                 None if Some(*name) == table.kind.schema().parent => return Err(Error::NotFound),
-                None => self.problem(leads_nowhere(address.kind, &format!("{}_links.{name}", new.prefix))),
+                None => self.problem(Problem::leads_nowhere(address.kind, &format!("{}_links.{name}", new.prefix))),
             }
         }
         let home_of = |name| homes.iter().find(|(link, _)| *link == name).and_then(|(_, home)| *home);
@@ -218,10 +218,4 @@ impl Session<'_> {
         self.file.prepare_cached(&table.sql.set_body)?.execute((self.tenant, seq, body))?;
         Ok(())
     }
-}
-
-/// The problem with a link that leads to no record of this tenant.
-pub(crate) fn leads_nowhere(kind: Kind, property: &str) -> Problem {
-    let code = if kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
-    Problem::new(code, property, format!("`{property}` leads to no {} of this server.", kind.singular()))
 }

@@ -5,7 +5,7 @@ use svc_core::{
     Patch, Update,
     context::Context,
     draft::RawPatch,
-    error::Result,
+    error::{Problem, Result},
     link::Address,
     model::{Kind, Resource},
     read::Object,
@@ -14,7 +14,6 @@ use svc_core::{
     value::{Identifier, Timestamp},
 };
 
-use super::create::leads_nowhere;
 use crate::{
     identifiers,
     record_id::RecordId,
@@ -49,7 +48,7 @@ impl Session<'_> {
                 None => None,
             };
             if let (Some(address), None) = (to, found) {
-                self.problem(leads_nowhere(address.kind, &format!("_links.{name}")));
+                self.problem(Problem::leads_nowhere(address.kind, &format!("_links.{name}")));
             }
             links.push((*name, found));
         }

@@ -25,6 +25,9 @@ impl ApiBuilder {
         if !Identifier::is_system_name(&self.vendor.namespace) {
             problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.vendor.namespace));
         }
+        if let Some(own) = &self.own {
+            problems.extend(own.problems(&self.vendor.namespace, self.dialect.prefix()));
+        }
         let Sizes { page, max_page, .. } = self.sizes;
         if page == 0 || page > max_page {
             problems.push(format!("pages of {page} with at most {max_page} records cannot be"));

@@ -6,7 +6,7 @@ use super::Composed;
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
-    error::{Code, Error, Problem, Result},
+    error::{Error, Problem, Result},
     helper::{EntryStatus, MatchKey, Merge, RawOutcome, merge_person},
     link::{Address, ShareNames},
     model::Kind,
@@ -55,7 +55,9 @@ impl Composed<'_> {
                 None => None,
             };
             match known {
-                None if merge == Merge::Replace => return Err(Error::invalid(in_use("identifiers"))),
+                None if merge == Merge::Replace => {
+                    return Err(Error::invalid(Problem::identifier_in_use("identifiers")));
+                }
                 // A stranger does not learn who is known (HLP-07).
                 None => {}
                 known => return Ok(known),
@@ -100,7 +102,7 @@ impl Composed<'_> {
                 None => all.push(identifier),
                 // A stranger does not learn that it is somebody else's.
                 Some(_) if merge == Merge::Fill => {}
-                Some(_) => return Err(Error::invalid(in_use(&format!("identifiers[{place}]")))),
+                Some(_) => return Err(Error::invalid(Problem::identifier_in_use(&format!("identifiers[{place}]")))),
             }
         }
         Ok((all.len() > before).then_some(all))
@@ -137,21 +139,16 @@ impl Composed<'_> {
                 Some(get) => get.get(cx, &at).await?.filter(is_here),
                 None => None,
             };
-            return known.map(Some).ok_or_else(|| Error::invalid(in_use("identifiers")));
+            return known.map(Some).ok_or_else(|| Error::invalid(Problem::identifier_in_use("identifiers")));
         }
         let Some(find) = &slots.find else { return Ok(None) };
         for (place, identifier) in draft.identifiers.iter().enumerate() {
             match find.find(cx, &FindKey::Match(MatchKey::Identifier(identifier.clone()))).await? {
                 None => {}
                 Some(known) if is_here(&known) => return Ok(Some(known)),
-                Some(_) => return Err(Error::invalid(in_use(&format!("identifiers[{place}]")))),
+                Some(_) => return Err(Error::invalid(Problem::identifier_in_use(&format!("identifiers[{place}]")))),
             }
         }
         Ok(None)
     }
-}
-
-/// The problem of an identifier that another record has (UND-24).
-fn in_use(property: &str) -> Problem {
-    Problem::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
 }

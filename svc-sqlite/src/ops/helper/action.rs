@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use svc_core::{
     draft::{RawDraft, RawPatch},
-    error::Result,
+    error::{Problem, Result},
     helper::Merge,
     link::Address,
     read::Json,
@@ -13,7 +13,7 @@ use svc_core::{
 };
 
 use crate::{
-    identifiers::{self, in_use, row_with},
+    identifiers::{self, row_with},
     ops::create::{Holders, New},
     record_id::RecordId,
     rows::{Stored, by_row, find},
@@ -60,16 +60,16 @@ impl Session<'_> {
             let property =
                 if is_own { format!("{prefix}identifiers") } else { format!("{prefix}identifiers[{place}]") };
             match (row, &recorded) {
-                (None, _) if is_own => self.problem(in_use(&property)),
+                (None, _) if is_own => self.problem(Problem::identifier_in_use(&property)),
                 (None, _) => {}
                 (Some(row), Some(known)) if known.seq == row => {}
-                (Some(_), Some(_)) => self.problem(in_use(&property)),
-                (Some(row), None) if elsewhere.contains(&row) => self.problem(in_use(&property)),
+                (Some(_), Some(_)) => self.problem(Problem::identifier_in_use(&property)),
+                (Some(row), None) if elsewhere.contains(&row) => self.problem(Problem::identifier_in_use(&property)),
                 (Some(row), None) => match by_row(self.file, self.tenant, draft.kind, row)? {
                     Some(stored) if stored.parent() == container => recorded = Some(stored),
                     _ => {
                         elsewhere.insert(row);
-                        self.problem(in_use(&property));
+                        self.problem(Problem::identifier_in_use(&property));
                     }
                 },
             }

@@ -33,7 +33,6 @@ impl Session<'_> {
                 let status = self.join(kinds, named, done)?;
                 outcome.entry(kinds.member, status);
             }
-            unsupported(functions, kinds.member, outcome);
         }
         let answered = match done.person {
             Some(person) if done.is_repeat && !functions.responses.is_empty() => self.answered(person)?,
@@ -44,11 +43,9 @@ impl Session<'_> {
             let status = self.respond(response, done, &mut known)?;
             outcome.entry(Kind::Answer, status);
         }
-        unsupported(functions, Kind::Answer, outcome);
         if let Some(triggers) = functions.triggers.as_ref().filter(|_| !done.is_repeat) {
             self.trigger(triggers, done)?;
         }
-        unsupported(functions, Kind::Message, outcome);
         Ok(())
     }
 
@@ -177,10 +174,4 @@ fn answer_to(question: RecordId, fields: &Object) -> Answered {
 fn recorded_by(kind: Kind, done: &Done<'_>) -> New<'static> {
     let action = done.action.filter(|action| table(kind).scope(action.kind).is_some());
     New { recorded_by: action.map(|action| (action.kind, action.id)), ..New::default() }
-}
-
-fn unsupported(functions: &Functions, kind: Kind, outcome: &mut RawOutcome) {
-    for (_, problem) in functions.unsupported.iter().filter(|(of, _)| *of == kind) {
-        outcome.entry(kind, EntryStatus::Failed(vec![problem.clone()]));
-    }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Done<'a> {
 }
 
 pub(crate) fn status(is_new: bool) -> EntryStatus {
-    if is_new { EntryStatus::Created } else { EntryStatus::Existing }
+    EntryStatus::stored(is_new)
 }
 
 impl Session<'_> {

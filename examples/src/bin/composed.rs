@@ -1,0 +1,124 @@
+//! Petitions in memory, where the library composes the helper from plain `Create`, `Get` and `Find`:
+//! `cargo run --bin composed [ADDRESS]`.
+//!
+//! Such a helper has no transaction around it. Where a part fails, the rest stays, and the answer says resource by
+//! resource what became of it (ERR-29 to ERR-33): sign with `"add_tags": ["nobody-made-this-tag"]` to see one.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use axum::Router;
+use svc_core::auth::{FixedKeys, Rights};
+use svc_core::draft::RawDraft;
+use svc_core::helper::{MatchKey, RecordSignature, emails};
+use svc_core::link::Address;
+use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
+use svc_core::record::Meta;
+use svc_core::value::Timestamp;
+use svc_core::{
+    Api, Context, Create, Created, Draft, Error, Find, FindKey, Get, Patch, Record, Result, Tenant, Update, Vendor,
+};
+use svc_tower::SvcService;
+use tokio::net::TcpListener;
+
+/// One record, as it was sent.
+struct Row {
+    kind: Kind,
+    number: i64,
+    made: Timestamp,
+    changed: Timestamp,
+    draft: RawDraft,
+}
+
+/// Everything, in the order in which it was made.
+#[derive(Default)]
+struct Memory(Mutex<Vec<Row>>);
+
+impl Memory {
+    fn rows(&self) -> MutexGuard<'_, Vec<Row>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first record of a kind for which `holds`.
+    fn first<R: Resource>(&self, holds: impl Fn(&Row) -> bool) -> Option<Record<R>> {
+        let rows = self.rows();
+        let row = rows.iter().find(|row| row.kind == R::KIND && holds(row))?;
+        let meta = Meta::new(row.number.into(), row.made).modified(row.changed).identifiers(&row.draft.identifiers);
+        let record = Record::new(meta, R::from_object(&row.draft.fields));
+        Some(row.draft.links.iter().fold(record, |record, (name, to)| record.link(name, to.clone())))
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Get<R> for Memory {
+    async fn get(&self, _: &Context, at: &Address) -> Result<Option<Record<R>>> {
+        Ok(at.id.number().and_then(|number| self.first(|row| row.number == number)))
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Create<R> for Memory {
+    async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
+        let number = i64::try_from(self.rows().len())?;
+        let row = Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: draft.into_raw() };
+        self.rows().push(row);
+        self.first(|row| row.number == number).map(Created::New).ok_or(Error::NotFound)
+    }
+}
+
+#[async_trait]
+impl Update<Person> for Memory {
+    async fn update(&self, cx: &Context, at: &Address, patch: Patch<Person>) -> Result<Option<Record<Person>>> {
+        let is_meant = |row: &Row| Some(row.number) == at.id.number();
+        if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
+            patch.apply_to(&mut row.draft.fields, cx.now).map_err(Error::Invalid)?;
+            row.changed = cx.now;
+        }
+        Ok(self.first(is_meant))
+    }
+}
+
+#[async_trait]
+impl Find<Person> for Memory {
+    async fn find(&self, _: &Context, key: &FindKey) -> Result<Option<Record<Person>>> {
+        Ok(self.first(|row| match key {
+            FindKey::Match(MatchKey::Identifier(sought)) => row.draft.identifiers.contains(sought),
+            FindKey::Match(MatchKey::Email(sought)) => emails(&row.draft.fields).any(|email| email == *sought),
+            _ => false,
+        }))
+    }
+}
+
+#[async_trait]
+impl Find<Tag> for Memory {
+    async fn find(&self, _: &Context, key: &FindKey) -> Result<Option<Record<Tag>>> {
+        let FindKey::Name(sought) = key else { return Ok(None) };
+        Ok(self.first(|row| Tag::from_object(&row.draft.fields).name.as_deref() == Some(sought)))
+    }
+}
+
+fn interface(memory: &Arc<Memory>, base_url: &str, key: &str) -> Result<SvcService> {
+    let api = Api::builder(Vendor::new("Acme", "Acme petitions").namespace("acme"))
+        .base_url(base_url)
+        .authenticator(FixedKeys::new().key(key, Tenant::new("acme"), Rights::all()))
+        .resource::<Person, _>(memory, |people| people.get().create().update().find())
+        .resource::<Petition, _>(memory, |petitions| petitions.get().create())
+        .resource::<Signature, _>(memory, |signatures| signatures.get().create())
+        .resource::<Tag, _>(memory, |tags| tags.get().create().find())
+        .resource::<Tagging, _>(memory, |taggings| taggings.get().create())
+        .compose::<RecordSignature>()
+        .build()?;
+    Ok(SvcService::new(api))
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let address = std::env::args().nth(1);
+    let listener = TcpListener::bind(address.as_deref().unwrap_or("127.0.0.1:8084")).await?;
+    let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
+    let key = uuid::Uuid::new_v4().to_string();
+    let app = Router::new().nest_service("/api/v1", interface(&Arc::default(), &base_url, &key)?);
+    println!("curl -H 'SVC-API-Token: {key}' {base_url}");
+    axum::serve(listener, app).await?;
+    Ok(())
+}

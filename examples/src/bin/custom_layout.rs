@@ -1,0 +1,120 @@
+//! The interface under other addresses and other names: `cargo run --bin custom_layout [ADDRESS [FILE]]`.
+//!
+//! An own [`Layout`], an own [`Dialect`] (prefix, key header, version field), and a relation that the interface does not
+//! have. Clients that follow links notice nothing of it.
+
+use axum::Router;
+use axum::routing::get;
+use svc_core::api::OwnRelations;
+use svc_core::helper::HelperName;
+use svc_core::link::{Address, Dialect, Layout, Scope, Target};
+use svc_core::model::Kind;
+use svc_core::value::Id;
+use svc_core::{Api, Error, Result, Vendor};
+use svc_sqlite::{KeyOptions, Options, Store};
+use svc_tower::SvcService;
+use tokio::net::TcpListener;
+
+/// `all/people`, `one/people/7`, `one/signatures/7.3`, `of/people/7/signatures`, `do/person_signup_helper` ...
+#[derive(Debug)]
+struct Verbs;
+
+impl Layout for Verbs {
+    fn path(&self, target: &Target, out: &mut String) {
+        let path = match target {
+            Target::EntryPoint => String::new(),
+            Target::Collection { kind, scope: Scope::All } => format!("all/{}", kind.plural()),
+            Target::Collection { kind, scope: Scope::Under(above) } => {
+                format!("of/{}/{}", record(above), kind.plural())
+            }
+            Target::Record(address) => format!("one/{}", record(address)),
+            Target::Helper { helper, container: None } => format!("do/{}", helper.relation()),
+            Target::Helper { helper, container: Some(above) } => format!("do/{}/{}", helper.relation(), record(above)),
+            Target::Docs => "about".to_owned(),
+            Target::DocsPage(name) => format!("about/{name}"),
+            Target::Capabilities => "capabilities".to_owned(),
+            Target::OpenApi => "openapi".to_owned(),
+            Target::JsonSchema(name) => format!("schema/{name}"),
+        };
+        out.push_str(&path);
+    }
+
+    fn route(&self, path: &str) -> Option<Target> {
+        let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+        Some(match *segments {
+            [""] => Target::EntryPoint,
+            ["all", kind] => {
+                let kind = Kind::from_plural(kind).filter(|kind| kind.schema().has_collection())?;
+                Target::Collection { kind, scope: Scope::All }
+            }
+            ["of", above, ids, kind] => {
+                let (above, kind) = (address(above, ids)?, Kind::from_plural(kind)?);
+                kind.schema().scopes().find(|scope| *scope == above.kind)?;
+                Target::Collection { kind, scope: Scope::Under(above) }
+            }
+            ["one", kind, ids] => Target::Record(address(kind, ids)?),
+            ["do", name] => Target::Helper { helper: helper(name, None)?, container: None },
+            ["do", name, above, ids] => {
+                let above = address(above, ids)?;
+                Target::Helper { helper: helper(name, Some(above.kind))?, container: Some(above) }
+            }
+            ["about"] => Target::Docs,
+            ["about", name] => Target::DocsPage(name.to_owned().into()),
+            ["capabilities"] => Target::Capabilities,
+            ["openapi"] => Target::OpenApi,
+            ["schema", name] => Target::JsonSchema(name.to_owned().into()),
+            _ => return None,
+        })
+    }
+}
+
+/// `people/7`, or `signatures/7.3` for signature 3 of petition 7: an id never has a dot.
+fn record(address: &Address) -> String {
+    let parent = address.parent.as_ref().map(|parent| format!("{parent}.")).unwrap_or_default();
+    format!("{}/{parent}{}", address.kind.plural(), address.id)
+}
+
+/// Reads what [`record`] wrote.
+fn address(kind: &str, ids: &str) -> Option<Address> {
+    let kind = Kind::from_plural(kind)?;
+    match (kind.schema().home, ids.split_once('.')) {
+        (Some(_), Some((parent, id))) => Some(Address::under(kind, Id::new(parent)?, Id::new(id)?)),
+        (None, None) => Some(Address::top(kind, Id::new(ids)?)),
+        _ => None,
+    }
+}
+
+fn helper(name: &str, container: Option<Kind>) -> Option<HelperName> {
+    HelperName::ALL.iter().copied().find(|helper| helper.relation() == name && helper.container() == container)
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8085")).await?;
+    let site = format!("http://{}", listener.local_addr()?);
+    let store = Store::open(Options::new(arguments.next().as_deref().unwrap_or("custom_layout.db")))?;
+    let key = store.create_key(&store.ensure_tenant("mine").await?, KeyOptions::new("custom layout")).await?;
+
+    let dialect = Dialect::with_prefix("acme").ok_or_else(|| Error::unexpected("no prefix"))?;
+    let header = http::HeaderName::from_static("x-acme-key");
+    // `crm:shop` on the entry point; the curie leads to the page below `relations/`.
+    let shop =
+        OwnRelations::new(format!("{site}/relations/")).link("shop", format!("{site}/shop"), "Shop for supporters");
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("crm")))
+        .base_url(&format!("{site}/hub/"))
+        .dialect(dialect.key_header_name(header.clone()).version_field_name("acme_release"))
+        .layout(Verbs)
+        .own_relations(shop)
+        .authenticator(store.clone())
+        .build()?;
+
+    let app = Router::new()
+        .route("/shop", get(|| async { "Badges and banners." }))
+        .route("/relations/shop", get(|| async { "`crm:shop`: where supporters buy badges and banners." }))
+        .nest_service("/hub", SvcService::new(api));
+    println!("curl -H '{header}: {}' {site}/hub/", key.token);
+    axum::serve(listener, app).await?;
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! The `crm` example under the conformance suite, and how long its integration is.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
+use svc_examples::crm::{Crm, interface};
+
+/// Where the suite reaches it.
+const BASE: &str = "http://localhost/api/v1/";
+
+#[tokio::test]
+async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
+    let crm = Arc::new(Crm::open(":memory:")?);
+    let (acme, other) = (crm.company("Acme")?, crm.company("Other")?);
+    let keys = Keys::primary(crm.new_key(acme, true)?)
+        .other_tenant(crm.new_key(other, true)?)
+        .restricted(crm.new_key(acme, false)?, "people.create");
+    let service = interface(&crm, BASE)?.under("/api/v1");
+    let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys).profile(Profile::Actions);
+    let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
+    println!("{report}");
+    assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
+    assert!(report.count(Outcome::Pass) > 100, "{report}");
+    Ok(())
+}
+
+#[test]
+fn the_integration_of_crm_is_counted() -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/crm");
+    let (mut integration, mut before) = (0, 0);
+    for file in std::fs::read_dir(folder)? {
+        let path = file?.path();
+        let code = std::fs::read_to_string(&path)?;
+        let lines = code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+        let name = path.file_name().ok_or("a name")?.to_string_lossy().into_owned();
+        println!("crm/{name}: {lines} lines of code");
+        *(if name == "existing.rs" { &mut before } else { &mut integration }) += lines;
+    }
+    println!("crm: {integration} lines of integration beside {before} that were there before");
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
+    assert!(readme.contains(&format!("in {integration} lines")), "the README says another number than {integration}");
+    Ok(())
+}

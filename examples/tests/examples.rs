@@ -1,0 +1,132 @@
+//! Each example runs as its own program, and does what the README says of it.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use support::TestResult;
+use support::client::{Client, link};
+use support::program::Program;
+
+/// Starts an example on any free port, and a client with the key that it prints.
+async fn start(command: &mut Command) -> TestResult<(Program, Client)> {
+    let program = Program::start(command)?;
+    let (_, rest) = program.said.split_once("-H '").ok_or("no key")?;
+    let (header, rest) = rest.split_once(": ").ok_or("no key")?;
+    let key = rest.split('\'').next().ok_or("no quote")?;
+    let client = Client::connect(program.address()?, Some(key)).await?.key_header(header);
+    Ok((program, client))
+}
+
+/// The lines of code of a text: no comments, no empty lines.
+fn lines(code: &str) -> usize {
+    code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+fn source(path: &str) -> TestResult<String> {
+    Ok(std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path))?)
+}
+
+/// The entries of a report: relation, status, and the code of the first problem.
+fn entries(error: &Value) -> Vec<(&str, u64, Option<&str>)> {
+    let entry = |entry| {
+        let entry: &Value = entry;
+        let code = entry["error_descriptions"][0]["error_code"].as_str();
+        (entry["resource"].as_str().unwrap_or("?"), entry["response_code"].as_u64().unwrap_or(0), code)
+    };
+    error["resource_status"].as_array().into_iter().flatten().map(entry).collect()
+}
+
+#[tokio::test]
+async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("newsletter.db");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_signup_only"));
+    let (_program, mut client) = start(command.arg("127.0.0.1:0").arg(&file)).await?;
+    let entry = client.get("/api/v1/").await?;
+    let helper = link(&entry, "svc:person_signup_helper")?;
+    assert!(link(&entry, "svc:people").is_err(), "what is not there is not linked: {entry}");
+    let person = |name: &str| json!({"person": {"given_name": name, "family_name": "L", "email_addresses": [{"address": "Ada@example.org"}]}});
+    let first = client.post(&helper, &person("Ada")).await?;
+    let again = client.post(&helper, &person("Augusta")).await?;
+    assert_eq!((&first["id"], &again["given_name"]), (&json!("1"), &json!("Augusta")));
+    assert_eq!(
+        (&again["id"], again.get("family_name")),
+        (&first["id"], None),
+        "what the table cannot keep is not taken"
+    );
+
+    let nobody = client.send("POST", &helper, Some(&json!({"person": {}}))).await?;
+    let nobody: Value = serde_json::from_slice(&nobody.body)?;
+    assert_eq!(entries(&nobody["svc:error"]), [("svc:person", 400, Some("FIELD_REQUIRED"))]);
+    // It says of tags that it has none, although its own code knows nothing of them (ERR-38).
+    let mut tagged = person("Ada");
+    tagged["add_tags"] = json!(["volunteer"]);
+    let tagged = client.send("POST", &helper, Some(&tagged)).await?;
+    let tagged: Value = serde_json::from_slice(&tagged.body)?;
+    assert_eq!(entries(&tagged["svc:error"]), [("svc:person", 200, None), ("svc:tagging", 500, Some("NOT_SUPPORTED"))]);
+
+    let table = rusqlite::Connection::open(&file)?;
+    let rows: (i64, String, String) = table.query_row("SELECT count(*), email, name FROM subscribers", (), |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    assert_eq!(rows, (1, "ada@example.org".to_owned(), "Ada".to_owned()));
+    Ok(())
+}
+
+#[test]
+fn signup_only_is_integrated_in_less_than_40_lines() -> TestResult {
+    let program = source("bin/signup_only.rs")?;
+    let (_, rest) = program.split_once("// The integration begins here.").ok_or("no beginning")?;
+    let (integration, _) = rest.split_once("// The integration ends here.").ok_or("no end")?;
+    println!("signup_only: {} lines of integration", lines(integration));
+    assert!((10..40).contains(&lines(integration)), "{}", lines(integration));
+    Ok(())
+}
+
+#[tokio::test]
+async fn composed_reports_resource_by_resource() -> TestResult {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_composed"));
+    let (program, mut client) = start(command.arg("127.0.0.1:0")).await?;
+    let petition = client.post("/api/v1/petitions", &json!({"title": "More trees"})).await?;
+    client.post("/api/v1/tags", &json!({"name": "volunteer"})).await?;
+    let helper = link(&petition, "svc:record_signature_helper")?;
+    let person = json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]});
+    let signed = client.post(&helper, &json!({"comments": "Yes", "person": person, "add_tags": ["volunteer"]})).await?;
+    assert_eq!(signed["comments"], "Yes");
+
+    // One part fails, the others stay (ERR-29 to ERR-32).
+    let partly = json!({"comments": "Again", "person": person, "add_tags": ["volunteer", "unknown"]});
+    let answer = client.send("POST", &helper, Some(&partly)).await?;
+    let document: Value = serde_json::from_slice(&answer.body)?;
+    let error = &document["svc:error"];
+    assert_eq!((answer.status, &error["request_type"]), (400, &json!("non-atomic")), "ERR-30");
+    let expected = [
+        ("svc:person", 200, None),
+        ("svc:signature", 201, None),
+        ("svc:tagging", 201, None),
+        ("svc:tagging", 400, Some("TAG_NAME_DOES_NOT_EXIST")),
+    ];
+    assert_eq!(entries(error), expected, "ERR-31");
+    let signature = link(&document["svc:signature"], "self")?;
+    assert_eq!(client.get(&signature).await?["comments"], "Again", "ERR-32: it is there");
+    assert!(signature.starts_with(&program.base_url));
+    Ok(())
+}
+
+#[test]
+fn no_example_has_more_than_150_lines() -> TestResult {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
+    for file in std::fs::read_dir(folder)? {
+        let path = file?.path();
+        let (length, name) = (std::fs::read_to_string(&path)?.lines().count(), path.file_stem().ok_or("a name")?);
+        println!("{}: {length} lines", path.display());
+        assert!(length < 150, "{}: {length} lines", path.display());
+        let name = name.to_string_lossy();
+        assert!(name == "svc-demo" || readme.contains(&format!("--bin {name}")), "the README says nothing of {name}");
+    }
+    Ok(())
+}

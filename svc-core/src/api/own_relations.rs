@@ -1,0 +1,87 @@
+//! Relations of a vendor's own beside those of the interface (ENT-27).
+
+use http::Uri;
+
+/// Relations that the interface does not have, under the vendor's namespace: `acme:shop` (ENT-07, ENT-27).
+///
+/// Clients that do not know them pass them over. Their curie leads to a page of the vendor's own for each.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::api::OwnRelations;
+///
+/// let own = OwnRelations::new("https://crm.example.org/relations/").link("shop", "https://crm.example.org/shop", "Our shop");
+/// // Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")).own_relations(own) ...
+/// // Entry point: "acme:shop": {"href": "https://crm.example.org/shop", "title": "Our shop"}
+/// // Its page:    https://crm.example.org/relations/shop
+/// # let _ = own;
+/// ```
+#[derive(Debug, Clone)]
+pub struct OwnRelations {
+    pub(crate) pages: String,
+    pub(crate) links: Vec<OwnLink>,
+}
+
+/// A link of the entry point under a relation of the vendor's own.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnLink {
+    pub(crate) name: String,
+    pub(crate) href: String,
+    pub(crate) title: String,
+}
+
+impl OwnRelations {
+    /// Relations whose pages lie behind this address, to which the curie's `{rel}` is appended.
+    pub fn new(pages: impl Into<String>) -> Self {
+        Self { pages: pages.into(), links: Vec::new() }
+    }
+
+    /// With a link on the entry point. A record's own links are added with
+    /// [`Record::own_link`](crate::Record::own_link).
+    #[must_use]
+    pub fn link(mut self, name: impl Into<String>, href: impl Into<String>, title: impl Into<String>) -> Self {
+        self.links.push(OwnLink { name: name.into(), href: href.into(), title: title.into() });
+        self
+    }
+
+    /// What is wrong with them, for an API with this namespace and prefix.
+    pub(crate) fn problems(&self, namespace: &str, prefix: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        if namespace == prefix {
+            problems
+                .push(format!("own relations stand under the namespace, and `{namespace}` is the dialect's prefix"));
+        }
+        for link in self.links.iter().filter(|link| !is_name(&link.name)) {
+            problems.push(format!("`{}` is no name of a relation: write 1 to 64 of `[a-z0-9_-]`", link.name));
+        }
+        for href in std::iter::once(&self.pages).chain(self.links.iter().map(|link| &link.href)) {
+            let uri: Option<Uri> = href.parse().ok();
+            if !uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()) {
+                problems
+                    .push(format!("`{href}` is no address of an own relation: write an absolute http or https one"));
+            }
+        }
+        problems
+    }
+}
+
+/// Whether a text can be the name of a relation.
+pub(crate) fn is_name(name: &str) -> bool {
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
+    (1..=64).contains(&name.len()) && name.bytes().all(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ent_27_own_relations_are_checked_when_the_api_is_built() {
+        let good = OwnRelations::new("https://a.example/r/").link("shop", "https://a.example/shop?x=1", "Shop");
+        assert_eq!(good.problems("acme", "svc"), Vec::<String>::new());
+        assert_eq!(good.problems("svc", "svc").len(), 1, "HAL-09");
+        let bad = OwnRelations::new("/r/").link("a:b", "ftp://a.example/", "").link("", "https://a.example/", "");
+        assert_eq!(bad.problems("acme", "svc").len(), 4);
+    }
+}

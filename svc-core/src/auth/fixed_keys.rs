@@ -1,0 +1,102 @@
+//! Keys that are known when the server starts, for vendors who have none of their own yet.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use super::{Authenticator, Caller, Credentials, Rights};
+use crate::context::Tenant;
+
+/// A few keys that are known when the server starts, such as one from the environment (AUT-01 to AUT-04).
+///
+/// Keys in a table, keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Tenant, auth::{FixedKeys, Rights}};
+///
+/// let keys = FixedKeys::new()
+///     .key("a long random text", Tenant::new("acme"), Rights::all())
+///     .key("another one", Tenant::new("acme"), Rights::read_only());
+/// assert!(!format!("{keys:?}").contains("random"));
+/// ```
+#[derive(Clone, Default)]
+pub struct FixedKeys {
+    keys: Vec<(String, Tenant, Caller)>,
+}
+
+impl FixedKeys {
+    /// No key yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a key. An empty one is no key and is left out, so that an unset variable opens nothing.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
+        let key = key.into();
+        if !key.is_empty() {
+            self.keys.push((key, tenant, Caller::with_rights(rights)));
+        }
+        self
+    }
+}
+
+impl fmt::Debug for FixedKeys {
+    /// Without the keys (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FixedKeys").field("keys", &self.keys.len()).finish()
+    }
+}
+
+#[async_trait]
+impl Authenticator for FixedKeys {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+        let Some(sent) = credentials.key else { return Ok(None) };
+        let known = self.keys.iter().rfind(|(key, ..)| is_same(key, sent));
+        Ok(known.map(|(_, tenant, caller)| (tenant.clone(), caller.clone())))
+    }
+}
+
+/// Compares without telling by the time it takes where two texts of one length begin to differ (UND-42).
+fn is_same(one: &str, other: &str) -> bool {
+    let differing =
+        one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| std::hint::black_box(all | (one ^ other)));
+    one.len() == other.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        auth::{Operation, Right},
+        model::Kind,
+        value::Timestamp,
+    };
+
+    fn caller(keys: &FixedKeys, key: Option<&str>) -> Option<(Tenant, Caller)> {
+        let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
+        let now = Timestamp::from_micros(0);
+        let credentials = Credentials { key, headers: &headers, extensions: &extensions, now };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(keys.authenticate(credentials)).unwrap()
+    }
+
+    #[test]
+    fn aut_03_a_key_is_known_or_not() {
+        let keys = FixedKeys::new()
+            .key("sesame", Tenant::new("a"), Rights::all())
+            .key("reader", Tenant::new("b"), Rights::read_only())
+            .key("", Tenant::new("c"), Rights::all());
+        let write = Right::On(Kind::Person, Operation::Create);
+        let (tenant, known) = caller(&keys, Some("sesame")).unwrap();
+        assert_eq!((tenant.as_str(), known.may(write)), ("a", true), "AUT-02");
+        let (tenant, known) = caller(&keys, Some("reader")).unwrap();
+        assert_eq!((tenant.as_str(), known.may(write)), ("b", false), "AUT-04");
+        for wrong in [None, Some(""), Some("sesam"), Some("sesame "), Some("Sesame"), Some("xesame")] {
+            assert_eq!(caller(&keys, wrong), None, "AUT-03 {wrong:?}");
+        }
+    }
+}

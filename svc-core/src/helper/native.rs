@@ -1,0 +1,120 @@
+//! What a backend that runs helpers itself need not write again: which person is meant, and which action (HLP-04, UND-24).
+//!
+//! None of it waits or stores: each function asks the caller, who is inside a transaction of the caller's own.
+
+use super::{MatchKey, Merge, PersonMatching};
+use crate::{
+    draft::{Draft, RawDraft},
+    error::{Error, Problem, Result},
+    model::Resource,
+    record::Record,
+    value::Identifier,
+};
+
+/// The known person that a posted one is: by its own id, else by the keys of the matching method (HLP-04).
+///
+/// `find` looks one key up, among the people of the tenant, and gives something by which older people come first, such as
+/// their row numbers. The keys are [`MatchKey::Own`] and what `matching` says.
+///
+/// # Errors
+///
+/// What `find` returns; and `IdentifierInUse` for an own id that nobody has, unless a stranger sent it.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Draft, helper::{MatchKey, Merge, StockMatching, recognise}, model::{Person, shared::EmailAddress}};
+///
+/// let email = EmailAddress { address: Some("Ada@example.org".into()), ..EmailAddress::default() };
+/// let posted = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let known = recognise(&posted, &StockMatching, Merge::Replace, |key| {
+///     // SELECT min(number) FROM customers WHERE company = ... AND lower(email) = ...
+///     Ok(matches!(key, MatchKey::Email(email) if email == "ada@example.org").then_some(7))
+/// })?;
+/// assert_eq!(known, Some(7));
+/// # Ok::<(), svc_core::Error>(())
+/// ```
+pub fn recognise<K: Ord>(
+    posted: &RawDraft,
+    matching: &dyn PersonMatching,
+    merge: Merge,
+    mut find: impl FnMut(&MatchKey) -> Result<Option<K>>,
+) -> Result<Option<K>> {
+    if let Some(own) = &posted.own {
+        match find(&MatchKey::Own(own.clone()))? {
+            None if merge == Merge::Replace => return Err(Error::invalid(Problem::identifier_in_use("identifiers"))),
+            // A stranger does not learn who is known (HLP-07).
+            None => {}
+            known => return Ok(known),
+        }
+    }
+    let mut oldest: Option<K> = None;
+    for key in matching.keys(&posted.identifiers, &posted.fields) {
+        let is_email = matches!(key, MatchKey::Email(_));
+        if oldest.is_some() && !is_email {
+            break;
+        }
+        oldest = oldest.into_iter().chain(find(&key)?).min();
+        if oldest.is_some() && !is_email {
+            break;
+        }
+    }
+    Ok(oldest)
+}
+
+/// The identifiers of a known person with those that were posted; `None` when there are no new ones (UND-24).
+///
+/// `is_taken` says whether a person has an identifier; it is asked for those that the known person does not have.
+///
+/// # Errors
+///
+/// What `is_taken` returns; and `IdentifierInUse` for one that another person has, which a stranger is not told.
+pub fn join_identifiers(
+    known: &[Identifier],
+    posted: &[Identifier],
+    merge: Merge,
+    mut is_taken: impl FnMut(&Identifier) -> Result<bool>,
+) -> Result<Option<Vec<Identifier>>> {
+    let mut all = known.to_vec();
+    for (place, identifier) in posted.iter().enumerate() {
+        if all.contains(identifier) {
+            continue;
+        }
+        match (is_taken(identifier)?, merge) {
+            (false, _) => all.push(identifier.clone()),
+            (true, Merge::Fill) => {}
+            (true, Merge::Replace) => {
+                return Err(Error::invalid(Problem::identifier_in_use(&format!("identifiers[{place}]"))));
+            }
+        }
+    }
+    Ok((all.len() > known.len()).then_some(all))
+}
+
+/// The action that an earlier try of the same call recorded under the same container: by its own id, else by an
+/// identifier (UND-24). With it a retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
+///
+/// `find` looks one key up among the actions of this kind and tenant, whatever their container.
+///
+/// # Errors
+///
+/// What `find` returns; and `IdentifierInUse` where the action is one of another container.
+pub fn recorded<R: Resource>(
+    action: &Draft<R>,
+    mut find: impl FnMut(&MatchKey) -> Result<Option<Record<R>>>,
+) -> Result<Option<Record<R>>> {
+    let container = action.container().map(|container| &container.id);
+    let elsewhere = |property: &str| Error::invalid(Problem::identifier_in_use(property));
+    if let Some(own) = &action.own {
+        let known = find(&MatchKey::Own(own.clone()))?.filter(|known| known.parent() == container);
+        return known.map(Some).ok_or_else(|| elsewhere("identifiers"));
+    }
+    for (place, identifier) in action.identifiers.iter().enumerate() {
+        match find(&MatchKey::Identifier(identifier.clone()))? {
+            None => {}
+            Some(known) if known.parent() == container => return Ok(Some(known)),
+            Some(_) => return Err(elsewhere(&format!("identifiers[{place}]"))),
+        }
+    }
+    Ok(None)
+}
