@@ -34,12 +34,15 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete();
             people
+                .without_link("modified_by")
                 .readable(fields!(person::{given_name, family_name, source, email_addresses}))
                 .writable(writable!(person::{given_name, family_name, source, email_addresses}))
         })
         .resource::<Petition, _>(crm, |petitions| {
             let petitions = petitions.list().get().create().update().delete();
             petitions
+                .without_link("creator")
+                .without_link("modified_by")
                 .readable(fields!(petition::{title, summary, petition_text, total_signatures}))
                 .writable(writable!(petition::{title, summary, petition_text}))
         })

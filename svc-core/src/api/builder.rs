@@ -19,7 +19,7 @@ use crate::{
     link::{ConventionalLayout, Dialect, Layout},
     model::{Kind, Resource},
     ops::Helper,
-    schema::LinkTarget,
+    schema::{LinkSpec, LinkTarget},
     value::ClosedEnum,
 };
 
@@ -344,11 +344,14 @@ impl ApiBuilder {
         let slots: Vec<KindSlots> =
             Kind::ALL.iter().map(|kind| self.kinds.get(kind).cloned().unwrap_or_default()).collect();
         let at = |kind: Kind| slots.get(kind as usize);
-        let is_sent = |kind: Kind, target: LinkTarget| match target {
+        let is_sent = |kind: Kind, link: &LinkSpec| match link.target {
             LinkTarget::Many { kind: member, .. } => {
                 at(member).is_some_and(|slots| slots.list.is_some() && slots.under.contains(&kind))
             }
-            LinkTarget::One { kind, .. } => at(kind).is_some_and(|slots| slots.offers(Operation::Read)),
+            LinkTarget::One { kind: target, .. } => {
+                at(target).is_some_and(|slots| slots.offers(Operation::Read))
+                    && at(kind).is_some_and(|slots| !slots.unlinked.contains(&link.name))
+            }
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
         let readable = |kind: Kind| at(kind).and_then(|slots| slots.readable);

@@ -98,6 +98,14 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
+    /// Leaves out a link to one record that the store does not keep, by its name in the table, such as `creator`: it is
+    /// neither sent nor declared. A name that the table does not have is a contradiction.
+    #[must_use]
+    pub fn without_link(mut self, name: &'static str) -> Self {
+        self.slots.unlinked.push(name);
+        self
+    }
+
     /// Lets only these fields leave the server, even if the backend returns more.
     #[must_use]
     pub fn readable(mut self, fields: FieldSet<R>) -> Self {

@@ -127,6 +127,8 @@ pub(crate) struct KindSlots {
     pub(crate) withheld: Vec<Operation>,
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,
+    /// Links to one record that the store does not keep.
+    pub(crate) unlinked: Vec<&'static str>,
 }
 
 impl KindSlots {

@@ -74,8 +74,10 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
     if operations.is_empty() && !api.is_listed_anywhere(kind) {
         return None;
     }
-    let fields = schema.fields.fields.iter().enumerate().map(|(place, field)| {
-        (field.name.to_owned(), described(field, api.is_readable(kind, place), api.is_writable(kind, place)))
+    // A field that neither leaves the server nor enters it is none of this server.
+    let fields = schema.fields.fields.iter().enumerate().filter_map(|(place, field)| {
+        let described = described(field, api.is_readable(kind, place), api.is_writable(kind, place));
+        (described.readable || described.writable).then(|| (field.name.to_owned(), described))
     });
     let listed = api.offers(kind, Operation::List);
     Some(DeclaredCollection {

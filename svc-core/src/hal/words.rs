@@ -8,7 +8,7 @@ use crate::{
     link::{Address, Dialect, Layout, Scope, Target},
     model::Kind,
     read::write_string,
-    schema::LinkTarget,
+    schema::{LinkSpec, LinkTarget},
     value::Id,
 };
 
@@ -76,11 +76,11 @@ impl Words {
         documents: Documents,
         layout: &dyn Layout,
         readable: impl Fn(Kind) -> Option<FieldBits>,
-        is_sent: impl Fn(Kind, LinkTarget) -> bool,
+        is_sent: impl Fn(Kind, &LinkSpec) -> bool,
     ) -> Self {
         let dialect = &documents.dialect;
         let kinds = Kind::ALL.iter().map(|&kind| {
-            let links = kind.schema().links.iter().filter(|link| is_sent(kind, link.target));
+            let links = kind.schema().links.iter().filter(|link| is_sent(kind, link));
             KindWords {
                 links: links
                     .map(|link| {
