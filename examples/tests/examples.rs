@@ -116,6 +116,54 @@ async fn composed_reports_resource_by_resource() -> TestResult {
     Ok(())
 }
 
+#[tokio::test]
+async fn custom_layout_is_followed_by_links() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_custom_layout"));
+    let (program, mut client) = start(command.arg("127.0.0.1:0").arg(folder.path().join("a.db"))).await?;
+    let entry = client.get("/hub/").await?;
+    assert_eq!(entry["acme_release"], "1.2.0", "ENT-06");
+    let petitions = link(&entry, "acme:petitions")?;
+    assert_eq!(petitions, format!("{}all/petitions", program.base_url), "HAL-05");
+    let petition = client.post(&petitions, &json!({"title": "More trees"})).await?;
+    let person = json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]});
+    let signed = client.post(&link(&petition, "acme:record_signature_helper")?, &json!({"person": person})).await?;
+    let address = link(&signed, "self")?;
+    assert!(address.contains("/hub/one/signatures/") && address.contains('.'), "{address}");
+    assert_eq!(client.get(&address).await?["identifiers"], signed["identifiers"]);
+    let person = link(&signed, "acme:person")?;
+    let of_person = link(&client.get(&person).await?, "acme:signatures")?;
+    assert!(of_person.starts_with(&person.replace("/one/", "/of/")), "{of_person}");
+    assert_eq!(client.get(&of_person).await?["total_records"], 1);
+
+    // The relation of its own: a link, and a page behind its curie (ENT-27).
+    let shop = client.send("GET", &link(&entry, "crm:shop")?, None).await?;
+    assert_eq!(shop.text(), "Badges and banners.");
+    let curies = entry["_links"]["curies"].as_array().ok_or("no curies")?;
+    let curie = curies.iter().find(|curie| curie["name"] == "crm").ok_or("no curie")?;
+    let page = curie["href"].as_str().ok_or("no template")?.replace("{rel}", "shop");
+    assert_eq!(client.send("GET", &page, None).await?.status, 200);
+    let documentation = client.send("GET", &link(&entry, "docs")?, None).await?;
+    assert!(documentation.text().contains("/hub/about/person"), "{}", documentation.text());
+    Ok(())
+}
+
+#[tokio::test]
+async fn crm_is_mounted_beside_what_was_there() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crm"));
+    let (_program, mut client) = start(command.arg("127.0.0.1:0").arg(folder.path().join("crm.db"))).await?;
+    let petition = client.post("/api/v1/petitions", &json!({"title": "More trees"})).await?;
+    let person = json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]});
+    let helper = link(&petition, "svc:record_signature_helper")?;
+    let body = json!({"person": person, "identifiers": ["web:1"]});
+    let (first, again) = (client.post(&helper, &body).await?, client.post(&helper, &body).await?);
+    assert_eq!(first["identifiers"], again["identifiers"], "UND-24: a retry is safe");
+    assert_eq!(client.get(&link(&petition, "self")?).await?["total_signatures"], 1);
+    assert_eq!(client.send("GET", "/", None).await?.text(), "Our latest customer: Ada");
+    Ok(())
+}
+
 #[test]
 fn no_example_has_more_than_150_lines() -> TestResult {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");

@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde_json::json;
 use svc_core::{
-    Code, Context, Error, Helper, Problem, Record, Result,
-    api::Behaviour,
-    helper::{EntryStatus, Outcome, Plan, RecordSignature, Schedule, Scheduling},
-    model::{Kind, Message, Petition, Signature, petition},
+    ApiBuilder, Code, Context, Error, Get, Helper, Problem, Record, Result,
+    api::{Behaviour, Exposure, OwnRelations},
+    fields,
+    helper::{EntryStatus, FunctionName, Outcome, Plan, RecordSignature, Schedule, Scheduling},
+    link::Address,
+    model::{Kind, Message, Person, Petition, Signature, Tag, petition},
     record::{Computed, Meta},
     value::{Id, Timestamp},
+    writable,
 };
 
 use crate::support::{
@@ -67,6 +70,7 @@ fn server(native: &Arc<Native>, atomic: bool) -> Server {
         .resource::<Message, _>(&store, |x| x.list().get().create())
         .helper::<RecordSignature>(native)
         .helper::<Schedule>(native)
+        .functions([FunctionName::AddTags])
         .atomic_helpers(atomic)
         .build()
         .unwrap();
@@ -100,6 +104,82 @@ fn err_20_what_fails_alone_fails_as_a_whole() {
     assert_eq!(answer.problems(), ["IDENTIFIER_IN_USE identifiers[2]"], "UND-24, ERR-26");
     assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "ERR-20");
     assert!(answer.text.contains("`identifiers[2]` is taken."), "ERR-25");
+}
+
+#[test]
+fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() {
+    let native = Arc::new(Native::default());
+    let server = server(&native, false);
+    let petition = server.made("petitions", "{}");
+    let helper = format!("{petition}/record_signature_helper");
+    let answer = server.post(&helper, r#"{"add_lists":["l"],"triggers":{"autoresponse":{"enabled":true}}}"#);
+    let entries: Vec<_> = answer.entries().into_iter().map(|(kind, status, _)| (kind, status)).collect();
+    let expected = [("svc:signature", 201), ("svc:item", 500), ("svc:message", 500)];
+    assert_eq!(entries, expected.map(|(kind, status)| (kind.to_owned(), status)), "ERR-31, ERR-38 {}", answer.text);
+    assert_eq!(server.get("docs/capabilities").json["action_functions"], json!(["add_tags"]), "CAP-04");
+
+    let native = Arc::new(Native::default());
+    let server = self::server(&native, true);
+    let petition = server.made("petitions", "{}");
+    let answer = server.post(&format!("{petition}/record_signature_helper"), r#"{"add_lists":["l"]}"#);
+    assert_eq!(answer.problems(), ["NOT_SUPPORTED add_lists"], "ERR-34, ERR-38");
+    assert!(native.asked.lock().unwrap().is_empty(), "ERR-34: nothing was stored");
+}
+
+#[test]
+fn ent_27_a_vendor_has_relations_of_its_own() {
+    let store = Arc::new(Memory::default());
+    let own =
+        OwnRelations::new("https://crm.example.org/relations/").link("shop", "https://crm.example.org/shop", "Shop");
+    let of_tag = Arc::new(OfTag);
+    let api = builder().resource::<Tag, _>(&of_tag, Exposure::get).own_relations(own);
+    let server = Server { api: api.build().unwrap(), store };
+    let entry = server.get("");
+    assert_eq!(entry.link("crm:shop"), Some("https://crm.example.org/shop"), "ENT-27");
+    assert_eq!(entry.json["_links"]["crm:shop"]["title"], "Shop", "ENT-25");
+    let curies = &entry.json["_links"]["curies"];
+    assert_eq!((&curies[0]["name"], &curies[1]["name"]), (&json!("svc"), &json!("crm")), "HAL-18, ENT-27");
+    assert_eq!(curies[1]["href"], "https://crm.example.org/relations/{rel}", "HAL-18");
+    let tag = server.get("tags/7");
+    assert_eq!((tag.link("crm:card"), tag.link("crm:No Name")), (Some("https://crm.example.org/cards/7"), None));
+}
+
+/// A tag with a link of the vendor's own.
+#[derive(Debug)]
+struct OfTag;
+
+#[async_trait]
+impl Get<Tag> for OfTag {
+    async fn get(&self, cx: &Context, _: &Address) -> Result<Option<Record<Tag>>> {
+        let tag = Record::new(Meta::new(7.into(), cx.now), Tag::default());
+        Ok(Some(
+            tag.own_link("card", "https://crm.example.org/cards/7").own_link("No Name", "https://crm.example.org/"),
+        ))
+    }
+}
+
+#[test]
+fn a_link_that_is_not_kept_is_not_declared() {
+    let store = Arc::new(Memory::default());
+    let people = |api: ApiBuilder| api.resource::<Person, _>(&store, Exposure::get);
+    let build =
+        |name| people(builder()).resource::<Petition, _>(&store, |x| x.get().create().without_link(name)).build();
+    let declared = build("creator").map(|api| svc_core::export::capabilities(&api, api.base())).unwrap();
+    assert_eq!(declared.collections["petitions"].links, ["modified_by"], "CAP-04");
+    let wrong = build("signatures").unwrap_err().problems;
+    assert!(wrong[0].contains("`signatures`"), "{wrong:?}");
+}
+
+#[test]
+fn a_field_that_is_neither_read_nor_written_is_not_declared() {
+    let store = Arc::new(Memory::default());
+    let api = builder().resource::<Petition, _>(&store, |x| {
+        x.get().create().readable(fields!(petition::{title, total_signatures})).writable(writable!(petition::{summary}))
+    });
+    let api = api.build().unwrap();
+    let declared = svc_core::export::capabilities(&api, api.base());
+    let fields: Vec<_> = declared.collections["petitions"].fields.keys().collect();
+    assert_eq!(fields, ["summary", "title", "total_signatures"], "CAP-06");
 }
 
 #[test]
