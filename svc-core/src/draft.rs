@@ -9,7 +9,7 @@ use crate::{
     helper::{Merge, merge_person},
     link::{Address, ShareNames},
     model::{Kind, Person, Resource},
-    read::{Json, Limits, Object, Rules, merge_patch},
+    read::{Json, Object, Rules, merge_patch},
     record::Record,
     schema::Mode,
     value::{Id, Identifier, Timestamp},
@@ -293,8 +293,37 @@ pub(crate) fn to_object<R: Resource>(record: &R) -> Object {
     let names = ShareNames::default();
     let mut bytes = Vec::new();
     MemberWriter::new(&mut bytes, &names).object(|out| record.write_members(out));
-    match Json::read(&bytes, &Limits::own()) {
-        Ok(Json::Object(object)) => object,
+    match Json::read_kept(&bytes) {
+        Some(Json::Object(object)) => object,
         _ => Object::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        describe::StringMap,
+        model::{
+            Person,
+            shared::{Geocode, PostalAddress},
+        },
+    };
+
+    /// CRU-15: what a store has kept for years may be what no client could send today; it is no reason to lose a record.
+    #[test]
+    fn cru_15_a_change_keeps_what_a_client_could_not_send() {
+        let location = Geocode { latitude: Some(1e300), ..Geocode::default() };
+        let before = Person {
+            given_name: Some("A\0da".into()),
+            custom_fields: Some(StringMap(vec![("k".into(), "1".into()), ("k".into(), "2".into())])),
+            postal_addresses: Some(vec![PostalAddress { location: Some(location), ..PostalAddress::default() }]),
+            ..Person::default()
+        };
+        let fields = Object::from_iter([("family_name", "Lovelace")]);
+        let patch = RawPatch { kind: Kind::Person, fields, identifiers: None, links: Vec::new() };
+        let after = Patch::<Person>::from_raw(patch).apply(&before, Timestamp::from_micros(0)).unwrap();
+        let custom_fields = Some(StringMap(vec![("k".into(), "1".into())]));
+        assert_eq!(after, Person { family_name: Some("Lovelace".into()), custom_fields, ..before }, "CRU-15");
     }
 }

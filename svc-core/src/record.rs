@@ -10,7 +10,7 @@ use crate::{
     field_set::FieldKey,
     link::{Ref, ShareNames},
     model::{Kind, Resource},
-    read::{Json, Limits, Object, write_string},
+    read::{Json, Object, write_string},
     value::{Amount, Id, Identifier, Timestamp},
 };
 
@@ -76,8 +76,8 @@ impl Identifiers {
     /// The identifiers one by one.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Identifier> {
-        match Json::read(format!("[{}]", self.0).as_bytes(), &Limits::own()) {
-            Ok(Json::Array(list)) => list.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect(),
+        match Json::read_kept(format!("[{}]", self.0).as_bytes()) {
+            Some(Json::Array(list)) => list.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect(),
             _ => Vec::new(),
         }
     }
@@ -214,8 +214,8 @@ pub fn members_object(members: &[u8]) -> Object {
     json.push(b'{');
     json.extend_from_slice(members);
     json.push(b'}');
-    match Json::read(&json, &Limits::own()) {
-        Ok(Json::Object(object)) => object,
+    match Json::read_kept(&json) {
+        Some(Json::Object(object)) => object,
         _ => Object::new(),
     }
 }

@@ -106,7 +106,10 @@ impl FieldType for f64 {
     }
 
     fn write(&self, out: &mut MemberWriter<'_>) {
-        if self.is_finite() { out.raw(&self.to_string()) } else { out.raw("null") }
+        match Number::from_f64(*self) {
+            Some(number) => out.raw(number.as_str()),
+            None => out.raw("null"),
+        }
     }
 }
 

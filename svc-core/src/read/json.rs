@@ -75,6 +75,15 @@ impl Json {
         reader::read(bytes, limits)
     }
 
+    /// Reads JSON that a store kept or this library wrote: what is asked of clients ([`Json::read`]) is not asked of it, so
+    /// that no record is lost for a NUL character that came into it in other ways. Of equal keys the first counts.
+    ///
+    /// `None` if the text is not one JSON value.
+    #[must_use]
+    pub fn read_kept(bytes: &[u8]) -> Option<Self> {
+        reader::read_kept(bytes)
+    }
+
     /// Appends the value as JSON without spaces.
     pub fn write(&self, out: &mut Vec<u8>) {
         write::write(self, out);

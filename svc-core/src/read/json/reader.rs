@@ -10,7 +10,7 @@ use crate::value::Parts;
 
 /// Reads exactly one JSON value.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> {
-    let mut reader = Reader { scan: Scan::new(bytes), limits, values: 0, problems: Vec::new() };
+    let mut reader = Reader { scan: Scan::new(bytes), limits, values: 0, collects: true, problems: Vec::new() };
     match reader.document() {
         Ok(value) if reader.problems.is_empty() => Ok(value),
         Ok(_) => Err(reader.problems),
@@ -22,6 +22,12 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> 
             Err(reader.problems)
         }
     }
+}
+
+/// Reads one JSON value that no client sent; `None` if its syntax is not that of JSON.
+pub(super) fn read_kept(bytes: &[u8]) -> Option<Json> {
+    let limits = &Limits::own();
+    Reader { scan: Scan::new(bytes), limits, values: 0, collects: false, problems: Vec::new() }.document().ok()
 }
 
 /// The problem that ends the reading is in the list.
@@ -39,6 +45,8 @@ struct Reader<'a, 'l> {
     scan: Scan<'a>,
     limits: &'l Limits,
     values: usize,
+    /// Whether problems that leave a value are collected, or passed over.
+    collects: bool,
     problems: Vec<Problem>,
 }
 
@@ -227,6 +235,9 @@ impl Reader<'_, '_> {
 
     /// Adds a problem after which reading goes on, until the list is full.
     fn report(&mut self, code: Code, path: &Path<'_>, at: usize, what: impl fmt::Display) -> Step<()> {
+        if !self.collects {
+            return Ok(());
+        }
         let description = format!("{what} (byte {at})");
         self.problems.push(match path {
             Path::Root => Problem::general(code, description),
