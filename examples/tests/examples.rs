@@ -144,7 +144,7 @@ async fn custom_layout_is_followed_by_links() -> TestResult {
     let page = curie["href"].as_str().ok_or("no template")?.replace("{rel}", "shop");
     assert_eq!(client.send("GET", &page, None).await?.status, 200);
     let documentation = client.send("GET", &link(&entry, "docs")?, None).await?;
-    assert!(documentation.text().contains("/hub/about/person"), "{}", documentation.text());
+    assert!(documentation.text().contains("/hub/docs/v1/person"), "{}", documentation.text());
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::routing::get;
 use svc_core::api::OwnRelations;
 use svc_core::helper::HelperName;
-use svc_core::link::{Address, Dialect, Layout, Scope, Target};
+use svc_core::link::{Address, ConventionalLayout, Dialect, Layout, Scope, Target};
 use svc_core::model::Kind;
 use svc_core::value::Id;
 use svc_core::{Api, Error, Result, Vendor};
@@ -30,11 +30,8 @@ impl Layout for Verbs {
             Target::Record(address) => format!("one/{}", record(address)),
             Target::Helper { helper, container: None } => format!("do/{}", helper.relation()),
             Target::Helper { helper, container: Some(above) } => format!("do/{}/{}", helper.relation(), record(above)),
-            Target::Docs => "about".to_owned(),
-            Target::DocsPage(name) => format!("about/{name}"),
-            Target::Capabilities => "capabilities".to_owned(),
-            Target::OpenApi => "openapi".to_owned(),
-            Target::JsonSchema(name) => format!("schema/{name}"),
+            // Documents about the interface stay where they are by convention: below `docs/`.
+            document => return ConventionalLayout.path(document, out),
         };
         out.push_str(&path);
     }
@@ -58,11 +55,7 @@ impl Layout for Verbs {
                 let above = address(above, ids)?;
                 Target::Helper { helper: helper(name, Some(above.kind))?, container: Some(above) }
             }
-            ["about"] => Target::Docs,
-            ["about", name] => Target::DocsPage(name.to_owned().into()),
-            ["capabilities"] => Target::Capabilities,
-            ["openapi"] => Target::OpenApi,
-            ["schema", name] => Target::JsonSchema(name.to_owned().into()),
+            ["docs", ..] => ConventionalLayout.route(path)?,
             _ => return None,
         })
     }
