@@ -173,6 +173,29 @@ async fn fresh_makes_a_new_file() -> TestResult {
 }
 
 #[tokio::test]
+async fn nothing_is_made_or_deleted_for_options_that_cannot_be_followed() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let program = start(&data, &[])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    client.post(&format!("{}tags", program.base_url), &json!({"name": "kept"})).await?;
+    program.terminate()?;
+    program.end()?;
+    let long = "x".repeat(40);
+    for wrong in [["--without", "people.fly"], ["--prefix", &long], ["--cors", "x"], ["--listen", "0.0.0.0"]] {
+        refused(&data, &[&["--fresh"], &wrong[..]].concat())?;
+        let other = folder.path().join("other.db");
+        refused(&other, &wrong)?;
+        assert!(!other.exists(), "{wrong:?}");
+    }
+    let program = Program::demo(&data, &[])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let tags = client.walk(&format!("{}tags", program.base_url)).await?;
+    assert!(tags.iter().any(|tag| tag["name"] == "kept"), "the data was not deleted");
+    Ok(())
+}
+
+#[tokio::test]
 async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");

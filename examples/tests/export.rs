@@ -30,6 +30,18 @@ fn und_40_each_document_is_printed_as_a_server_with_these_options_has_it() {
 }
 
 #[test]
+fn nothing_is_left_among_the_temporary_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
+        .args(["export", "capabilities"])
+        .env("TMPDIR", folder.path())
+        .output()
+        .expect("the program starts");
+    assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
 fn und_40_schemas_are_listed_and_others_are_refused() {
     let names = export(&["export", "schema"]);
     let names = String::from_utf8_lossy(&names.stdout).into_owned();

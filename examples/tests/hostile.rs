@@ -131,6 +131,14 @@ async fn und_39_a_body_without_a_key_is_not_read() -> TestResult {
     Ok(())
 }
 
+/// UND-42: what the demo waits for at most; the tests beside set shorter times.
+#[test]
+fn und_42_the_demo_waits_ten_thirty_and_seventy_five_seconds() {
+    let limits = Limits::default();
+    let seconds = [limits.head, limits.body, limits.idle].map(|limit| limit.as_secs());
+    assert_eq!((seconds, limits.connections), ([10, 30, 75], 900));
+}
+
 #[tokio::test]
 async fn und_17_a_slow_body_is_answered_408() -> TestResult {
     let limits = Limits { head: NEVER, body: Duration::from_millis(50), idle: NEVER, ..Limits::default() };

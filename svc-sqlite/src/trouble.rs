@@ -110,3 +110,6 @@ mod tests {
         assert!(matches!(settle(Error::NotFound), Error::NotFound));
     }
 }
+
+#[cfg(test)]
+mod through_the_interface;

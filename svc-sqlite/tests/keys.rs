@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use svc_core::Tenant;
+use svc_core::api::{Api, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{KeyError, KeyOptions, Options, Store};
+use svc_tower::SvcService;
 use tempfile::TempDir;
+use tower::ServiceExt;
 
 fn open() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -163,6 +166,28 @@ async fn keys_expire() {
     store.revoke_key(&key.id).await.unwrap();
     let [info] = store.list_keys(None).unwrap().try_into().unwrap();
     assert_eq!((info.created.micros(), info.revoked.map(Timestamp::micros)), (1_000_000, Some(7_000_000)));
+}
+
+/// AUT-03: the whole service refuses a key from its end on, as its own clock tells.
+#[tokio::test]
+async fn keys_expire_in_the_service() {
+    let (store, _folder) = open();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    let end = Timestamp::parse("2030-01-31T12:00:00Z").unwrap();
+    let key = store.create_key(&tenant, KeyOptions::default().expires(end)).await.unwrap();
+    let clock = Arc::new(AtomicI64::new(0));
+    let reads = Arc::clone(&clock);
+    let api = store.register_all(Api::builder(Vendor::new("Test", "Test"))).base_url("http://localhost/");
+    let api = api.authenticator(store.clone()).build().unwrap();
+    let service = SvcService::new(api).clock(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
+    for (from_end, expected) in [(-1_000_000, 200), (-1, 200), (0, 401), (1, 401), (3_600_000_000, 401)] {
+        clock.store(end.micros() + from_end, Ordering::SeqCst);
+        for path in ["/", "/people", "/tags"] {
+            let request = http::Request::get(path).header("SVC-API-Token", &key.token);
+            let response = service.clone().oneshot(request.body(String::new()).unwrap()).await.unwrap();
+            assert_eq!(response.status(), expected, "AUT-03: {path} {from_end} microseconds after the end");
+        }
+    }
 }
 
 /// UND-15: revocation acts at once, while other writes go on and the key is in memory.

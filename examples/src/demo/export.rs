@@ -1,14 +1,12 @@
 //! The documents about the interface, printed without a server.
 
-use std::path::{Path, PathBuf};
-
 use svc_core::export::{capabilities, json_schema, json_schema_names, openapi};
-use svc_sqlite::{Store, remove_data_file};
+use svc_sqlite::Store;
 
 use super::cli::{Document, Options};
-use super::data::{about_file, open_store};
 use super::interface::service;
 use super::run::say;
+use super::scratch::Scratch;
 use super::settings::Settings;
 use super::trouble::Trouble;
 
@@ -22,7 +20,7 @@ const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
 /// The options contradict each other, or nothing can be written to the folder of temporary files.
 pub(super) fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
     let settings = Settings::check(options)?;
-    let scratch = Scratch::new();
+    let scratch = Scratch::make()?;
     let text = written(&scratch.open(&settings)?, &settings, document)?;
     say(&text);
     Ok(())
@@ -51,30 +49,4 @@ fn written(store: &Store, settings: &Settings, document: &Document) -> Result<St
         }
     };
     Ok(text + "\n")
-}
-
-/// An empty data file that lives as long as the program needs an interface over one.
-#[derive(Debug)]
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        Self(std::env::temp_dir().join(format!("svc-demo-export-{}.db", std::process::id())))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-
-    fn open(&self, settings: &Settings) -> Result<Store, Trouble> {
-        remove_data_file(self.path()).map_err(|error| about_file(&error))?;
-        open_store(self.path(), settings, &mut Vec::new())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What is left lies among the temporary files.
-        let _ = remove_data_file(&self.0);
-    }
 }

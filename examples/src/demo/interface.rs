@@ -7,6 +7,7 @@ use svc_sqlite::Store;
 use svc_tower::SvcService;
 
 use super::cli;
+use super::scratch::Scratch;
 use super::settings::{Cors, Settings};
 use super::trouble::Trouble;
 
@@ -96,6 +97,19 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
         Cors::Any => service.cors(svc_tower::Cors::any()),
         Cors::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
     })
+}
+
+/// Whether there can be a service with these options, found out before anything is made or deleted for it.
+///
+/// # Errors
+///
+/// As [`service`]; nothing can be written to the folder of temporary files.
+pub(super) fn check(settings: &Settings) -> Result<(), Trouble> {
+    if settings.without.is_empty() && !settings.helpers_only && !settings.atomic_helpers && settings.prefix.is_none() {
+        return Ok(());
+    }
+    let scratch = Scratch::make()?;
+    service(&scratch.open(settings)?, settings, "http://localhost/").map(drop)
 }
 
 #[cfg(test)]

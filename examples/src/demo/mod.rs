@@ -14,6 +14,7 @@ mod limits;
 mod load;
 mod places;
 mod run;
+mod scratch;
 pub mod seed;
 mod server;
 mod settings;

@@ -28,7 +28,8 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
     Ok(folder.join("demo.db"))
 }
 
-fn make_private_folder(folder: &Path) -> io::Result<()> {
+/// Makes a folder that only its owner can look into, with those above it.
+pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -14,7 +14,7 @@ use super::cli::{Cli, Command, Options};
 use super::data::{Data, about_store};
 use super::export::export;
 use super::gate::Gate;
-use super::interface::{also_withheld, service};
+use super::interface::{also_withheld, check, service};
 use super::keys;
 use super::limits::Limits;
 use super::load::Load;
@@ -43,6 +43,7 @@ pub async fn run(cli: Cli) -> Result<(), Trouble> {
 /// Serves until the order to stop comes.
 async fn run_server(options: &Options) -> Result<(), Trouble> {
     let settings = Settings::check(options)?;
+    check(&settings)?;
     let stop = Stop::listen().map_err(|error| {
         let what = format!("Signals cannot be listened to: {error}.");
         Trouble::new(what, "the operating system", "Start the demo where it may handle SIGINT and SIGTERM.")

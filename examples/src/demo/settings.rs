@@ -222,10 +222,11 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
     let reading = options.read_key.iter().map(|text| ("--read-key", text, true));
     let mut keys: Vec<FixedKey> = Vec::new();
     for (option, text, read_only) in all.chain(reading) {
-        // The token is not repeated in a message: messages end up in logs.
-        let tenant = text.split('=').next().unwrap_or_default();
+        // The token is not repeated in a message: messages end up in logs. What has no tenant may be a token.
         let wrong = |what: &str| {
-            let place = format!("{option} {}=...", printable(tenant));
+            let place = text
+                .split_once('=')
+                .map_or_else(|| format!("{option} ..."), |(tenant, _)| format!("{option} {}=...", printable(tenant)));
             Trouble::new(what, place, format!("Give a tenant and a token, such as {option} demo=a-long-secret."))
         };
         let (tenant, token) = text.split_once('=').ok_or_else(|| wrong("A fixed key is TENANT=TOKEN."))?;
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(keys, [("a", "one|two", false), ("b", "x=y", false), ("a", "three", true)]);
         assert!(!format!("{settings:?}").contains("three"));
         for bad in ["planted", "=planted", "a b=planted", "a=", "a=plant ed"] {
-            assert!(!refused(&["--key", bad]).contains("=plant"), "{bad}");
+            assert!(!refused(&["--key", bad]).contains("plant"), "{bad}");
         }
         assert!(refused(&["--key", "a=planted", "--read-key", "b=planted"]).contains("twice"));
     }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 
 use super::TestResult;
 
@@ -27,6 +28,10 @@ pub(crate) fn demo(data: &Path) -> Command {
 pub(crate) struct Program {
     child: Child,
     out: BufReader<ChildStdout>,
+    /// What it said after its `curl` line, as far as it was read.
+    rest: String,
+    /// Reads its errors and log to their end.
+    errors: Option<JoinHandle<String>>,
     /// The address of its entry point.
     pub(crate) base_url: String,
     /// What it said before that.
@@ -46,18 +51,24 @@ impl Program {
     pub(crate) fn start(command: &mut Command) -> TestResult<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let mut out = BufReader::new(child.stdout.take().ok_or("no output")?);
+        let mut errors = child.stderr.take().ok_or("no errors")?;
+        let errors = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            // What came until then is looked at.
+            let _ = errors.read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        });
         let mut said = String::new();
         loop {
             let mut line = String::new();
             if out.read_line(&mut line)? == 0 {
-                let mut errors = String::new();
-                child.stderr.take().ok_or("no errors")?.read_to_string(&mut errors)?;
+                let errors = errors.join().unwrap_or_default();
                 return Err(format!("{}: {said}{errors}", child.wait()?).into());
             }
             said.push_str(&line);
             if let Some(base_url) = line.trim().strip_prefix("curl").and_then(|rest| rest.split(' ').next_back()) {
                 let base_url = base_url.to_owned();
-                return Ok(Self { child, out, base_url, said });
+                return Ok(Self { child, out, rest: String::new(), errors: Some(errors), base_url, said });
             }
         }
     }
@@ -91,9 +102,20 @@ impl Program {
 
     /// Waits for its end: its exit code, and all that it said after its `curl` line.
     pub(crate) fn end(mut self) -> TestResult<(ExitStatus, String)> {
-        let mut rest = String::new();
-        self.out.read_to_string(&mut rest)?;
-        Ok((self.child.wait()?, rest))
+        self.out.read_to_string(&mut self.rest)?;
+        Ok((self.child.wait()?, self.rest.clone()))
+    }
+
+    /// What it logged has no key and no personal value, whatever it was asked (UND-42).
+    fn look_at_log(&mut self) {
+        let _ = self.out.read_to_string(&mut self.rest);
+        let errors = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
+        for secret in [KEY, "svck_", "other-key", "late-key", "@example.org", "PLANTED"] {
+            for log in [&self.rest, &errors] {
+                let at = log.lines().find(|line| line.contains(secret));
+                assert!(at.is_none(), "the log has {secret:?}: {at:?}");
+            }
+        }
     }
 }
 
@@ -102,6 +124,9 @@ impl Drop for Program {
         // It has ended already when the test went well.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if !std::thread::panicking() {
+            self.look_at_log();
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod fixture;
 mod helpers;
 mod hypermedia;
 mod kinds;
+#[path = "../log/mod.rs"]
 mod log;
 mod passive;
 mod reliances;
@@ -123,6 +124,7 @@ fn the_log_is_clean() {
     for family in FAMILIES {
         family.report(&Ledger::new());
     }
+    assert!(log::lines() > 1000, "the service says nothing: {} lines", log::lines());
     log::assert_clean();
 }
 

@@ -103,7 +103,8 @@ fn common(ledger: &Ledger, reply: &Reply, object: &Map<String, Value>) {
 fn error(ledger: &Ledger, reply: &Reply) {
     let error = reply.error();
     let text = error.to_string().to_lowercase();
-    let leaks = ["select ", "insert into", "constraint", "rusqlite", "/tmp/", ".rs:", "panicked"];
+    let leaks =
+        ["select ", "insert into", "constraint", "sqlite", "rows.db", "/tmp/", "/target/", ".rs:", "panicked", "svck_"];
     row!(ledger, "ERR-25", !leaks.iter().any(|leak| text.contains(leak)), "internals leak: {reply}");
     let kind = error["request_type"].as_str().unwrap_or_default();
     row!(ledger, "ERR-18", matches!(kind, "atomic" | "non-atomic"), "{reply}");

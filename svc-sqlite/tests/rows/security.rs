@@ -77,6 +77,12 @@ fn every_address(f: &Fixture) {
                 row!(ledger, "UND-37", nobody.text() == reply.text(), "as if it did not exist: {nobody} {reply}");
             }
         }
+        // What an address could do is told to everybody, whether there is something or not (UND-28, UND-39).
+        let allowed = |address: &str| {
+            let reply = other.send(Method::OPTIONS, address, &[], None);
+            (reply.status, reply.header("allow").map(ToOwned::to_owned), reply.body)
+        };
+        row!(ledger, "UND-37", allowed(address) == allowed(&address.replacen("01", "00", 1)), "OPTIONS {address}");
     }
     let after: Vec<_> =
         mine.iter().filter(|address| !is_helper(address)).map(|address| api.get(address).ok()).collect();

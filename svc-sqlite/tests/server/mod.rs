@@ -11,6 +11,9 @@ use svc_core::{
 };
 use svc_sqlite::{Options, Store};
 
+#[path = "../log/mod.rs"]
+mod log;
+
 /// The base of every address.
 pub(crate) const BASE: &str = "http://localhost/";
 
@@ -19,6 +22,15 @@ pub(crate) struct Server {
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
     _folder: Option<Arc<tempfile::TempDir>>,
+}
+
+/// Whatever a test did, the log has no key and nothing personal of it.
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            log::assert_clean();
+        }
+    }
 }
 
 /// An answer, its body read.
@@ -38,6 +50,7 @@ impl Server {
         options: impl FnOnce(Options) -> Options,
         build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder,
     ) -> Self {
+        log::listen();
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
@@ -47,6 +60,7 @@ impl Server {
 
     /// On a store that somebody else keeps the file of.
     pub(crate) async fn on(store: Store) -> Self {
+        log::listen();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = api(&store, |api| api);
         Self { store, api, tenant, _folder: None }

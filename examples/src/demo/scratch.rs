@@ -1,0 +1,47 @@
+//! An empty data file among the temporary files, for what needs an interface and no data.
+
+use std::path::PathBuf;
+
+use svc_sqlite::Store;
+use uuid::Uuid;
+
+use super::data::open_store;
+use super::places::make_private_folder;
+use super::settings::Settings;
+use super::trouble::Trouble;
+
+/// A folder with an empty data file; gone when this is dropped.
+#[derive(Debug)]
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    ///
+    /// There is no place for temporary files.
+    pub(super) fn make() -> Result<Self, Trouble> {
+        let folder = std::env::temp_dir().join(format!("svc-demo-{}", Uuid::new_v4()));
+        make_private_folder(&folder).map_err(|error| {
+            let what = format!("A temporary folder cannot be made: {error}.");
+            Trouble::new(what, folder.display().to_string(), "Name a folder for temporary files in TMPDIR.")
+        })?;
+        Ok(Self(folder))
+    }
+
+    /// Opens the file, with the share names that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub(super) fn open(&self, settings: &Settings) -> Result<Store, Trouble> {
+        open_store(&self.0.join("scratch.db"), settings, &mut Vec::new())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed lies among the temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
