@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use svc_core::{
     draft::{RawDraft, RawPatch},
     error::{Problem, Result},
-    helper::{MatchKey, Merge, merge_person},
+    helper::{Merge, merge_person, oldest},
     link::Address,
     model::Kind,
     read::{Json, Object},
@@ -44,19 +44,8 @@ impl Session<'_> {
                 return Ok(found);
             }
         }
-        let mut oldest: Option<i64> = None;
-        for key in self.store.matching().keys(&posted.identifiers, &posted.fields) {
-            let is_email = matches!(key, MatchKey::Email(_));
-            if oldest.is_some() && !is_email {
-                break;
-            }
-            let row = person_with(self.file, self.tenant, &key)?;
-            oldest = oldest.into_iter().chain(row).min();
-            if oldest.is_some() && !is_email {
-                break;
-            }
-        }
-        oldest
+        let keys = self.store.matching().keys(&posted.identifiers, &posted.fields);
+        oldest(keys, |key| person_with(self.file, self.tenant, key))?
             .map(|row| by_row(self.file, self.tenant, Kind::Person, row))
             .transpose()
             .map(Option::flatten)

@@ -1,22 +1,27 @@
 //! Registers what a server supports, and proves it whole.
 
 mod contradictions;
+mod withheld;
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use super::{
     Api, Inner,
     exposure::Exposure,
     own_relations::OwnRelations,
-    settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor},
+    settings::{Behaviour, EntryLinks, ResponseStyle, Settings, Sizes, Vendor},
     slots::{AnyHelper, KindSlots, Through},
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
     context::Base,
     hal::{DocsAddress, Documents, Words},
-    helper::{Composed, FunctionName, HelperName, HelperSpec, PersonMatching, StockMatching},
-    link::{ConventionalLayout, Dialect, Layout},
+    helper::{Composed, FunctionName, HelperName, HelperSpec, PersonMatching},
+    link::{Dialect, Layout},
     model::{Kind, Resource},
     ops::Helper,
     schema::{LinkSpec, LinkTarget},
@@ -67,27 +72,17 @@ pub(crate) enum Runner {
 /// assert!(problems[1].contains("call `.authenticator(...)`"));
 /// ```
 pub struct ApiBuilder {
-    vendor: Vendor,
+    settings: Settings,
     base: Option<Base>,
     wrong: Vec<String>,
     dialect: Dialect,
-    layout: Arc<dyn Layout>,
     kinds: BTreeMap<Kind, KindSlots>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Option<Vec<FunctionName>>,
-    without: Vec<FunctionName>,
-    authenticator: Option<Arc<dyn Authenticator>>,
-    anonymous: Option<Arc<dyn AnonymousTenant>>,
-    matching: Arc<dyn PersonMatching>,
-    style: ResponseStyle,
-    entry_links: EntryLinks,
-    sizes: Sizes,
-    error_bodies: bool,
-    atomic: bool,
+    /// Capabilities that are taken away when all is registered.
+    without: BTreeSet<String>,
     /// Operations of every kind that are not offered.
     withheld: &'static [Operation],
-    patch_is_put: bool,
-    behaviours: Vec<Behaviour>,
     docs: Option<DocsAddress>,
     own: Option<OwnRelations>,
 }
@@ -101,26 +96,15 @@ impl fmt::Debug for ApiBuilder {
 impl ApiBuilder {
     pub(super) fn new(vendor: Vendor) -> Self {
         Self {
-            vendor,
+            settings: Settings::new(vendor),
             base: None,
             wrong: Vec::new(),
             dialect: Dialect::default(),
-            layout: Arc::new(ConventionalLayout),
             kinds: BTreeMap::new(),
             helpers: BTreeMap::new(),
             functions: None,
-            without: Vec::new(),
-            authenticator: None,
-            anonymous: None,
-            matching: Arc::new(StockMatching),
-            style: ResponseStyle::default(),
-            entry_links: EntryLinks::default(),
-            sizes: Sizes::default(),
-            error_bodies: false,
-            atomic: false,
+            without: BTreeSet::new(),
             withheld: &[],
-            patch_is_put: false,
-            behaviours: Vec::new(),
             docs: None,
             own: None,
         }
@@ -148,21 +132,21 @@ impl ApiBuilder {
     /// Another layout of addresses (HAL-05).
     #[must_use]
     pub fn layout(mut self, layout: impl Layout + 'static) -> Self {
-        self.layout = Arc::new(layout);
+        self.settings.layout = Arc::new(layout);
         self
     }
 
     /// Who may do what (AUT-01).
     #[must_use]
     pub fn authenticator(mut self, authenticator: impl Authenticator + 'static) -> Self {
-        self.authenticator = Some(Arc::new(authenticator));
+        self.settings.authenticator = Some(Arc::new(authenticator));
         self
     }
 
     /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is addressed.
     #[must_use]
     pub fn anonymous_helpers(mut self, tenants: impl AnonymousTenant + 'static) -> Self {
-        self.anonymous = Some(Arc::new(tenants));
+        self.settings.anonymous = Some(Arc::new(tenants));
         self
     }
 
@@ -208,42 +192,12 @@ impl ApiBuilder {
         self
     }
 
-    /// Takes a capability away that was registered, by its name: `<collection>.<operation>`,
-    /// `<collection>.sub.<name>`, `helper.<name>` or `haf.<name>`.
+    /// Takes a capability away that is registered, by its name: `<collection>.<operation>`, `<collection>.sub.<name>`,
+    /// `helper.<name>` or `haf.<name>`.
     #[must_use]
     pub fn without(mut self, capability: &str) -> Self {
-        if !self.take_away(capability) {
-            self.wrong.push(format!("`{capability}` is no capability that was registered before"));
-        }
+        self.without.insert(capability.to_owned());
         self
-    }
-
-    fn take_away(&mut self, capability: &str) -> bool {
-        let Some((area, name)) = capability.split_once('.') else { return false };
-        match area {
-            "haf" => FunctionName::parse(name).map(|function| self.without.push(function)).is_some(),
-            "helper" => {
-                let helper = HelperName::ALL.iter().find(|helper| helper.as_str() == name);
-                helper.is_some_and(|helper| self.helpers.remove(helper).is_some())
-            }
-            _ => Kind::from_plural(area).is_some_and(|kind| self.take_operation(kind, name)),
-        }
-    }
-
-    fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
-        if let Some(below) = operation.strip_prefix("sub.") {
-            let slots = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
-            let Some(slots) = slots.filter(|slots| slots.under.contains(&kind)) else { return false };
-            slots.under.retain(|parent| *parent != kind);
-            return true;
-        }
-        let Some(slots) = self.kinds.get_mut(&kind) else { return false };
-        let operation = Operation::ALL.iter().copied().find(|known| known.as_str() == operation);
-        operation.is_some_and(|operation| {
-            let offered = slots.offers(operation);
-            slots.withheld.push(operation);
-            offered
-        })
     }
 
     /// Offers helpers only: no operation on collections is offered (CAP-10).
@@ -256,56 +210,56 @@ impl ApiBuilder {
     /// How persons are matched, and the text that is published about it (HLP-04, HLP-05).
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
-        self.matching = Arc::new(matching);
+        self.settings.matching = Arc::new(matching);
         self
     }
 
     /// Which of the specification's two voices is spoken.
     #[must_use]
     pub fn response_style(mut self, style: ResponseStyle) -> Self {
-        self.style = style;
+        self.settings.style = style;
         self
     }
 
     /// Which collections the entry point links.
     #[must_use]
     pub fn entry_links(mut self, links: EntryLinks) -> Self {
-        self.entry_links = links;
+        self.settings.entry_links = links;
         self
     }
 
     /// Sizes of pages and bodies.
     #[must_use]
     pub fn sizes(mut self, sizes: Sizes) -> Self {
-        self.sizes = sizes;
+        self.settings.sizes = sizes;
         self
     }
 
     /// Sends the error object with 401, 403 and 404, too; off by default (ERR-11, AUT-05).
     #[must_use]
     pub fn error_bodies(mut self, everywhere: bool) -> Self {
-        self.error_bodies = everywhere;
+        self.settings.error_bodies = everywhere;
         self
     }
 
     /// Makes every helper atomic: all of a call or nothing (ERR-34). Needs natively run helpers.
     #[must_use]
     pub fn atomic_helpers(mut self, atomic: bool) -> Self {
-        self.atomic = atomic;
+        self.settings.atomic = atomic;
         self
     }
 
     /// Takes `PATCH` on a record as `PUT`; off by default.
     #[must_use]
     pub fn patch_is_put(mut self, patch_is_put: bool) -> Self {
-        self.patch_is_put = patch_is_put;
+        self.settings.patch_is_put = patch_is_put;
         self
     }
 
     /// Declares a behaviour of the backend.
     #[must_use]
     pub fn declares(mut self, behaviour: Behaviour) -> Self {
-        self.behaviours.push(behaviour);
+        self.settings.behaviours.push(behaviour);
         self
     }
 
@@ -330,12 +284,7 @@ impl ApiBuilder {
     ///
     /// Every contradiction in what was registered, at once.
     pub fn build(mut self) -> Result<Api, BuildError> {
-        for slots in self.kinds.values_mut() {
-            slots.withheld.extend_from_slice(self.withheld);
-            if self.withheld.contains(&Operation::List) {
-                slots.under.clear();
-            }
-        }
+        self.take_away();
         let problems = self.contradictions();
         if !problems.is_empty() {
             return Err(BuildError { problems });
@@ -355,28 +304,17 @@ impl ApiBuilder {
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
         let readable = |kind: Kind| at(kind).and_then(|slots| slots.readable);
-        let namespace = self.vendor.namespace.clone();
+        let namespace = self.settings.vendor.namespace.clone();
         let documents = Documents { dialect: self.dialect, namespace, docs: self.docs, own: self.own };
-        let words = Words::new(documents, self.layout.as_ref(), readable, is_sent);
+        let words = Words::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {
             inner: Arc::new(Inner {
-                vendor: self.vendor,
+                settings: self.settings,
                 base: self.base.unwrap_or_default(),
-                layout: self.layout,
                 words,
                 slots,
                 helpers: self.helpers,
                 functions,
-                authenticator: self.authenticator,
-                anonymous: self.anonymous,
-                matching: self.matching,
-                style: self.style,
-                entry_links: self.entry_links,
-                sizes: self.sizes,
-                error_bodies: self.error_bodies,
-                atomic: self.atomic,
-                patch_is_put: self.patch_is_put,
-                behaviours: self.behaviours,
             }),
         })
     }
@@ -390,7 +328,7 @@ impl ApiBuilder {
             .filter(|function| {
                 let named = self.functions.as_ref().map_or(all_composed, |named| named.contains(function));
                 let composed = !any_composed || Composed::supports(*function, &self.kinds);
-                named && composed && !self.without.contains(function)
+                named && composed && !self.without.contains(&format!("haf.{}", function.as_str()))
             })
             .collect()
     }

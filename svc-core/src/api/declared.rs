@@ -64,19 +64,19 @@ impl Api {
         let composed =
             |helper: &HelperName| helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed));
         let matches = self.slots(Kind::Person).find.is_some() && self.helpers().any(|helper| composed(&helper));
-        let in_parts = !inner.atomic && self.helpers().any(HelperName::takes_functions);
+        let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.
             (true, "validates_enums"),
             (true, "validates_types"),
             (true, "rule.response_name"),
-            (inner.layout.is_conventional(), "conventional_paths"),
+            (inner.settings.layout.is_conventional(), "conventional_paths"),
             (matches, Behaviour::MatchesPeople.as_str()),
             (in_parts, "helper.non_atomic"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
         let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));
-        let declared = inner.behaviours.iter().map(|behaviour| behaviour.as_str());
+        let declared = inner.settings.behaviours.iter().map(|behaviour| behaviour.as_str());
         let mut behaviours: Vec<&'static str> = Vec::new();
         for name in own.chain(declared) {
             if !behaviours.contains(&name) {
@@ -89,7 +89,7 @@ impl Api {
     /// The response style by name.
     #[must_use]
     pub fn style_name(&self) -> &'static str {
-        match self.inner.style {
+        match self.inner.settings.style {
             ResponseStyle::Table => "table",
             ResponseStyle::Examples => "examples",
         }
@@ -98,6 +98,6 @@ impl Api {
     /// Whether 401, 403 and the 404 of a read have an error object (AUT-05, ERR-11).
     #[must_use]
     pub fn sends_error_bodies(&self) -> bool {
-        self.inner.error_bodies
+        self.inner.settings.error_bodies
     }
 }

@@ -19,6 +19,7 @@ pub use exposure::Exposure;
 pub use own_relations::OwnRelations;
 pub(crate) use own_relations::is_name as is_relation_name;
 pub use reply::{ContentType, Reply};
+use settings::Settings;
 pub use settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor};
 pub(crate) use slots::KindSlots;
 pub use verdict::Verdict;
@@ -29,8 +30,8 @@ use crate::{
     auth::{AnonymousTenant, Authenticator},
     context::{Base, Context},
     hal::{Hal, Words},
-    helper::{FunctionName, HelperName, PersonMatching},
-    link::{Dialect, Layout, Target},
+    helper::{FunctionName, HelperName},
+    link::{Dialect, Target},
     model::Kind,
     read::{Bodies, Links},
 };
@@ -42,30 +43,19 @@ pub struct Api {
 }
 
 struct Inner {
-    vendor: Vendor,
+    settings: Settings,
     base: Base,
-    layout: Arc<dyn Layout>,
     words: Words,
     /// One for each kind, in the order of [`Kind::ALL`].
     slots: Vec<KindSlots>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
-    authenticator: Option<Arc<dyn Authenticator>>,
-    anonymous: Option<Arc<dyn AnonymousTenant>>,
-    matching: Arc<dyn PersonMatching>,
-    style: ResponseStyle,
-    entry_links: EntryLinks,
-    sizes: Sizes,
-    error_bodies: bool,
-    atomic: bool,
-    patch_is_put: bool,
-    behaviours: Vec<Behaviour>,
 }
 
 impl fmt::Debug for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Api")
-            .field("vendor", &self.inner.vendor)
+            .field("vendor", &self.inner.settings.vendor)
             .field("base", &self.inner.base)
             .finish_non_exhaustive()
     }
@@ -93,7 +83,7 @@ impl Api {
     /// What a path below the entry point leads to: without a slash in front, without a query (UND-35).
     #[must_use]
     pub fn route(&self, path: &str) -> Option<Target> {
-        self.inner.layout.route(path)
+        self.inner.settings.layout.route(path)
     }
 
     /// The absolute address of a target, under a base.
@@ -105,31 +95,31 @@ impl Api {
     /// Who tells who calls.
     #[must_use]
     pub fn authenticator(&self) -> Option<&Arc<dyn Authenticator>> {
-        self.inner.authenticator.as_ref()
+        self.inner.settings.authenticator.as_ref()
     }
 
     /// Who finds the tenant of an anonymous helper call; `None` when such calls are off (AUT-06).
     #[must_use]
     pub fn anonymous_tenant(&self) -> Option<&Arc<dyn AnonymousTenant>> {
-        self.inner.anonymous.as_ref()
+        self.inner.settings.anonymous.as_ref()
     }
 
     /// The method of person matching in words (HLP-05).
     #[must_use]
     pub fn matching_text(&self) -> &str {
-        self.inner.matching.text()
+        self.inner.settings.matching.text()
     }
 
     /// Sizes of pages and bodies.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
-        self.inner.sizes
+        self.inner.settings.sizes
     }
 
     /// What the server calls itself.
     #[must_use]
     pub fn vendor(&self) -> &Vendor {
-        &self.inner.vendor
+        &self.inner.settings.vendor
     }
 
     fn slots(&self, kind: Kind) -> &KindSlots {
@@ -138,11 +128,11 @@ impl Api {
     }
 
     pub(crate) fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
-        Hal { base: base.as_str(), layout: self.inner.layout.as_ref(), words: &self.inner.words }
+        Hal { base: base.as_str(), layout: self.inner.settings.layout.as_ref(), words: &self.inner.words }
     }
 
     fn bodies<'a>(&'a self, cx: &'a Context) -> Bodies<'a> {
-        let links = Links { base: &cx.base, layout: self.inner.layout.as_ref(), dialect: self.dialect() };
-        Bodies { links, namespace: &self.inner.words.namespace, limits: &self.inner.sizes.json, now: cx.now }
+        let links = Links { base: &cx.base, layout: self.inner.settings.layout.as_ref(), dialect: self.dialect() };
+        Bodies { links, namespace: &self.inner.words.namespace, limits: &self.inner.settings.sizes.json, now: cx.now }
     }
 }

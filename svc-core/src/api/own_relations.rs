@@ -55,6 +55,11 @@ impl OwnRelations {
         for link in self.links.iter().filter(|link| !is_name(&link.name)) {
             problems.push(format!("`{}` is no name of a relation: write 1 to 64 of `[a-z0-9_-]`", link.name));
         }
+        for (place, link) in self.links.iter().enumerate() {
+            if self.links.iter().take(place).any(|before| before.name == link.name) {
+                problems.push(format!("the own relation `{}` is there twice", link.name));
+            }
+        }
         for href in std::iter::once(&self.pages).chain(self.links.iter().map(|link| &link.href)) {
             let uri: Option<Uri> = href.parse().ok();
             if !uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()) {
@@ -83,5 +88,7 @@ mod tests {
         assert_eq!(good.problems("svc", "svc").len(), 1, "HAL-09");
         let bad = OwnRelations::new("/r/").link("a:b", "ftp://a.example/", "").link("", "https://a.example/", "");
         assert_eq!(bad.problems("acme", "svc").len(), 4);
+        let twice = good.link("shop", "https://a.example/other", "Other shop");
+        assert_eq!(twice.problems("acme", "svc"), ["the own relation `shop` is there twice"]);
     }
 }

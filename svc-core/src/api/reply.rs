@@ -67,7 +67,7 @@ impl Api {
     /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05).
     #[must_use]
     pub fn failure(&self, target: Option<&Target>, code: Code, description: &str) -> Reply {
-        let bare = matches!(code.status(), 401 | 403) && !self.inner.error_bodies;
+        let bare = matches!(code.status(), 401 | 403) && !self.inner.settings.error_bodies;
         if bare {
             return Reply::empty(status_of(code));
         }

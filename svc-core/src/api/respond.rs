@@ -79,14 +79,15 @@ impl Api {
 
     fn entry_point(&self, cx: &Context) -> Reply {
         let inner = &self.inner;
-        let listed = |kind: &Kind| self.slots(*kind).offers(Operation::List) && inner.entry_links.includes(*kind);
+        let listed =
+            |kind: &Kind| self.slots(*kind).offers(Operation::List) && inner.settings.entry_links.includes(*kind);
         let collections: Vec<Kind> = Kind::ALL.iter().copied().filter(listed).collect();
         let view = EntryPointView {
-            motd: &inner.vendor.motd,
-            max_page_size: inner.sizes.max_page,
-            vendor_name: &inner.vendor.name,
-            product_name: &inner.vendor.product_name,
-            version: &inner.vendor.version,
+            motd: &inner.settings.vendor.motd,
+            max_page_size: inner.settings.sizes.max_page,
+            vendor_name: &inner.settings.vendor.name,
+            product_name: &inner.settings.vendor.product_name,
+            version: &inner.settings.vendor.version,
             collections: &collections,
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
         };
@@ -102,7 +103,7 @@ impl Api {
     }
 
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, query: Option<&str>) -> Result<Reply> {
-        let asked = match query::page_query(query, self.inner.sizes) {
+        let asked = match query::page_query(query, self.inner.settings.sizes) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
@@ -137,7 +138,7 @@ impl Api {
 
     /// A read of something that is not there has no body, unless error bodies are sent everywhere (ERR-11).
     fn nothing_to_read(&self, kind: Kind) -> Reply {
-        if self.inner.error_bodies { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
+        if self.inner.settings.error_bodies { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
     }
 
     /// A record as a top-level document (HAL-17).

@@ -1,6 +1,49 @@
 //! What a vendor sets besides the operations.
 
-use crate::{model::Kind, read::Limits};
+use std::sync::Arc;
+
+use crate::{
+    auth::{AnonymousTenant, Authenticator},
+    helper::{PersonMatching, StockMatching},
+    link::{ConventionalLayout, Layout},
+    model::Kind,
+    read::Limits,
+};
+
+/// What the builder collects and the finished API keeps as it is.
+pub(super) struct Settings {
+    pub(super) vendor: Vendor,
+    pub(super) layout: Arc<dyn Layout>,
+    pub(super) authenticator: Option<Arc<dyn Authenticator>>,
+    pub(super) anonymous: Option<Arc<dyn AnonymousTenant>>,
+    pub(super) matching: Arc<dyn PersonMatching>,
+    pub(super) style: ResponseStyle,
+    pub(super) entry_links: EntryLinks,
+    pub(super) sizes: Sizes,
+    pub(super) error_bodies: bool,
+    pub(super) atomic: bool,
+    pub(super) patch_is_put: bool,
+    pub(super) behaviours: Vec<Behaviour>,
+}
+
+impl Settings {
+    pub(super) fn new(vendor: Vendor) -> Self {
+        Self {
+            vendor,
+            layout: Arc::new(ConventionalLayout),
+            authenticator: None,
+            anonymous: None,
+            matching: Arc::new(StockMatching),
+            style: ResponseStyle::default(),
+            entry_links: EntryLinks::default(),
+            sizes: Sizes::default(),
+            error_bodies: false,
+            atomic: false,
+            patch_is_put: false,
+            behaviours: Vec::new(),
+        }
+    }
+}
 
 /// Who makes the server, and how it names itself on the entry point (ENT-02 to ENT-07).
 #[derive(Debug, Clone)]

@@ -83,7 +83,7 @@ impl Api {
         if !self.inner.helpers.contains_key(&helper) {
             return Verdict::NotImplemented;
         }
-        let anonymous = helper.may_be_anonymous() && self.inner.anonymous.is_some();
+        let anonymous = helper.may_be_anonymous() && self.inner.settings.anonymous.is_some();
         Verdict::Needs { right: Right::Helper(helper), anonymous, takes_body }
     }
 
@@ -92,7 +92,7 @@ impl Api {
     pub fn method(&self, method: &Method) -> Method {
         match *method {
             Method::HEAD => Method::GET,
-            Method::PATCH if self.inner.patch_is_put => Method::PUT,
+            Method::PATCH if self.inner.settings.patch_is_put => Method::PUT,
             _ => method.clone(),
         }
     }

@@ -62,7 +62,7 @@ impl Api {
 
     /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
     fn created_status(&self, is_new: bool) -> StatusCode {
-        match self.inner.style {
+        match self.inner.settings.style {
             ResponseStyle::Table if is_new => StatusCode::CREATED,
             _ => StatusCode::OK,
         }
@@ -134,7 +134,7 @@ impl Api {
         if !delete.delete(cx, at).await? {
             return Err(Error::NotFound);
         }
-        match self.inner.style {
+        match self.inner.settings.style {
             ResponseStyle::Table => Ok(Reply::empty(StatusCode::NO_CONTENT)),
             ResponseStyle::Examples => Ok(notice(&format!("The {} was deleted.", words(at.kind)))),
         }
@@ -197,7 +197,7 @@ impl Api {
             action_fields: self.writable(helper.records()),
             person_fields: self.writable(Kind::Person),
             functions: &self.inner.functions,
-            atomic: self.inner.atomic,
+            atomic: self.inner.settings.atomic,
             anonymous: cx.is_anonymous(),
         };
         self.bodies(cx).plan(&call, body)
@@ -212,7 +212,9 @@ impl Api {
         let outcome = match self.inner.helpers.get(&plan.helper) {
             Some(Runner::Native(runner)) => runner.run(cx, plan).await,
             Some(Runner::Composed) => {
-                Composed { slots: &self.inner.slots, matching: self.inner.matching.as_ref() }.run(cx, plan).await
+                Composed { slots: &self.inner.slots, matching: self.inner.settings.matching.as_ref() }
+                    .run(cx, plan)
+                    .await
             }
             None => Err(Error::NotImplemented),
         };
@@ -244,7 +246,7 @@ impl Api {
             return self.invalid(Some(entry.kind), &outcome.problems());
         }
         let mut body = Vec::with_capacity(2048);
-        let examples = self.inner.style == ResponseStyle::Examples;
+        let examples = self.inner.settings.style == ResponseStyle::Examples;
         hal::non_atomic(&self.hal(&cx.base), outcome, cx.is_anonymous(), examples, &mut body);
         Reply::hal(StatusCode::BAD_REQUEST, body)
     }

@@ -22,6 +22,6 @@ pub use name::{
     HelperName, HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
     RecordSignature, RecordSubmission, Schedule,
 };
-pub use native::{join_identifiers, recognise, recorded};
+pub use native::{join_identifiers, oldest, recognise, recorded};
 pub use outcome::{Entry, EntryStatus, Outcome, RawOutcome};
 pub use plan::{Plan, RawPlan, Scheduling};

@@ -2,6 +2,8 @@
 //!
 //! None of it waits or stores: each function asks the caller, who is inside a transaction of the caller's own.
 
+use std::collections::HashSet;
+
 use super::{MatchKey, Merge, PersonMatching};
 use crate::{
     draft::{Draft, RawDraft},
@@ -48,8 +50,21 @@ pub fn recognise<K: Ord>(
             known => return Ok(known),
         }
     }
+    oldest(matching.keys(&posted.identifiers, &posted.fields), find)
+}
+
+/// What the keys of a matching method find together: the first key decides, and e-mail addresses behind each other together,
+/// of which the oldest counts ([`PersonMatching::keys`]).
+///
+/// # Errors
+///
+/// What `find` returns.
+pub fn oldest<K: Ord, E>(
+    keys: Vec<MatchKey>,
+    mut find: impl FnMut(&MatchKey) -> Result<Option<K>, E>,
+) -> Result<Option<K>, E> {
     let mut oldest: Option<K> = None;
-    for key in matching.keys(&posted.identifiers, &posted.fields) {
+    for key in keys {
         let is_email = matches!(key, MatchKey::Email(_));
         if oldest.is_some() && !is_email {
             break;
@@ -76,8 +91,10 @@ pub fn join_identifiers(
     mut is_taken: impl FnMut(&Identifier) -> Result<bool>,
 ) -> Result<Option<Vec<Identifier>>> {
     let mut all = known.to_vec();
+    // A body may hold very many.
+    let stored: HashSet<&Identifier> = known.iter().collect();
     for (place, identifier) in posted.iter().enumerate() {
-        if all.contains(identifier) {
+        if stored.contains(identifier) {
             continue;
         }
         match (is_taken(identifier)?, merge) {

@@ -170,6 +170,17 @@ fn cap_07_a_capability_can_be_taken_away() {
     assert_eq!(server.get(&format!("{petition}/signatures")).problems(), ["NOT_IMPLEMENTED "], "ERR-07");
 }
 
+/// The order of the calls does not matter, and saying it twice says nothing more.
+#[test]
+fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
+    let store = Arc::new(Memory::default());
+    let api = builder().without("petitions.list").without("petitions.list").without("helper.record_signature");
+    let api = everything(api, &store).build().unwrap();
+    assert_eq!(api.verdict(&Method::GET, &all(Kind::Petition)), Verdict::NotImplemented, "CAP-07");
+    assert!(!api.helpers().any(|helper| helper == HelperName::RecordSignature), "CAP-07");
+    assert!(problems(builder().without("people.fly"))[0].contains("`people.fly`"), "CAP-07");
+}
+
 #[test]
 fn err_07_an_unsupported_method_is_500_and_a_missing_record_404() {
     let server = Server::with(|api| api);

@@ -19,16 +19,16 @@ impl ApiBuilder {
         if self.base.is_none() {
             problems.push("no base URL: call `.base_url(\"https://.../api/v1/\")`".to_owned());
         }
-        if self.authenticator.is_none() {
+        if self.settings.authenticator.is_none() {
             problems.push("nobody tells who calls: call `.authenticator(...)`".to_owned());
         }
-        if !Identifier::is_system_name(&self.vendor.namespace) {
-            problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.vendor.namespace));
+        if !Identifier::is_system_name(&self.settings.vendor.namespace) {
+            problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.settings.vendor.namespace));
         }
         if let Some(own) = &self.own {
-            problems.extend(own.problems(&self.vendor.namespace, self.dialect.prefix()));
+            problems.extend(own.problems(&self.settings.vendor.namespace, self.dialect.prefix()));
         }
-        let Sizes { page, max_page, .. } = self.sizes;
+        let Sizes { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
             problems.push(format!("pages of {page} with at most {max_page} records cannot be"));
         }
@@ -45,7 +45,7 @@ impl ApiBuilder {
                         missing.join(", ")
                     ));
                 }
-                if self.atomic {
+                if self.settings.atomic {
                     problems.push(format!("the composed helper {} cannot be atomic: run it natively", helper.as_str()));
                 }
             }

@@ -1,0 +1,56 @@
+//! What is registered and yet not offered (CAP-07, CAP-10).
+
+use super::ApiBuilder;
+use crate::{
+    auth::Operation,
+    helper::{FunctionName, HelperName},
+    model::Kind,
+    value::ClosedEnum,
+};
+
+impl ApiBuilder {
+    /// Takes away what was asked for by [`ApiBuilder::without`] and [`ApiBuilder::helpers_only`].
+    pub(super) fn take_away(&mut self) {
+        for capability in std::mem::take(&mut self.without) {
+            if self.take_capability(&capability) {
+                self.without.insert(capability);
+            } else {
+                self.wrong.push(format!("`{capability}` is no capability that is registered"));
+            }
+        }
+        for slots in self.kinds.values_mut() {
+            slots.withheld.extend_from_slice(self.withheld);
+            if self.withheld.contains(&Operation::List) {
+                slots.under.clear();
+            }
+        }
+    }
+
+    fn take_capability(&mut self, capability: &str) -> bool {
+        let Some((area, name)) = capability.split_once('.') else { return false };
+        match area {
+            "haf" => FunctionName::parse(name).is_some(),
+            "helper" => {
+                let helper = HelperName::ALL.iter().find(|helper| helper.as_str() == name);
+                helper.is_some_and(|helper| self.helpers.remove(helper).is_some())
+            }
+            _ => Kind::from_plural(area).is_some_and(|kind| self.take_operation(kind, name)),
+        }
+    }
+
+    fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
+        if let Some(below) = operation.strip_prefix("sub.") {
+            let slots = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
+            let Some(slots) = slots.filter(|slots| slots.under.contains(&kind)) else { return false };
+            slots.under.retain(|parent| *parent != kind);
+            return true;
+        }
+        let Some(slots) = self.kinds.get_mut(&kind) else { return false };
+        let operation = Operation::ALL.iter().copied().find(|known| known.as_str() == operation);
+        operation.is_some_and(|operation| {
+            let offered = slots.offers(operation);
+            slots.withheld.push(operation);
+            offered
+        })
+    }
+}
