@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::Method;
@@ -128,6 +128,8 @@ pub(crate) struct Cx {
     first: AtomicUsize,
     last: AtomicUsize,
     seen: Mutex<BTreeMap<String, Seen>>,
+    /// A row broke at whose failure the run ends: there is nothing more to see.
+    enough: AtomicBool,
 }
 
 impl Cx {
@@ -143,6 +145,7 @@ impl Cx {
             first: AtomicUsize::new(0),
             last: AtomicUsize::new(0),
             seen: Mutex::default(),
+            enough: AtomicBool::new(false),
         }
     }
 
@@ -233,6 +236,9 @@ impl Cx {
     }
 
     fn look(&self, row: &str, verdict: Verdict, found: impl FnOnce() -> String, smallest: &[String]) {
+        if verdict == Verdict::Breaks && self.run.ends_at(row) {
+            self.enough.store(true, Ordering::Relaxed);
+        }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = all.entry(row.to_owned()).or_default();
         let list = match verdict {
@@ -275,8 +281,11 @@ impl Cx {
         self.last.store(number, Ordering::Relaxed);
     }
 
-    /// Whether one more request may be sent: neither forbidden nor over the budget.
+    /// Whether one more request may be sent: neither forbidden, nor over the budget, nor after all that a run was for.
     pub(crate) fn may_send(&self, method: &Method) -> Result<(), Stop> {
+        if self.enough.load(Ordering::Relaxed) {
+            return Err(Stop::Failed);
+        }
         let settings = &self.run.settings;
         if !settings.writes && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
             return Err(Stop::Disabled("writes are not allowed on this target".to_owned()));

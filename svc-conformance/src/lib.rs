@@ -34,6 +34,7 @@
 #![expect(dead_code, reason = "the checks of the areas that are still to come use the rest of the engine")]
 
 mod address;
+mod answer;
 pub mod catalogue;
 mod check;
 mod checks;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::check::Intensity;
+use crate::catalogue::{Level, Row};
+use crate::check::{Cx, Intensity};
 use crate::condition::{Facts, Met};
 use crate::declared::Declared;
 use crate::journal::Journal;
@@ -32,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) rate: Option<f64>,
     /// How far the server's clock may be from this one (TYP-15).
     pub(crate) clock_tolerance: Duration,
+    /// The rows at whose first confirmed failure the run ends; any MUST row where none is named.
+    pub(crate) stop_at: Option<BTreeSet<String>>,
 }
 
 impl Default for Settings {
@@ -49,6 +52,7 @@ impl Default for Settings {
             records: 50_000,
             rate: None,
             clock_tolerance: Duration::from_mins(5),
+            stop_at: None,
         }
     }
 }
@@ -77,6 +81,13 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) const fn facts(&self) -> Facts<'_> {
         Facts { declared: &self.declared, keys: &self.keys, met: &self.met }
+    }
+
+    /// Whether a failure of this row, once confirmed, ends the run.
+    pub(crate) fn ends_at(&self, id: &str) -> bool {
+        let Some(rows) = &self.settings.stop_at else { return false };
+        let binds = |row: &Row| row.level == Level::Must && self.facts().applies(&row.id, &row.condition).is_ok();
+        (rows.is_empty() || rows.contains(id)) && Cx::row(id).is_some_and(binds)
     }
 
     /// The most records of a page (LIM-01), as declared.

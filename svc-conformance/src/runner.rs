@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::catalogue::{Catalogue, Level, Row};
+use crate::catalogue::{Catalogue, Row};
 use crate::check::{Check, Cx, Running, Stop};
 use crate::outcome::{Finding, Seen};
 use crate::recorder::Exchange;
@@ -68,7 +68,7 @@ pub(crate) async fn run(
         }
     };
     let mut order: Vec<&Check> = all.iter().collect();
-    if let Some(rows) = selection.stop_at.as_ref().filter(|rows| !rows.is_empty()) {
+    if let Some(rows) = run.settings.stop_at.as_ref().filter(|rows| !rows.is_empty()) {
         let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
     }
@@ -77,25 +77,21 @@ pub(crate) async fn run(
     let mut stopped = false;
     for check in order {
         tell(check.id, ran.len(), confirmed.len());
+        if stopped {
+            ran.push(Ran::without(*check, End::Disabled("the run ended at an earlier failure".to_owned())));
+            continue;
+        }
         let one = match reason_not_to_run(run, catalogue, all, selection, check) {
             Some(end) => Ran::without(*check, end),
-            None if stopped => Ran::without(*check, End::Disabled("the run ended at an earlier failure".to_owned())),
             None => attempts(run, *check, &confirmed).await,
         };
-        confirmed.extend(one.seen.iter().filter(|(_, seen)| !seen.broke.is_empty()).map(|(row, _)| row.clone()));
-        if let Some(rows) = &selection.stop_at {
-            stopped = stopped || confirmed.iter().any(|id| ends_run(run, catalogue, rows, id));
-        }
+        let broken = || one.seen.iter().filter(|(_, seen)| !seen.broke.is_empty()).map(|(row, _)| row.clone());
+        stopped = broken().any(|id| run.ends_at(&id));
+        confirmed.extend(broken());
         ran.push(one);
     }
     tell("", ran.len(), confirmed.len());
     ran
-}
-
-/// Whether the failure of this row ends a run that ends at failures.
-fn ends_run(run: &Run, catalogue: &Catalogue, rows: &[String], id: &String) -> bool {
-    let binds = |row: &Row| row.level == Level::Must && run.facts().applies(&row.id, &row.condition).is_ok();
-    catalogue.row(id).is_some_and(binds) && (rows.is_empty() || rows.contains(id))
 }
 
 /// Why a check is left out of a run.
@@ -106,8 +102,8 @@ pub(crate) fn reason_not_to_run(
     selection: &Selection,
     check: &Check,
 ) -> Option<End> {
-    let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| check.covers(row)).collect();
-    if !selection.has_check(check, &rows, all) {
+    let rows = || catalogue.rows().iter().filter(|row| check.covers(row)).collect::<Vec<&Row>>();
+    if !selection.is_everything() && !selection.has_check(check, &rows(), all) {
         return Some(End::Disabled("not selected".to_owned()));
     }
     if check.intensity > run.settings.intensity {

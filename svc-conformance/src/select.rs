@@ -11,8 +11,6 @@ use crate::suite::SuiteError;
 pub(crate) struct Selection {
     pub(crate) only: Vec<String>,
     pub(crate) except: Vec<String>,
-    /// End at the first confirmed failure; of one of these rows if any is named.
-    pub(crate) stop_at: Option<Vec<String>>,
 }
 
 impl Selection {
@@ -25,6 +23,11 @@ impl Selection {
             }
         }
         Ok(())
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) const fn is_everything(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty()
     }
 
     /// Whether a row is asked for.

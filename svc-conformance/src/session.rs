@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{HeaderMap, Method, Request};
+use http::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::address;
+pub(crate) use crate::answer::{Answer, Record, descriptions};
 use crate::check::{Cx, Stop};
 use crate::passive;
 use crate::target::TargetError;
@@ -32,30 +33,6 @@ pub(crate) enum Caller {
 pub(crate) struct Client<'c> {
     pub(crate) cx: &'c Cx,
     pub(crate) caller: Caller,
-}
-
-/// One answer, with what was asked.
-#[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    pub(crate) method: Method,
-    pub(crate) url: String,
-    /// The request in one line, for messages; without keys.
-    pub(crate) request: String,
-    pub(crate) number: usize,
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-    /// `Null` unless the body is JSON.
-    pub(crate) json: Value,
-    pub(crate) prefix: String,
-}
-
-/// A representation and the address of the document that it came in, against which its links resolve.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Record {
-    pub(crate) url: String,
-    pub(crate) json: Value,
-    pub(crate) prefix: String,
 }
 
 impl Client<'_> {
@@ -247,6 +224,9 @@ impl Client<'_> {
             if pages.len() >= MOST_PAGES {
                 return Err(Stop::Inconclusive(format!("the collection has more than {MOST_PAGES} pages")));
             }
+            if !pages.is_empty() {
+                self.cx.run.met.add("second_page");
+            }
             let answer = self.get(&url).await?;
             if answer.status != 200 {
                 self.cx.holds("COL-31", false, || answer.to_string());
@@ -290,167 +270,4 @@ fn waiting(answer: &Answer) -> Option<Duration> {
     }
     let seconds = answer.header("retry-after")?.trim().parse::<u64>().ok()?;
     Some(Duration::from_secs(seconds.clamp(1, 30)))
-}
-
-impl Answer {
-    /// Whether the status is one of success.
-    pub(crate) const fn is_success(&self) -> bool {
-        matches!(self.status, 200..=299)
-    }
-
-    /// Whether the status is one of a create: 200 and 201 are both conformant (CRU-13).
-    pub(crate) const fn is_created(&self) -> bool {
-        matches!(self.status, 200 | 201)
-    }
-
-    /// Whether the request was refused.
-    pub(crate) const fn is_refused(&self) -> bool {
-        matches!(self.status, 400..=499)
-    }
-
-    pub(crate) fn record(&self) -> Record {
-        Record { url: self.url.clone(), json: self.json.clone(), prefix: self.prefix.clone() }
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    /// The error object (ERR-01), if there is one.
-    pub(crate) fn error(&self) -> Option<&Value> {
-        self.json.get(format!("{}:error", self.prefix)).filter(|error| error.is_object())
-    }
-
-    /// The outcome of each resource (ERR-20).
-    pub(crate) fn entries(&self) -> &[Value] {
-        self.error().and_then(|error| error["resource_status"].as_array()).map_or(&[], Vec::as_slice)
-    }
-
-    /// Every description, under either spelling of its entry (ERR-33), or bare at the top (ERR-02).
-    pub(crate) fn problems(&self) -> Vec<Problem> {
-        if self.error().is_some() {
-            return self.entries().iter().flat_map(descriptions).map(Problem::read).collect();
-        }
-        match &self.json {
-            Value::Array(list) => list.iter().map(Problem::read).collect(),
-            Value::Object(object) if object.contains_key("error_code") || object.contains_key("description") => {
-                vec![Problem::read(&self.json)]
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether the answer is a 400 with a description that names this property.
-    pub(crate) fn names(&self, property: &str) -> bool {
-        self.status == 400 && self.problems().iter().any(|p| p.properties.iter().any(|name| name == property))
-    }
-
-    /// Whether the answer is a 400 with this code that names this property.
-    pub(crate) fn refuses(&self, code: &str, property: &str) -> bool {
-        let same = |p: &Problem| p.code == code && p.properties.iter().any(|name| name == property);
-        self.status == 400 && self.problems().iter().any(same)
-    }
-}
-
-impl std::fmt::Display for Answer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text: String = self.text().chars().take(600).collect();
-        write!(f, "{} -> {} {text}", self.request, self.status)
-    }
-}
-
-/// One description of an error (ERR-24 to ERR-28).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) code: String,
-    pub(crate) properties: Vec<String>,
-    /// Whether it names properties at all; it need not (ERR-26).
-    pub(crate) has_properties: bool,
-    pub(crate) hint: Option<String>,
-}
-
-impl Problem {
-    fn read(value: &Value) -> Self {
-        let code = value.get("error_code").or_else(|| value.get("code")).and_then(Value::as_str);
-        let properties = value["properties"].as_array().map_or(&[][..], Vec::as_slice);
-        Self {
-            code: code.unwrap_or_default().to_owned(),
-            properties: properties.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
-            has_properties: value["properties"].is_array(),
-            hint: value["hint"].as_str().map(ToOwned::to_owned),
-        }
-    }
-}
-
-/// The descriptions of one entry, under either spelling (ERR-33).
-pub(crate) fn descriptions(entry: &Value) -> &[Value] {
-    let list = entry.get("error_descriptions").or_else(|| entry.get("errors"));
-    list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-impl Record {
-    /// The absolute address under a relation as it stands, such as `self` or `next`.
-    pub(crate) fn link(&self, rel: &str) -> Option<String> {
-        let href = self["_links"].get(rel)?.get("href")?.as_str()?;
-        address::resolve(&self.url, href)
-    }
-
-    /// The absolute address under a relation of the interface, without prefix.
-    pub(crate) fn href(&self, name: &str) -> Option<String> {
-        self.link(&format!("{}:{name}", self.prefix))
-    }
-
-    /// As [`Record::href`]; what lacks it ends the check.
-    pub(crate) fn leads(&self, name: &str) -> Result<String, Stop> {
-        self.href(name).ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", self.short())))
-    }
-
-    /// The record's own address (HAL-16).
-    pub(crate) fn own(&self) -> Result<String, Stop> {
-        self.link("self").ok_or_else(|| Stop::Inconclusive(format!("there is no link self in {}", self.short())))
-    }
-
-    /// The members of a page (COL-28).
-    pub(crate) fn embedded(&self) -> Vec<Self> {
-        let mut lists = self["_embedded"].as_object().into_iter().flat_map(serde_json::Map::values);
-        let list = lists.find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
-        list.iter().map(|json| Self { json: json.clone(), ..self.clone() }).collect()
-    }
-
-    /// The identifiers (TYP-13).
-    pub(crate) fn identifiers(&self) -> Vec<&str> {
-        let list = self["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
-        list.iter().filter_map(Value::as_str).collect()
-    }
-
-    /// Whether the record carries an identifier.
-    pub(crate) fn carries(&self, identifier: &str) -> bool {
-        self.identifiers().contains(&identifier)
-    }
-
-    /// The record in a few words.
-    pub(crate) fn short(&self) -> String {
-        self.json.to_string().chars().take(500).collect()
-    }
-}
-
-impl std::ops::Index<&str> for Answer {
-    type Output = Value;
-
-    /// A member of the body; null where there is none.
-    fn index(&self, name: &str) -> &Value {
-        self.json.get(name).unwrap_or(&Value::Null)
-    }
-}
-
-impl std::ops::Index<&str> for Record {
-    type Output = Value;
-
-    fn index(&self, name: &str) -> &Value {
-        self.json.get(name).unwrap_or(&Value::Null)
-    }
 }

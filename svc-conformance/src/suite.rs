@@ -1,89 +1,26 @@
 //! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
 
-use std::collections::BTreeMap;
+mod keys;
+mod prepare;
+
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http::Request;
-use http::header::HeaderName;
-use serde_json::Value;
-
-use crate::address;
 use crate::catalogue::{Catalogue, Row};
 use crate::check::{Check, Intensity};
 use crate::checks;
 use crate::clean_up;
-use crate::condition::Met;
-use crate::declared::{self, Declaration, DeclarationError, Declared, Source};
-use crate::journal::{Journal, Started};
+use crate::declared::{Declaration, DeclarationError, Source};
 use crate::plan::{Plan, Planned};
 use crate::profile::Profile;
-use crate::recorder::Recorder;
 use crate::report::Report;
-use crate::run::{Run, Settings};
+use crate::run::Settings;
 use crate::runner;
-use crate::seed::Seed;
 use crate::select::{Selection, Waiver};
 use crate::target::{Target, TargetError};
 
-/// The keys that a run may use.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Keys {
-    pub(crate) primary: Option<String>,
-    pub(crate) other_tenant: Option<String>,
-    pub(crate) restricted: Option<(String, String)>,
-}
-
-impl Keys {
-    /// No key: only what needs none can be judged.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// The key that may do everything the server declares.
-    #[must_use]
-    pub fn primary(key: impl Into<String>) -> Self {
-        Self { primary: Some(key.into()), ..Self::default() }
-    }
-
-    /// A key whose data is apart from that of the primary key (COL-02, AUT-02).
-    #[must_use]
-    pub fn other_tenant(mut self, key: impl Into<String>) -> Self {
-        self.other_tenant = Some(key.into());
-        self
-    }
-
-    /// A key that lacks one operation, such as `people.create` (AUT-04).
-    #[must_use]
-    pub fn restricted(mut self, key: impl Into<String>, lacks: impl Into<String>) -> Self {
-        self.restricted = Some((key.into(), lacks.into()));
-        self
-    }
-
-    /// Every key with the name that stands for it in recordings.
-    pub(crate) fn secrets(&self) -> Vec<(String, String)> {
-        let restricted = self.restricted.as_ref().map(|(key, _)| key);
-        let keys = [
-            (self.primary.as_ref(), "<key>"),
-            (self.other_tenant.as_ref(), "<other key>"),
-            (restricted, "<restricted key>"),
-        ];
-        keys.into_iter().filter_map(|(key, name)| Some((key?.clone(), name.to_owned()))).collect()
-    }
-}
-
-impl std::fmt::Debug for Keys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Keys")
-            .field("primary", &self.primary.is_some())
-            .field("other_tenant", &self.other_tenant.is_some())
-            .field("restricted", &self.restricted.as_ref().map(|(_, lacks)| lacks))
-            .finish()
-    }
-}
+pub use keys::Keys;
 
 /// How far a run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -254,7 +191,7 @@ impl Suite {
     /// observe those rows come first.
     #[must_use]
     pub fn stop_at_failure(mut self, rows: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.selection.stop_at = Some(rows.into_iter().map(Into::into).collect());
+        self.settings.stop_at = Some(rows.into_iter().map(Into::into).collect());
         self
     }
 
@@ -368,90 +305,5 @@ impl Suite {
             Planned::new(check, left_out.map(|end| end.reason().to_owned()), &rows, intensity)
         };
         Ok(Plan::new(run.target.base(), rows, all.iter().map(planned).collect()))
-    }
-
-    /// Reaches the target and finds out what it declares.
-    async fn prepare(&self) -> Result<Run, SuiteError> {
-        let recorder = Arc::new(Recorder::new(self.keys.secrets()));
-        let mut settings = self.settings.clone();
-        settings.writes = self.profile != Profile::ReadOnly && self.writes.unwrap_or_else(|| self.target.is_local());
-        let (mut text, source) = match &self.stated {
-            Stated::Given(declaration, source) => {
-                self.fetch(&recorder, self.target.base(), None).await?;
-                (declaration.as_ref().clone(), *source)
-            }
-            Stated::Published => (self.published(&recorder).await?, Source::Published),
-        };
-        if let Some(prefix) = &self.prefix {
-            text.dialect.prefix.clone_from(prefix);
-        }
-        if let Some(name) = &self.key_header {
-            text.dialect.key_header.clone_from(name);
-        }
-        let token = Seed::new(settings.seed).of("run").token();
-        let declared = Declared::new(text, source);
-        let started = Started {
-            token: token.clone(),
-            base: self.target.base().to_owned(),
-            prefix: declared.text.dialect.prefix.clone(),
-            key_header: declared.text.dialect.key_header.clone(),
-            identifiers: declared.has_identifiers(),
-            began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
-        };
-        let journal = Journal::open(self.journal.as_deref(), started)?;
-        Ok(Run {
-            target: Arc::clone(&self.target),
-            declared,
-            keys: self.keys.clone(),
-            settings,
-            token,
-            recorder,
-            journal,
-            met: Met::default(),
-            relations: crate::passive::Relations::default(),
-            firsts: Mutex::default(),
-            choices: Mutex::new(BTreeMap::new()),
-            pace: Mutex::default(),
-        })
-    }
-
-    /// The declaration that the entry point links (UND-40).
-    async fn published(&self, recorder: &Recorder) -> Result<Declaration, SuiteError> {
-        let base = self.target.base();
-        let mut entry = self.fetch(recorder, base, None).await?;
-        if !(200..300).contains(&entry.0) {
-            // Some servers show nothing to strangers; the default header is the only one that can be known here.
-            let header = self.key_header.clone().unwrap_or_else(|| declared::Declaration::default().dialect.key_header);
-            let key = self.keys.primary.as_ref().map(|key| (header, key.clone()));
-            entry = self.fetch(recorder, base, key).await?;
-        }
-        let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
-        let link = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"));
-        let href = link.and_then(|(_, link)| link["href"].as_str()).and_then(|href| address::resolve(base, href));
-        let none = || SuiteError::NotPublished(format!("the entry point {base} has no link to its capabilities"));
-        let (status, document) = self.fetch(recorder, &href.ok_or_else(none)?, None).await?;
-        if status != 200 {
-            return Err(SuiteError::NotPublished(format!("its address answers {status}")));
-        }
-        Ok(declared::read(&document.to_string())?)
-    }
-
-    async fn fetch(
-        &self,
-        recorder: &Recorder,
-        url: &str,
-        key: Option<(String, String)>,
-    ) -> Result<(u16, Value), SuiteError> {
-        let broken = || SuiteError::Usage(format!("`{url}` is no address"));
-        let mut request = Request::get(url).body(Bytes::new()).map_err(|_| broken())?;
-        if let Some((name, key)) = key {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken())?;
-            request.headers_mut().insert(name, key.parse().map_err(|_| broken())?);
-        }
-        let began = Instant::now();
-        let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
-        recorder.record("declaration", &request, &answer, began.elapsed());
-        let response = answer?;
-        Ok((response.status().as_u16(), serde_json::from_slice(response.body()).unwrap_or(Value::Null)))
     }
 }

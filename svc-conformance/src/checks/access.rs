@@ -151,6 +151,12 @@ impl Subject {
 /// Writes with a key that is none, and without one, are refused and change nothing; with the key they are not refused.
 async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
+    let declared = cx.declared();
+    if let Some(of) = declared.kinds().find(|of| of.under.is_none() && declared.offers(of.one, "create")) {
+        let body = cx.marked(&crate::world::least(cx, of.one));
+        let answer = api.post(&api.collection(of.many).await?, &body).await?;
+        both(cx, &["AUT-01", "HAL-10"], !is_refused(&answer), || format!("with the key: {answer}"));
+    }
     let subject = Subject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
         both(cx, &["AUT-03", "ERR-08"], answer.status == 401, || format!("with a key that is none: {answer}"));

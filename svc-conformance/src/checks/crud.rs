@@ -1,5 +1,6 @@
 //! Create, update and delete (CRU); values and their changes are looked at in `round_trip`.
 
+use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::same::{Each, holds, identified, is_one, kept, must, part};
@@ -39,7 +40,8 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("cru/delete-submission", &["CRU-09", "CRU-14", "ERR-17"], |cx| Box::pin(delete(cx)))
         .about("submission")
         .needs("submissions.delete"),
-    Check::new("cru/created-is-there", &["CRU-13", "CRU-22", "ERR-13"], |cx| Box::pin(created(cx))).needs("*.create"),
+    Check::new("cru/created-is-there", &["CRU-13", "CRU-22", "ERR-13", "TYP-15"], |cx| Box::pin(created(cx)))
+        .needs("*.create"),
     Check::new("cru/deleted-is-gone", &["CRU-14", "ERR-17", "ERR-11"], |cx| Box::pin(deleted(cx))).needs("*.delete"),
     Check::new("cru/put-back", &["CRU-15", "CRU-16"], |cx| Box::pin(put_back(cx))).needs("*.update"),
 ];
@@ -282,7 +284,14 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
     let (one, declared) = (kind.one, cx.declared());
     let api = cx.api();
     let sample = part(cx, one, &json!({"origin_system": "Elsewhere", "title": "A title", "given_name": "Ada"}));
+    let began = Utc::now();
     let made = api.make(one, &sample).await?;
+    let new = kind.under.is_some() || declared.offers(one, "create") || one == "person";
+    if let Some(created) = made["created_date"].as_str().and_then(instant).filter(|_| new) {
+        let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
+        let fits = created >= began - tolerance && created <= Utc::now() + tolerance;
+        cx.holds("TYP-15", fits, || format!("created after {began}, created_date is {created}: {}", made.short()));
+    }
     if declared.offers(one, "read") {
         let answer = api.get(&made.own()?).await?;
         let found = answer.status == 200 && answer.json.is_object();

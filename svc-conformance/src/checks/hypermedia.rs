@@ -34,6 +34,7 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
     for of in tops(cx) {
         let body = alike::filled(cx, of.one);
         let made = [api.make(of.one, &body).await?, api.make(of.one, &json!({})).await?];
+        other_way_round(cx, &api, &made).await?;
         for record in &made {
             let answer = api.get(&record.own()?).await?;
             let alone = answer.record();
@@ -53,6 +54,22 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
                 format!("`self` of {} leads to {again}", alone.short())
             });
         }
+    }
+    Ok(())
+}
+
+/// `self` of a record that was read after another one leads to the record itself, not to what was read before.
+async fn other_way_round(cx: &Cx, api: &Client<'_>, made: &[Record; 2]) -> Result<(), Stop> {
+    let mut read = Vec::new();
+    for record in made {
+        read.push(api.get(&record.own()?).await?.record());
+    }
+    for (alone, record) in read.iter().zip(made) {
+        let Some(url) = alone.link("self").filter(|_| is_one(alone, record)) else { continue };
+        let again = api.get(&url).await?;
+        cx.holds("HAL-16", again.status == 200 && is_one(&again.record(), record), || {
+            format!("`self` of {} leads to {again}", alone.short())
+        });
     }
     Ok(())
 }

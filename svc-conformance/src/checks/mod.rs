@@ -9,7 +9,9 @@ mod access;
 mod actions;
 mod alike;
 mod answers;
+mod below;
 mod canvasses;
+mod changes;
 mod collections;
 mod concurrent;
 mod crud;
@@ -37,7 +39,7 @@ pub(crate) fn all() -> Vec<Check> {
         entry::CHECKS,
         hypermedia::CHECKS,
         collections::CHECKS,
-        collections::NESTED,
+        below::CHECKS,
         access::CHECKS,
         errors::CHECKS,
         limits::CHECKS,

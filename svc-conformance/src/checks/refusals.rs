@@ -100,16 +100,14 @@ impl Place {
     }
 }
 
-/// Every fault, or some of them at the least intensity.
+/// Every fault; at the least intensity every closed list and some of the others.
 fn chosen(cx: &Cx, one: &str) -> Vec<Fault> {
-    let mut faults = generate::faults(cx, one);
-    let most = cx.cases(12, 400, 400);
-    if faults.len() > most {
-        let step = faults.len().div_ceil(most.max(1));
-        let shift = cx.rng("which").below(step);
-        faults = faults.into_iter().enumerate().filter(|(at, _)| at % step == shift).map(|(_, fault)| fault).collect();
-    }
-    faults
+    let (mut lists, others): (Vec<Fault>, Vec<Fault>) =
+        generate::faults(cx, one).into_iter().partition(|fault| fault.is_list);
+    let step = others.len().div_ceil(cx.cases(8, 400, 400)).max(1);
+    let shift = cx.rng("which").below(step);
+    lists.extend(others.into_iter().skip(shift).step_by(step));
+    lists
 }
 
 async fn creates(cx: &Cx) -> Result<(), Stop> {

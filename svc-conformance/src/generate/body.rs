@@ -38,7 +38,7 @@ pub(crate) fn part(declared: &Declared, one: &str, names: &[&str], unique: &str)
     }
     let one = one.to_owned();
     let whole = maker.object(&fields, &one, "", "", 0)?;
-    Some(whole.prop_map(move |body| consistent(&one, body)).boxed())
+    Some(whole.prop_map(move |body| consistent(&one, Turn::Some, body)).boxed())
 }
 
 /// A valid body of a kind; nothing where the kind has no field that can be written.
@@ -47,7 +47,7 @@ pub(crate) fn body(declared: &Declared, one: &str, turn: Turn, unique: &str) -> 
     let fields = declared.fields(one)?;
     let one = one.to_owned();
     let whole = maker.object(fields, &one, "", "", 0)?;
-    Some(whole.prop_map(move |body| consistent(&one, body)).boxed())
+    Some(whole.prop_map(move |body| consistent(&one, turn, body)).boxed())
 }
 
 impl Maker<'_> {
@@ -124,15 +124,14 @@ impl Maker<'_> {
             return self.object(inner, owner, &path, name, 0);
         }
         let element = |at| self.object(inner, owner, &path, name, at);
-        let lists: [&[usize]; 3] = [&[0], &[0, 1, 2], &[]];
+        let lists: [&[usize]; 4] = [&[0, 1, 2, 3, 4], &[0, 1], &[], &[0]];
         let list = |indices: &[usize]| -> Option<BoxedStrategy<Value>> {
             let elements: Option<Vec<_>> = indices.iter().map(|at| element(*at)).collect();
             Some(elements?.prop_map(Value::Array).boxed())
         };
         if let Some(turn) = turn {
-            // The first turns have elements, so that their members are seen.
-            let length = [1_usize, 0, 1, 0, 2].get(turn % 5).copied().unwrap_or(0);
-            list(lists.get(length).copied().unwrap_or_default())
+            // Many, two, none, one.
+            list(lists.get(turn % 4).copied().unwrap_or_default())
         } else {
             let some: Vec<_> = lists.iter().filter_map(|indices| list(indices)).collect();
             Some(proptest::strategy::Union::new(some).boxed())
@@ -208,14 +207,15 @@ fn prune(value: &mut Value) {
 }
 
 /// The same body without what rules between fields forbid.
-fn consistent(one: &str, mut body: Value) -> Value {
+fn consistent(one: &str, turn: Turn, mut body: Value) -> Value {
     prune(&mut body);
     let Some(members) = body.as_object_mut() else { return body };
     match one {
         "person"
             // Either may follow from the other (RES-person-08, RES-person-09); one of them at a time is judged here.
             if members.contains_key("gender") && members.contains_key("gender_identity") => {
-                let drop = if members.len() % 2 == 0 { "gender" } else { "gender_identity" };
+                let at = if let Turn::All(turn) = turn { turn } else { members.len() };
+                let drop = if at.is_multiple_of(2) { "gender" } else { "gender_identity" };
                 members.remove(drop);
             }
         "question" => {

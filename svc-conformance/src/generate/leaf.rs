@@ -59,17 +59,22 @@ pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedSt
         Shape::Date => turned(place, vec![json!("2026-12-31"), json!("2028-02-29"), json!("1970-01-01")]),
         Shape::Enum => turned(place, listed()),
         Shape::Flexible => {
-            let mut values = listed();
-            values.extend([json!("free form"), json!("\u{fc}ber & more")]);
+            // Free text comes first: no list is so long that a few turns do not reach it.
+            let mut values = vec![json!("free form")];
+            values.extend(listed());
+            values.push(json!("\u{fc}ber & more"));
             turned(place, values)
         }
-        Shape::Texts => {
-            let texts = [json!(["one", "two", "\u{1f600} three"]), json!(["two", "one"]), json!([" a "]), json!([])];
-            turned(place, texts.into())
-        }
+        Shape::Texts => turned(place, lists(&["one", "two", "\u{1f600} three", "four", " five "])),
         Shape::Object => turned(place, vec![json!({})]),
         Shape::Objects | Shape::OneOrMany => turned(place, vec![json!([])]),
     }
+}
+
+/// Many texts, two of them, none, one.
+fn lists(texts: &[&str]) -> Vec<Value> {
+    let two: Vec<&str> = texts.iter().take(2).rev().copied().collect();
+    vec![json!(texts), json!(two), json!([]), json!(texts.get(..1).unwrap_or_default())]
 }
 
 /// Instants with and without fractions and offsets, and a leap day.
@@ -135,8 +140,7 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
         }
         ("event", "email_address") => texts(&["contact@example.org"]),
         ("event", "phone_number") => texts(&["12025550123"]),
-        ("person", "languages_spoken") => Some(vec![json!(["en", "pt-BR"]), json!(["zh-Hant-TW"]), json!([])]),
-        ("person", "ethnicities") => Some(vec![json!(["one", "two"]), json!(["two"]), json!([])]),
+        ("person", "languages_spoken") => Some(lists(&["zh-Hant-TW", "en", "pt-BR", "de", "fr"])),
         ("person", "preferred_language") | ("postal_address" | "event", "language") => texts(&["en", "fr", "de"]),
         ("person", "gender_identity") => texts(&["agender", "\u{1f308}"]),
         ("person", "handle") => texts(&["ada", "ada.lovelace"]),

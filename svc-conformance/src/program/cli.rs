@@ -202,9 +202,17 @@ pub(super) struct SelfTestOptions {
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
     pub(super) seeds: Range<u64>,
 
+    /// The seeds of more runs against faulty servers, at the least intensity
+    #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = more_seeds)]
+    pub(super) quick_seeds: Range<u64>,
+
     /// The seeds of the runs against odd but conformant servers
     #[arg(long, value_name = "A..B", default_value = "0..3", value_parser = seeds)]
     pub(super) odd_seeds: Range<u64>,
+
+    /// The seeds of more runs against odd but conformant servers, at the least intensity
+    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = more_seeds)]
+    pub(super) odd_quick_seeds: Range<u64>,
 
     /// How much each run does
     #[arg(long, value_enum, default_value_t = Intensity::Default)]
@@ -263,10 +271,15 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let range = more_seeds(text)?;
+    if range.is_empty() { Err(format!("`{text}` has no seed")) } else { Ok(range) }
+}
+
+/// As [`seeds`], but none is a number, too.
+fn more_seeds(text: &str) -> Result<Range<u64>, String> {
     let broken = || format!("`{text}` is no range of seeds: expected such as 0..20");
     let (start, end) = text.split_once("..").ok_or_else(broken)?;
-    let range = start.parse().map_err(|_| broken())?..end.parse().map_err(|_| broken())?;
-    if range.is_empty() { Err(broken()) } else { Ok(range) }
+    Ok(start.parse().map_err(|_| broken())?..end.parse().map_err(|_| broken())?)
 }
 
 fn report(text: &str) -> Result<(Format, PathBuf), String> {

@@ -4,13 +4,14 @@
 //! - [`fields`]: the fields that the catalogue names, row by row.
 //! - [`faults`]: faulty servers, with the rows that they break.
 //! - [`odd`]: odd but conformant servers.
-//! - [`score`]: runs the suite against all of them.
+//! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
 //! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
 
 pub mod faults;
 pub mod fields;
 pub mod mirror;
 pub mod odd;
+pub mod results;
 pub mod score;
 pub mod sight;
 pub mod subject;

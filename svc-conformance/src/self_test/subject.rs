@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
 use svc_core::draft::RawDraft;
 use svc_core::model::Kind;
@@ -12,7 +15,7 @@ use svc_tower::SvcService;
 use tempfile::TempDir;
 
 use super::mirror::{Mirror, Options};
-use super::wire::Wire;
+use super::wire::{Call, Wire};
 
 /// Base of the reference server's addresses.
 const REFERENCE: &str = "http://reference.example.org/api/v1/";
@@ -57,6 +60,9 @@ pub enum SubjectError {
     /// The interface.
     #[error("the interface: {0}")]
     Build(#[from] BuildError),
+    /// It publishes no declaration that can be read.
+    #[error("it publishes no declaration")]
+    Declaration,
     /// The first records.
     #[error("the first records: {0:?}")]
     Store(svc_core::Error),
@@ -111,6 +117,14 @@ impl Subject {
             restricted_key: Some(("k-narrow".to_owned(), "people.create".to_owned())),
             _folder: Some(folder),
         })
+    }
+
+    /// Reads a JSON document with its key.
+    pub(super) async fn get(&self, url: &str) -> Option<Value> {
+        let (header, value) = (HeaderName::from_static("svc-api-token"), HeaderValue::from_str(&self.key).ok()?);
+        let headers = HeaderMap::from_iter([(header, value)]);
+        let call = Call { method: Method::GET, uri: url.parse().ok()?, headers, body: Bytes::new() };
+        serde_json::from_slice(&self.wire.send(call).await.body).ok()
     }
 
     /// The same service behind another one.

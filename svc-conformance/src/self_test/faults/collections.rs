@@ -315,7 +315,9 @@ pub(super) fn faults() -> Vec<Fault> {
         }),
     ];
     faults.extend(NESTED.map(nested));
-    faults.extend(NESTED.iter().filter(|(owner, ..)| *owner != "person").copied().map(backlink));
+    // An answer need not lead to its submission.
+    faults
+        .extend(NESTED.iter().filter(|(owner, ..)| !matches!(*owner, "person" | "submission")).copied().map(backlink));
     faults
 }
 

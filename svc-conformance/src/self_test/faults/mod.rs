@@ -22,6 +22,7 @@ use svc_core::api::ApiBuilder;
 use super::mirror::Options;
 use super::subject::{Subject, SubjectError};
 use super::twist::Twist;
+use crate::declared::Declaration;
 
 pub use planted::{Planted, planted};
 
@@ -151,6 +152,23 @@ impl Over {
             Self::Reference(set_up) => Subject::reference(set_up).await,
         }
     }
+
+    /// The declaration that the correct service publishes.
+    ///
+    /// # Errors
+    /// It does not start, or publishes none.
+    pub async fn declaration(&self) -> Result<Declaration, SubjectError> {
+        published(&self.start().await?).await.ok_or(SubjectError::Declaration)
+    }
+}
+
+/// The declaration that a correct service publishes.
+async fn published(subject: &Subject) -> Option<Declaration> {
+    let entry = subject.get(&subject.base).await?;
+    let links = entry.get("_links")?.as_object()?;
+    let (_, link) = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"))?;
+    let url = crate::address::resolve(&subject.base, link.get("href")?.as_str()?)?;
+    crate::declared::read(&subject.get(&url).await?.to_string()).ok()
 }
 
 /// Every faulty server, in a fixed order.

@@ -1,0 +1,193 @@
+//! The collections below a record: those of a container, those of a person (COL-04 to COL-18, COL-30).
+
+use serde_json::json;
+
+use super::alike;
+use super::same::is_one;
+use crate::check::{Check, Cx, Stop};
+use crate::kinds::{Kind, kind};
+use crate::session::{Answer, Client, Record};
+
+macro_rules! below {
+    ($($row:literal $person:literal $one:literal $below:literal $of:literal;)*) => {
+        &[$(
+            Check::new($below, &[$row, "COL-30", "COL-31", "COL-23"], |cx| Box::pin(nested(cx))).about($one),
+            Check::new($of, &[$person], |cx| Box::pin(of_a_person(cx))).about($one),
+        )*
+            Check::new("col/taggings-of-a-person", &["COL-17"], |cx| Box::pin(of_a_person(cx))).about("tagging"),
+            Check::new("col/items-of-a-person", &["COL-18"], |cx| Box::pin(of_a_person(cx))).about("item"),
+            Check::new("col/answers-of-a-submission", &["COL-10", "COL-30"], |cx| Box::pin(of_a_submission(cx)))
+                .needs("submissions.sub.answers"),
+        ]
+    };
+}
+
+/// The collections below a container, and those below a person.
+pub(super) const CHECKS: &[Check] = below! {
+    "COL-04" "COL-14" "signature" "col/signatures" "col/signatures-of-a-person";
+    "COL-05" "COL-12" "submission" "col/submissions" "col/submissions-of-a-person";
+    "COL-06" "COL-11" "donation" "col/donations" "col/donations-of-a-person";
+    "COL-07" "COL-15" "outreach" "col/outreaches" "col/outreaches-of-a-person";
+    "COL-08" "COL-13" "attendance" "col/attendances" "col/attendances-of-a-person";
+    "COL-09" "COL-16" "answer" "col/answers" "col/answers-of-a-person";
+};
+
+/// The row of the collection below a container, and of the one below a person.
+fn rows(one: &str) -> Option<(&'static str, &'static str)> {
+    Some(match one {
+        "signature" => ("COL-04", "COL-14"),
+        "submission" => ("COL-05", "COL-12"),
+        "donation" => ("COL-06", "COL-11"),
+        "outreach" => ("COL-07", "COL-15"),
+        "attendance" => ("COL-08", "COL-13"),
+        "answer" => ("COL-09", "COL-16"),
+        "tagging" => ("", "COL-17"),
+        "item" => ("", "COL-18"),
+        _ => return None,
+    })
+}
+
+pub(super) fn none(what: impl Into<String>) -> Stop {
+    Stop::Inconclusive(what.into())
+}
+
+/// Whether an answer is that of a collection without members.
+fn is_empty(answer: &Answer) -> bool {
+    let Some(page) = answer.json.as_object() else { return false };
+    let empty = page.get("_embedded").is_none_or(|embedded| {
+        let lists = embedded.as_object();
+        lists.is_some_and(|lists| lists.values().all(|list| list.as_array().is_some_and(Vec::is_empty)))
+    });
+    answer.status == 200 && (page.is_empty() || (answer["total_records"] == 0 && empty))
+}
+
+/// A container of its own, with the address of the collection below it.
+pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, String), Stop> {
+    let declared = api.cx.declared();
+    let under = of.under.filter(|under| declared.lists_below(under, of.many));
+    let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
+    if !alike::can_make(api.cx, under) {
+        return Err(none(format!("no {under} can be created")));
+    }
+    let container = api.make(under, &json!({})).await?;
+    let container = if declared.offers(under, "read") { api.reread(&container).await? } else { container };
+    if let Some((row, _)) = rows(of.one).filter(|(row, _)| !row.is_empty()) {
+        let linked = container.href(of.many).is_some();
+        api.cx.must(row, linked, || format!("no link {} in {}", of.many, container.short()))?;
+    }
+    let url = container.leads(of.many)?;
+    Ok((container, url))
+}
+
+/// A new container has nobody below it, then exactly what is recorded there, each leading back to it.
+async fn nested(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
+    let (row, _) = rows(of.one).unwrap_or_default();
+    let (container, url) = container(&api, of).await?;
+    let answer = api.get(&url).await?;
+    for row in [row, "COL-30"] {
+        cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
+    }
+    cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
+    let person = api.person().await?;
+    let body = cx.marked(&crate::world::least(cx, of.one));
+    let record = api.act(&container, of.one, &person, &body).await?;
+    let members = one_member(cx, &api, &url, &[row, "COL-31", "COL-23"], &record).await?;
+    if let (Some(under), Some(member)) = (of.under, members)
+        && cx.declared().links(of.one, under)
+        && cx.declared().offers(under, "read")
+    {
+        let href = member.href(under);
+        let Some(href) = href else {
+            cx.holds(row, false, || format!("no link {under} in {}", member.short()));
+            return Ok(());
+        };
+        let back = api.get(&href).await?;
+        cx.holds(row, back.status == 200 && is_one(&back.record(), &container), || {
+            format!("the link {under} of {} does not lead back: {back}", member.short())
+        });
+    }
+    Ok(())
+}
+
+/// The collection has this member alone.
+async fn one_member(
+    cx: &Cx,
+    api: &Client<'_>,
+    url: &str,
+    rows: &[&str],
+    record: &Record,
+) -> Result<Option<Record>, Stop> {
+    let answer = api.get(url).await?;
+    let page = answer.record();
+    let members = page.embedded();
+    let right = answer.status == 200
+        && page["total_records"] == 1
+        && matches!(members.as_slice(), [one] if is_one(one, record));
+    for row in rows {
+        cx.holds(row, right, || format!("instead of {} alone: {answer}", record.short()));
+    }
+    Ok(members.into_iter().next().filter(|_| right))
+}
+
+/// A person's collection has exactly what that person did.
+async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
+    let (_, row) = rows(of.one).unwrap_or_default();
+    if !cx.declared().lists_below("person", of.many) {
+        return Err(none(format!("the {} of a person are not declared", of.many)));
+    }
+    if !alike::can_make(cx, "person") {
+        return Err(none("no person can be created"));
+    }
+    let under = of.under.ok_or_else(|| none("no container"))?;
+    let (person, other) = (api.person().await?, api.person().await?);
+    let container = api.make(under, &json!({})).await?;
+    let mut made = Vec::new();
+    for person in [&person, &other] {
+        let body = cx.marked(&crate::world::least(cx, of.one));
+        made.push(api.act(&container, of.one, person, &body).await?);
+    }
+    let Some(record) = made.first() else { return Ok(()) };
+    // A helper that does not match persons made one of its own.
+    let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person") {
+        api.reread(&person).await?
+    } else {
+        api.follow(record, "person").await?
+    };
+    let linked = person.href(of.many).is_some();
+    cx.must(row, linked, || format!("no link {} in {}", of.many, person.short()))?;
+    let url = person.leads(of.many)?;
+    one_member(cx, &api, &url, &[row], record).await?;
+    Ok(())
+}
+
+/// A submission without answers has none; one that came with an answer has it.
+async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let plain = api.make("submission", &json!({})).await?;
+    let plain = if cx.declared().offers("submission", "read") { api.reread(&plain).await? } else { plain };
+    let linked = plain.href("answers").is_some();
+    cx.must("COL-10", linked, || format!("no link answers in {}", plain.short()))?;
+    let answer = api.get(&plain.leads("answers")?).await?;
+    for row in ["COL-10", "COL-30"] {
+        cx.holds(row, is_empty(&answer), || format!("answers of a new submission: {answer}"));
+    }
+    let asks = cx.declared().helps("record_submission") && cx.declared().acts("add_questions_responses_uri");
+    if !asks || !cx.declared().offers("question", "create") || !alike::can_make(cx, "form") {
+        return Ok(());
+    }
+    let question = api.make("question", &json!({})).await?;
+    let form = api.make("form", &json!({})).await?;
+    let body = cx.marked(&json!({"person": cx.marked(&json!({})),
+        "add_questions_responses_uri": [{"question": question.own()?, "responses": ["a1"]}]}));
+    let submission = api.help(&form, "record_submission", &body).await?;
+    let submission =
+        if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
+    let answer = api.get(&submission.leads("answers")?).await?;
+    let right = answer.status == 200 && answer["total_records"] == 1 && answer.record().embedded().len() == 1;
+    cx.holds("COL-10", right, || format!("one answer was given: {answer}"));
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! What comes before a run: the target is reached, its declaration read, and the journal opened.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::Request;
+use http::header::HeaderName;
+use serde_json::Value;
+
+use super::{Stated, Suite, SuiteError};
+use crate::address;
+use crate::condition::Met;
+use crate::declared::{self, Declaration, Declared, Source};
+use crate::journal::{Journal, Started};
+use crate::profile::Profile;
+use crate::recorder::Recorder;
+use crate::run::Run;
+use crate::seed::Seed;
+
+impl Suite {
+    /// Reaches the target and finds out what it declares.
+    pub(super) async fn prepare(&self) -> Result<Run, SuiteError> {
+        let recorder = Arc::new(Recorder::new(self.keys.secrets()));
+        let mut settings = self.settings.clone();
+        settings.writes = self.profile != Profile::ReadOnly && self.writes.unwrap_or_else(|| self.target.is_local());
+        let (mut text, source) = match &self.stated {
+            Stated::Given(declaration, source) => {
+                self.fetch(&recorder, self.target.base(), None).await?;
+                (declaration.as_ref().clone(), *source)
+            }
+            Stated::Published => (self.published(&recorder).await?, Source::Published),
+        };
+        if let Some(prefix) = &self.prefix {
+            text.dialect.prefix.clone_from(prefix);
+        }
+        if let Some(name) = &self.key_header {
+            text.dialect.key_header.clone_from(name);
+        }
+        let token = Seed::new(settings.seed).of("run").token();
+        let declared = Declared::new(text, source);
+        let started = Started {
+            token: token.clone(),
+            base: self.target.base().to_owned(),
+            prefix: declared.text.dialect.prefix.clone(),
+            key_header: declared.text.dialect.key_header.clone(),
+            identifiers: declared.has_identifiers(),
+            began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        };
+        let journal = Journal::open(self.journal.as_deref(), started)?;
+        Ok(Run {
+            target: Arc::clone(&self.target),
+            declared,
+            keys: self.keys.clone(),
+            settings,
+            token,
+            recorder,
+            journal,
+            met: Met::default(),
+            relations: crate::passive::Relations::default(),
+            firsts: Mutex::default(),
+            choices: Mutex::new(BTreeMap::new()),
+            pace: Mutex::default(),
+        })
+    }
+
+    /// The declaration that the entry point links (UND-40).
+    async fn published(&self, recorder: &Recorder) -> Result<Declaration, SuiteError> {
+        let base = self.target.base();
+        let mut entry = self.fetch(recorder, base, None).await?;
+        if !(200..300).contains(&entry.0) {
+            // Some servers show nothing to strangers; the default header is the only one that can be known here.
+            let header = self.key_header.clone().unwrap_or_else(|| declared::Declaration::default().dialect.key_header);
+            let key = self.keys.primary.as_ref().map(|key| (header, key.clone()));
+            entry = self.fetch(recorder, base, key).await?;
+        }
+        let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
+        let link = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"));
+        let href = link.and_then(|(_, link)| link["href"].as_str()).and_then(|href| address::resolve(base, href));
+        let none = || SuiteError::NotPublished(format!("the entry point {base} has no link to its capabilities"));
+        let (status, document) = self.fetch(recorder, &href.ok_or_else(none)?, None).await?;
+        if status != 200 {
+            return Err(SuiteError::NotPublished(format!("its address answers {status}")));
+        }
+        Ok(declared::read(&document.to_string())?)
+    }
+
+    async fn fetch(
+        &self,
+        recorder: &Recorder,
+        url: &str,
+        key: Option<(String, String)>,
+    ) -> Result<(u16, Value), SuiteError> {
+        let broken = || SuiteError::Usage(format!("`{url}` is no address"));
+        let mut request = Request::get(url).body(Bytes::new()).map_err(|_| broken())?;
+        if let Some((name, key)) = key {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken())?;
+            request.headers_mut().insert(name, key.parse().map_err(|_| broken())?);
+        }
+        let began = Instant::now();
+        let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
+        recorder.record("declaration", &request, &answer, began.elapsed());
+        let response = answer?;
+        Ok((response.status().as_u16(), serde_json::from_slice(response.body()).unwrap_or(Value::Null)))
+    }
+}
