@@ -30,10 +30,10 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("field:event.transparence"),
     Check::new("res/response-keys", &["RES-question-08"], |cx| Box::pin(keys(cx)))
         .needs("questions.create and field:question.responses[].key"),
-    Check::new("res/total-signatures", &["RES-petition-10"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-signatures", &["RES-petition-10", "ERR-11"], |cx| Box::pin(total(cx)))
         .about("signature")
         .needs("field:petition.total_signatures"),
-    Check::new("res/total-submissions", &["RES-form-10"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-submissions", &["RES-form-10", "ERR-11"], |cx| Box::pin(total(cx)))
         .about("submission")
         .needs("field:form.total_submissions"),
     Check::new("res/total-outreaches", &["RES-advocacy_campaign-12"], |cx| Box::pin(total(cx)))
@@ -295,6 +295,10 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
     if matches!(one, "signature" | "submission") && cx.declared().offers(one, "delete") {
         for (record, left) in made.iter().zip([2.0, 1.0, 0.0]) {
             api.remove(record).await?;
+            if cx.declared().offers(one, "read") {
+                let (gone, answer) = api.is_gone(&record.own()?).await?;
+                cx.holds("ERR-11", gone, || format!("a deleted {one} is still there: {answer}"));
+            }
             api.total_is(row, &container, counted, before + left).await?;
         }
     }

@@ -1,5 +1,7 @@
 //! The eight helpers (HLP, HAF, SCH).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, Answer, Entry, Problem};
@@ -139,7 +141,7 @@ impl Work<'_> {
             let known = self.data.all(kind).into_iter().find(|record| address(&record.body) == Some(wanted.clone()));
             if let Some(number) = known.map(|record| record.number) {
                 let modified = self.tenants.tick(self.now);
-                if let Some(record) = self.data.records.get_mut(&number) {
+                if let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) {
                     record.body.extend(fields);
                     record.identifiers.extend(identifiers);
                     record.modified = modified;
@@ -313,7 +315,7 @@ impl Work<'_> {
     /// Schedules a message, or cancels that (SCH).
     pub(super) fn schedule(&mut self, message: Number, body: Option<&Map<String, Value>>) -> Answer {
         const DATES: [&str; 2] = ["scheduled_start_date", "scheduled_stop_date"];
-        let Some(record) = self.data.records.get_mut(&message) else {
+        let Some(record) = self.data.records.get_mut(&message).map(Arc::make_mut) else {
             return answer::not_found(self.options, "message");
         };
         let Some(body) = body else {

@@ -1,6 +1,7 @@
 //! The records, in memory: one list per tenant.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -40,7 +41,8 @@ impl Record {
 /// All data of one tenant, in order of creation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Data {
-    pub(super) records: BTreeMap<Number, Record>,
+    /// A copy of the data, as each write begins with, shares the records.
+    pub(super) records: BTreeMap<Number, Arc<Record>>,
     /// How many records that belonged to a record were deleted.
     pub(super) thinned: BTreeMap<Number, u32>,
 }
@@ -48,18 +50,18 @@ pub(super) struct Data {
 impl Data {
     /// A record of a kind.
     pub(super) fn of(&self, kind: &str, number: Number) -> Option<&Record> {
-        self.records.get(&number).filter(|record| record.kind.one == kind)
+        self.records.get(&number).map(Arc::as_ref).filter(|record| record.kind.one == kind)
     }
 
     /// Every record of a kind.
     pub(super) fn all(&self, kind: &'static Kind) -> Vec<&Record> {
-        self.records.values().filter(|record| record.kind.one == kind.one).collect()
+        self.records.values().map(Arc::as_ref).filter(|record| record.kind.one == kind.one).collect()
     }
 
     /// The members of a collection below a record.
     pub(super) fn below(&self, owner: Number, below: &Below) -> Vec<&Record> {
         let member = |record: &&Record| record.kind.one == below.of && record.links.get(below.by) == Some(&owner);
-        self.records.values().filter(member).collect()
+        self.records.values().map(Arc::as_ref).filter(member).collect()
     }
 
     /// The tickets of an event that were sold, with their prices.
@@ -90,8 +92,8 @@ impl Data {
         for dependent in dependents {
             self.remove(dependent);
         }
-        for record in self.records.values_mut() {
-            record.links.retain(|_, linked| *linked != number);
+        for record in self.records.values_mut().filter(|record| record.links.values().any(|linked| *linked == number)) {
+            Arc::make_mut(record).links.retain(|_, linked| *linked != number);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Creating, changing and deleting records.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -123,7 +124,7 @@ impl Work<'_> {
     /// The membership of a person that exists.
     pub(super) fn member(&self, kind: &Kind, links: &Links) -> Option<Number> {
         let container = kind.container?;
-        let same = |record: &&Record| {
+        let same = |record: &&Arc<Record>| {
             record.kind.one == kind.one
                 && record.links.get(container) == links.get(container)
                 && record.links.get("person") == links.get("person")
@@ -197,7 +198,7 @@ impl Work<'_> {
         if self.options.has(Bug::DropsSecondIdentifier) {
             record.identifiers.truncate(1);
         }
-        self.data.records.insert(number, record);
+        self.data.records.insert(number, Arc::new(record));
         Ok(number)
     }
 
@@ -240,7 +241,7 @@ impl Work<'_> {
         if let Some(record) = self.data.records.get_mut(&event)
             && !levels.is_empty()
         {
-            record.body.insert("ticket_levels".to_owned(), levels.into());
+            Arc::make_mut(record).body.insert("ticket_levels".to_owned(), levels.into());
         }
         Ok(())
     }
@@ -249,7 +250,7 @@ impl Work<'_> {
     pub(super) fn update(&mut self, number: Number, body: &Map<String, Value>) -> Answer {
         let Some(record) = self.data.records.get(&number) else { return Answer::empty(404) };
         let kind = record.kind;
-        let mut record = record.clone();
+        let mut record = Record::clone(record);
         let mut problems = Vec::new();
         let reading = Reading { options: self.options, update: true };
         let sent = reading.object(kind.fields(), body, "", &mut problems);
@@ -299,7 +300,7 @@ impl Work<'_> {
         record.modified = self.tenants.tick(self.now);
         record.updates = record.updates.saturating_add(1);
         self.damage_update(&mut record, body);
-        self.data.records.insert(number, record);
+        self.data.records.insert(number, Arc::new(record));
         Answer::json(200, self.shown(number))
     }
 
@@ -308,7 +309,7 @@ impl Work<'_> {
         let Some(record) = self.data.records.get(&number) else {
             return answer::not_found(self.options, "error");
         };
-        if !self.damage_delete(&record.clone()) {
+        if !self.damage_delete(&Record::clone(record)) {
             self.data.remove(number);
         }
         if self.options.delete_notice {
