@@ -5,6 +5,7 @@
 //! - [`faults`]: faulty servers, with the rows that they break.
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
+//! - [`smallest`]: the smallest cases of the planted faults.
 //! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
 
 pub mod faults;
@@ -14,6 +15,7 @@ pub mod odd;
 pub mod results;
 pub mod score;
 pub mod sight;
+pub mod smallest;
 pub mod subject;
 pub mod twist;
 pub mod wire;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::faults::{Fault, Over};
 use super::score::Settings;
+use super::smallest::Smallest;
 use crate::Intensity;
 use crate::catalogue::Catalogue;
 
@@ -166,6 +167,8 @@ pub struct Score {
     pub broken: usize,
     /// Seconds from beginning to end.
     pub seconds: u64,
+    /// What the stateful search made of the planted faults.
+    pub smallest: Vec<Smallest>,
     /// Each family of faulty servers, by name.
     pub families: Vec<Family>,
     /// Faulty servers that were not caught in every run, by name, with the runs at the intensity asked for that missed them.
@@ -176,7 +179,13 @@ pub struct Score {
 
 impl Score {
     /// Counts what came of all servers.
-    pub(super) fn of(settings: &Settings, took: Duration, faults: &[FaultScore], odd: &[OddScore]) -> Self {
+    pub(super) fn of(
+        settings: &Settings,
+        took: Duration,
+        faults: &[FaultScore],
+        odd: &[OddScore],
+        smallest: Vec<Smallest>,
+    ) -> Self {
         let mut families: BTreeMap<&str, Family> = BTreeMap::new();
         for one in faults {
             let family = families.entry(one.family).or_default();
@@ -204,6 +213,7 @@ impl Score {
             accused: accused.clone().count(),
             broken: odd.iter().map(|one| one.broken.len()).sum(),
             seconds: took.as_secs(),
+            smallest,
             families: families.into_values().collect(),
             survivors: missed.map(|one| (one.name.clone(), one.runs.survived.keys().copied().collect())).collect(),
             accusations: accused.map(|one| (one.name.to_owned(), one.accused.keys().cloned().collect())).collect(),
@@ -211,13 +221,16 @@ impl Score {
     }
 
     /// Whether no odd server was accused, and the faulty ones were caught: at the least intensity nine of ten, at any other
-    /// all of them.
+    /// all of them, the planted ones with cases of at most one step more than they take.
     #[must_use]
     pub fn is_enough(&self) -> bool {
         let most = |killed: usize, runs: usize| killed.saturating_mul(10) >= runs.saturating_mul(9);
         let caught = match self.intensity {
             Intensity::Quick => most(self.killed, self.runs),
-            _ => self.killed == self.runs && most(self.quick_killed, self.quick_runs),
+            _ => {
+                let near = self.smallest.iter().all(Smallest::is_near);
+                self.killed == self.runs && most(self.quick_killed, self.quick_runs) && near
+            }
         };
         caught && self.accused == 0 && self.broken == 0
     }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::faults::{self, Fault};
 use super::odd::{self, Odd};
 use super::results::{FaultScore, OddScore, Score};
+use super::smallest::{self, Smallest};
 use super::subject::Subject;
 use crate::Intensity;
 use crate::catalogue::{Catalogue, Level};
@@ -79,7 +80,17 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
             (at, Either::Fault(one_fault(&fault, &settings).await))
         });
     }
-    let (mut faults, mut odd) = (BTreeMap::new(), BTreeMap::new());
+    // At the least intensity the search is short.
+    for (at, planted) in faults::planted().into_iter().enumerate().filter(|_| settings.intensity != Intensity::Quick) {
+        if wanted(&planted.fault.name, "smallest") {
+            let (room, settings) = (Arc::clone(&room), settings.clone());
+            running.spawn(async move {
+                let _place = room.acquire_owned().await;
+                (at, Either::Smallest(smallest::search(&planted, settings.intensity, settings.seeds).await))
+            });
+        }
+    }
+    let (mut faults, mut odd, mut smallest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     while let Some(done) = running.join_next().await {
         match done {
             Ok((at, Either::Fault(score))) => {
@@ -90,17 +101,29 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
                 tell(&odd_line(&score));
                 odd.insert(at, score);
             }
+            Ok((at, Either::Smallest(found))) => {
+                tell(&smallest_line(&found));
+                smallest.insert(at, found);
+            }
             Err(error) => tell(&format!("a run broke off: {error}")),
         }
     }
     let faults: Vec<FaultScore> = faults.into_values().collect();
     let odd: Vec<OddScore> = odd.into_values().collect();
-    Score::of(settings, began.elapsed(), &faults, &odd)
+    Score::of(settings, began.elapsed(), &faults, &odd, smallest.into_values().collect())
 }
 
 enum Either {
     Fault(FaultScore),
     Odd(OddScore),
+    Smallest(Smallest),
+}
+
+fn smallest_line(found: &Smallest) -> String {
+    let Smallest { name, shortest, seeds, found: times, longest, missed, .. } = found;
+    let verdict = if found.is_near() { "near   " } else { "FAR    " };
+    let why = missed.iter().next().map(|(seed, why)| format!("\n          seed {seed}: {why}")).unwrap_or_default();
+    format!("{verdict} {times}/{seeds} at most {longest} steps, {shortest} are needed  {name} (smallest case){why}")
 }
 
 fn line(score: &FaultScore) -> String {

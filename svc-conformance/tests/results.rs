@@ -1,0 +1,69 @@
+//! The README's table of the self-test is made from its results file.
+//! `UPDATE_README=1 cargo test -p svc-conformance --test results` writes it anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+const BEGIN: &str = "<!-- made from self-test.json -->\n";
+const END: &str = "<!-- end -->";
+
+fn table(results: &Value) -> String {
+    let number = |value: &Value, name: &str| value[name].as_u64().unwrap_or_default();
+    let of = |value: &Value, part: &str, whole: &str| format!("{} of {}", number(value, part), number(value, whole));
+    if number(results, "runs") == 0 {
+        return "Not measured yet.\n".to_owned();
+    }
+    let text = |name: &str| results[name].as_str().unwrap_or_default();
+    let mut out = format!(
+        "{}, catalogue `{}`, version {}, {} seeds, {} s:\n\n| Servers | How many | Runs that found the fault |\n|---|---|---|\n",
+        text("date"),
+        text("catalogue"),
+        text("suite"),
+        results["seeds"][1].as_u64().unwrap_or_default() - results["seeds"][0].as_u64().unwrap_or_default(),
+        number(results, "seconds"),
+    );
+    for family in results["families"].as_array().into_iter().flatten() {
+        let name = family["family"].as_str().unwrap_or_default();
+        let _ = writeln!(out, "| {name} | {} | {} |", number(family, "servers"), of(family, "killed", "runs"));
+    }
+    let _ = writeln!(
+        out,
+        "| **all faulty servers** | {} | {} |",
+        number(results, "servers"),
+        of(results, "killed", "runs")
+    );
+    let quick = of(results, "quick_killed", "quick_runs");
+    let _ = writeln!(out, "| the same at `quick`, one seed | {} | {quick} |", number(results, "servers"));
+    out.push_str("\n| Planted fault | Steps needed | Found | Steps of the longest case found |\n|---|---|---|---|\n");
+    for one in results["smallest"].as_array().into_iter().flatten() {
+        let (name, shortest) = (one["name"].as_str().unwrap_or_default(), number(one, "shortest"));
+        let _ = writeln!(out, "| {name} | {shortest} | {} | {} |", of(one, "found", "seeds"), number(one, "longest"));
+    }
+    let _ = writeln!(
+        out,
+        "\nOdd but conformant servers that were accused: {}, in {} runs.",
+        of(results, "accused", "odd"),
+        number(results, "odd_runs")
+    );
+    out
+}
+
+#[test]
+fn the_table_is_that_of_the_results_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let results = fs::read_to_string(folder.join("self-test.json")).expect("the results");
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    let path = folder.join("README.md");
+    let readme = fs::read_to_string(&path).expect("the README");
+    let (before, rest) = readme.split_once(BEGIN).expect("a place for the table");
+    let (shown, after) = rest.split_once(END).expect("its end");
+    let table = table(&results);
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).expect("the README can be written");
+    } else {
+        assert_eq!(shown, table, "run with UPDATE_README=1");
+    }
+}
