@@ -58,10 +58,10 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
     }
     // Without the responses, which a question of the type that a server might take instead may not have.
     if one == "question" && declared.behaves("validates_enums") {
-        let bare = faults.iter().filter(|fault| fault.is_list && fault.property == "question_type");
-        let bare = bare
-            .map(|fault| Fault { body: json!({ "question_type": fault.body.get("question_type") }), ..fault.clone() });
-        faults.extend(bare.collect::<Vec<_>>());
+        let typed = faults.iter().filter(|fault| fault.is_list && fault.property == "question_type");
+        let alone = |fault: &Fault| json!({ "question_type": fault.body.get("question_type") });
+        let alone: Vec<Fault> = typed.map(|fault| Fault { body: alone(fault), ..fault.clone() }).collect();
+        faults.extend(alone);
     }
     faults.extend(nested_enums(declared, one, &base));
     faults

@@ -225,12 +225,11 @@ impl Score {
     #[must_use]
     pub fn is_enough(&self) -> bool {
         let most = |killed: usize, runs: usize| killed.saturating_mul(10) >= runs.saturating_mul(9);
-        let caught = match self.intensity {
-            Intensity::Quick => most(self.killed, self.runs),
-            _ => {
-                let near = self.smallest.iter().all(Smallest::is_near);
-                self.killed == self.runs && most(self.quick_killed, self.quick_runs) && near
-            }
+        let caught = if self.intensity == Intensity::Quick {
+            most(self.killed, self.runs)
+        } else {
+            let near = self.smallest.iter().all(Smallest::is_near);
+            self.killed == self.runs && most(self.quick_killed, self.quick_runs) && near
         };
         caught && self.accused == 0 && self.broken == 0
     }
