@@ -110,8 +110,22 @@ impl Execution<'_> {
             api.post(&url, &api.linked(&body, "person", &who.own)).await?
         };
         self.made(id, kind, &body, &answer, (Some(container), Some(person)))?;
+        if helper && !self.is_about(id, person).await? {
+            // The server knows persons by something else than their identifiers.
+            if let Some(known) = self.state.get_mut(id) {
+                known.person = None;
+            }
+        }
         self.look(id).await?;
         self.collections(container, person, kind).await
+    }
+
+    /// Whether a record that a helper made leads to this person; addresses that differ do not say so.
+    async fn is_about(&self, id: usize, person: usize) -> Result<bool, Halt> {
+        let (Some(made), Some(who)) = (self.state.get(id), self.state.get(person)) else { return Ok(false) };
+        let Some(href) = made.record.href("person") else { return Ok(false) };
+        let found = self.cx.api().get(&href).await?.record();
+        Ok(found.link("self").is_some_and(|own| own == who.own))
     }
 
     /// Takes the answer to a create into the model.

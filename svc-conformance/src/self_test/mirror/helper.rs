@@ -143,7 +143,9 @@ impl Work<'_> {
                 let modified = self.tenants.tick(self.now);
                 if let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) {
                     record.body.extend(fields);
-                    record.identifiers.extend(identifiers);
+                    let new =
+                        identifiers.into_iter().filter(|one| !record.identifiers.contains(one)).collect::<Vec<_>>();
+                    record.identifiers.extend(new);
                     record.modified = modified;
                 }
                 return (number, 200);
