@@ -191,52 +191,6 @@ mod tests {
         Id::new(text).unwrap()
     }
 
-    /// Every target of the interface, with complete addresses.
-    fn targets() -> Vec<Target> {
-        let mut targets = vec![
-            Target::EntryPoint,
-            Target::Docs,
-            Target::DocsPage(Cow::Borrowed("person")),
-            Target::Explorer(Cow::Borrowed("")),
-            Target::Explorer(Cow::Borrowed("explorer.js")),
-            Target::Capabilities,
-            Target::OpenApi,
-            Target::JsonSchema(Cow::Borrowed("record_signature_helper")),
-            Target::Helper { helper: HelperName::PersonSignup, container: None },
-        ];
-        for &kind in Kind::ALL {
-            if kind.schema().has_collection() {
-                targets.push(Target::Collection { kind, scope: Scope::All });
-            }
-            let parent = kind.schema().home.map(|_| id("parent-1"));
-            let address = Address { kind, id: id("0198-a_B"), parent };
-            targets.push(Target::Record(address.clone()));
-            for link in kind.schema().links {
-                match link.target {
-                    LinkTarget::Many { kind, .. } => {
-                        targets.push(Target::Collection { kind, scope: Scope::Under(address.clone()) });
-                    }
-                    LinkTarget::Helper(helper) => {
-                        targets.push(Target::Helper { helper, container: Some(address.clone()) });
-                    }
-                    LinkTarget::One { .. } => {}
-                }
-            }
-        }
-        targets
-    }
-
-    #[test]
-    fn the_law_holds_for_every_target_and_with_a_trailing_slash() {
-        for target in targets() {
-            let mut path = String::new();
-            ConventionalLayout.path(&target, &mut path);
-            assert_eq!(ConventionalLayout.route(&path).as_ref(), Some(&target), "{path}");
-            let slashed = format!("{}/", path.trim_end_matches('/'));
-            assert_eq!(ConventionalLayout.route(&slashed).as_ref(), Some(&target), "{slashed}");
-        }
-    }
-
     #[test]
     fn aliases_of_col_05_col_13_and_hlp_19_are_read() {
         let route = |path| ConventionalLayout.route(path);

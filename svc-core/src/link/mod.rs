@@ -2,6 +2,7 @@
 
 mod conventional;
 mod dialect;
+pub(crate) mod law;
 mod layout;
 mod target;
 

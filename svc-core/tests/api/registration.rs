@@ -9,7 +9,7 @@ use svc_core::{
     auth::{Operation, Right},
     fields,
     helper::{HelperName, PersonSignup, RecordSignature, Schedule},
-    link::{Address, Scope, Target},
+    link::{Address, ConventionalLayout, Dialect, Layout, Scope, Target},
     model::{Kind, Person, Petition, Signature},
     value::Id,
     writable,
@@ -78,12 +78,28 @@ fn ent_21_listed_links_only() {
     assert_eq!(server.get("advocacy_campaigns").status, 200, "ENT-21: unlinked, not gone");
 }
 
+/// Writes paths and reads none.
+#[derive(Debug)]
+struct Nowhere;
+
+impl Layout for Nowhere {
+    fn path(&self, target: &Target, out: &mut String) {
+        ConventionalLayout.path(target, out);
+    }
+
+    fn route(&self, _: &str) -> Option<Target> {
+        None
+    }
+}
+
 #[test]
 fn build_reports_every_contradiction_at_once() {
     let store = Arc::new(Memory::default());
     let found = problems(
         Api::builder(Vendor::new("a", "b").namespace("no good"))
             .sizes(Sizes { page: 200, ..Sizes::default() })
+            .dialect(Dialect::default().version_field_name("motd"))
+            .layout(Nowhere)
             .resource::<Petition, _>(&store, Exposure::list)
             .resource::<Petition, _>(&store, Exposure::list)
             .resource::<Signature, _>(&store, |x| x.under::<Petition>().list())
@@ -99,6 +115,8 @@ fn build_reports_every_contradiction_at_once() {
         "no base URL",
         "`.authenticator(...)`",
         "namespace `no good`",
+        "the version field cannot be called `motd`",
+        "does not read `` as the same",
         "pages of 200 with at most 100",
         "petitions are registered twice",
         "person_signup is registered twice",

@@ -7,10 +7,14 @@ use crate::{
     api::{KindSlots, Sizes},
     auth::Operation,
     helper::Composed,
+    link::{Address, Target, law},
     model::Kind,
     schema::{LinkTarget, Mode},
     value::Identifier,
 };
+
+/// The other members of the entry point (ENT-02 to ENT-07).
+const ENTRY_POINT_FIELDS: &[&str] = &["motd", "max_pagesize", "vendor_name", "product_name", "namespace", "_links"];
 
 impl ApiBuilder {
     /// Every contradiction in what was registered.
@@ -31,6 +35,19 @@ impl ApiBuilder {
         let Sizes { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
             problems.push(format!("pages of {page} with at most {max_page} records cannot be"));
+        }
+        let offered = |target: &Target| match target {
+            Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => self.kinds.contains_key(kind),
+            Target::Helper { helper, .. } => self.helpers.contains_key(helper),
+            _ => true,
+        };
+        problems.extend(law::targets().iter().filter(|it| offered(it)).find_map(|it| {
+            // One is enough: a layout that is wrong is wrong in many places.
+            law::broken(self.settings.layout.as_ref(), it)
+        }));
+        let version = self.dialect.version_field();
+        if version.is_empty() || ENTRY_POINT_FIELDS.contains(&version) {
+            problems.push(format!("the version field cannot be called `{version}`"));
         }
         for (kind, slots) in &self.kinds {
             kind_contradictions(*kind, slots, &self.kinds, &mut problems);
