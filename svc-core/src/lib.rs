@@ -117,6 +117,6 @@ pub use api::{Api, ApiBuilder, Vendor};
 pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, Problem, Result};
-pub use ops::{Create, Created, Delete, Find, FindKey, Get, Helper, List, Update};
+pub use ops::{CountChanges, Create, Created, Delete, Find, FindKey, Get, Helper, List, Update};
 pub use page::{Next, Page, PageRequest};
 pub use record::Record;

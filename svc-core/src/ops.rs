@@ -165,3 +165,20 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     /// Does what the plan says.
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
 }
+
+/// Tells whether anything has changed, at the cost of next to nothing.
+///
+/// # Behaviour
+///
+/// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show, from the moment
+///   on at which the change is visible; also when another process made it. Changes may be counted together.
+/// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell whether anything has changed",
+    label = "not a `CountChanges`",
+    note = "implement `svc_core::CountChanges` for it, or leave `.keep_reads(...)` out: every read then asks the backend"
+)]
+pub trait CountChanges: Send + Sync {
+    /// The number; `None` when it cannot be told now.
+    fn changes(&self) -> Option<u64>;
+}

@@ -10,6 +10,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::file::{FileError, io, make, open_reader, sqlite, sync_directory};
+use crate::readers::Views;
 use crate::store::Store;
 
 /// Pages copied in one step.
@@ -49,9 +50,9 @@ impl Store {
     /// # Errors
     /// [`FileError::Sqlite`] with "database is locked" when long reads or writes are under way beyond the busy timeout.
     pub async fn checkpoint(&self) -> Result<(), FileError> {
-        let patience = self.patience();
+        let (patience, views) = (self.patience(), self.readers().views());
         self.aside(self.path().to_owned(), move |path| {
-            empty_log(&connect(path, patience)?, patience).map_err(sqlite(path))
+            empty_log(&connect(path, patience)?, &views, patience).map_err(sqlite(path))
         })
         .await
     }
@@ -65,10 +66,10 @@ impl Store {
     /// # Errors
     /// As [`Store::checkpoint`]; a full disk.
     pub async fn compact(&self) -> Result<(), FileError> {
-        let patience = self.patience();
+        let (patience, views) = (self.patience(), self.readers().views());
         self.aside(self.path().to_owned(), move |path| {
             let file = connect(path, patience)?;
-            file.execute_batch("VACUUM").and_then(|()| empty_log(&file, patience)).map_err(sqlite(path))
+            file.execute_batch("VACUUM").and_then(|()| empty_log(&file, &views, patience)).map_err(sqlite(path))
         })
         .await
     }
@@ -104,9 +105,10 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, FileError> {
 }
 
 /// Waits for readers as long as `patience` allows, and also, which SQLite does not do by itself, for another checkpoint.
-fn empty_log(file: &Connection, patience: Duration) -> rusqlite::Result<()> {
+fn empty_log(file: &Connection, views: &Views, patience: Duration) -> rusqlite::Result<()> {
     let start = Instant::now();
     loop {
+        views.let_go();
         let is_busy = file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0));
         match is_busy {
             Ok(false) => return Ok(()),

@@ -13,6 +13,7 @@ use rusqlite::{Connection, ErrorCode};
 use svc_core::error::{Error, Result};
 
 use crate::options::{Hold, Options};
+use crate::readers::Views;
 use crate::trouble::{SOON, Trouble, settle, taints};
 
 /// The write-ahead log is copied into the file when it has so many pages.
@@ -139,6 +140,7 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
 /// The writing connection.
 pub(crate) struct Engine {
     connection: Connection,
+    views: Views,
     patience: Duration,
     before_commit: Option<Hold>,
     /// Pages in the write-ahead log after the last COMMIT.
@@ -148,14 +150,20 @@ pub(crate) struct Engine {
 impl Engine {
     /// Takes the connection over, and with it the care for the length of the log: by itself SQLite would copy it into
     /// the file inside of a COMMIT, before the answer.
-    pub(crate) fn new(mut connection: Connection, options: &Options) -> rusqlite::Result<Self> {
+    pub(crate) fn new(mut connection: Connection, options: &Options, views: Views) -> rusqlite::Result<Self> {
         let log = Arc::new(AtomicI32::new(0));
         let grows = Arc::clone(&log);
         connection.wal_hook(Some(move |_: &mut Wal, pages| {
             grows.store(pages, Ordering::Relaxed);
             Ok(())
         }))?;
-        Ok(Self { connection, patience: options.busy_timeout, before_commit: options.before_commit.clone(), log })
+        Ok(Self {
+            connection,
+            views,
+            patience: options.busy_timeout,
+            before_commit: options.before_commit.clone(),
+            log,
+        })
     }
 
     /// Whether the log shall be copied into the file.
@@ -167,6 +175,7 @@ impl Engine {
     pub(crate) fn shorten_log(&self) {
         // Until a COMMIT tells the length again.
         self.log.store(0, Ordering::Relaxed);
+        self.views.let_go();
         if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())) {
             tracing::warn!(%error, "the write-ahead log cannot be copied into the data file");
         }

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Duration;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, Row};
@@ -15,15 +13,13 @@ use svc_core::auth::{Authenticator, Caller, Credentials, Right, Rights};
 use svc_core::error::Result;
 use svc_core::value::{Id, Timestamp};
 
-use crate::file::open_reader;
-use crate::options::Options;
+use crate::changes::Changes;
+use crate::readers::Readers;
 use crate::store::Store;
-use crate::trouble::{settle, taints};
+use crate::trouble::settle;
 
 /// Keys kept in memory; beyond, all are forgotten and read again as they come.
 const REMEMBERED: usize = 10_000;
-/// Checks of keys that run at the same time, each over a connection of its own.
-const STATES: usize = 4;
 
 /// SHA-256 of a key's token.
 pub(crate) type Hash = [u8; 32];
@@ -38,6 +34,7 @@ pub(crate) fn prefix(hash: &Hash) -> i64 {
 }
 
 /// A key that is in force, as far as its hash goes.
+#[derive(Clone)]
 struct Known {
     hash: Hash,
     tenant: Tenant,
@@ -47,94 +44,89 @@ struct Known {
 
 /// The keys of a data file, in memory.
 pub(crate) struct Keys {
-    path: PathBuf,
-    patience: Duration,
-    /// Two requests on two cores do not wait for each other.
-    states: [Mutex<State>; STATES],
+    changes: Arc<Changes>,
+    known: RwLock<KnownKeys>,
 }
 
-/// One connection of its own: `data_version` tells what others, the writer included, committed since it last looked.
+/// Keys that were looked up, as they were when `count` commits had been counted.
 #[derive(Default)]
-struct State {
-    file: Option<Connection>,
-    version: Option<i64>,
+struct KnownKeys {
+    count: u64,
+    /// Tells changes to keys from all other commits.
     epoch: i64,
     /// By prefix. Two keys with one prefix, which nobody can make on purpose, push each other out.
-    known: HashMap<i64, Known>,
+    by_prefix: HashMap<i64, Known>,
 }
 
 impl Keys {
-    pub(crate) fn new(options: &Options) -> Self {
-        Self {
-            path: options.path.clone(),
-            patience: options.busy_timeout,
-            states: std::array::from_fn(|_| Mutex::default()),
-        }
+    pub(crate) fn new(changes: Arc<Changes>) -> Self {
+        Self { changes, known: RwLock::default() }
     }
 
     /// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
-    pub(crate) fn check(&self, token: &str, now: Timestamp) -> Result<Option<(Tenant, Caller)>> {
+    pub(crate) fn check(&self, readers: &Readers, token: &str, now: Timestamp) -> Result<Option<(Tenant, Caller)>> {
         let hash = hash(token);
-        let mut state = self.state();
-        let state = &mut *state;
-        let known = state.find(self, &hash).map_err(|error| {
-            if taints(&error) {
-                state.file = None;
+        let count = self.changes.count().map_err(|error| settle(error.into()))?;
+        {
+            let known = self.known();
+            if known.count == count
+                && let Some(key) = known.find(&hash)
+            {
+                return Ok(key.holder(now));
             }
-            settle(error)
-        });
-        let known = known?.then(|| state.known.get(&prefix(&hash))).flatten();
-        Ok(known
-            .filter(|key| bool::from(key.hash.ct_eq(&hash)) && key.expires.is_none_or(|end| now < end))
-            .map(|key| (key.tenant.clone(), key.caller.clone())))
+        }
+        // Read after the count: what is committed in between changes the count of the next check.
+        let (epoch, key) = readers.with(|file| {
+            let epoch = epoch(file)?;
+            Ok((epoch, self.still_known(epoch, &hash).map_or_else(|| read(file, &hash), |key| Ok(Some(key)))?))
+        })?;
+        let holder = key.as_ref().and_then(|key| key.holder(now));
+        self.known.write().unwrap_or_else(PoisonError::into_inner).learn(count, epoch, key);
+        Ok(holder)
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, KnownKeys> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a key when no key has changed since.
+    fn still_known(&self, epoch: i64, hash: &Hash) -> Option<Known> {
+        let known = self.known();
+        known.find(hash).filter(|_| known.epoch == epoch).cloned()
     }
 }
 
-impl Keys {
-    /// A state that nobody uses now, or else the first one.
-    fn state(&self) -> MutexGuard<'_, State> {
-        let free = self.states.iter().find_map(|state| match state.try_lock() {
-            Ok(state) => Some(state),
-            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        });
-        let [first, ..] = &self.states;
-        free.unwrap_or_else(|| first.lock().unwrap_or_else(PoisonError::into_inner))
+impl KnownKeys {
+    fn find(&self, hash: &Hash) -> Option<&Known> {
+        self.by_prefix.get(&prefix(hash)).filter(|key| bool::from(key.hash.ct_eq(hash)))
+    }
+
+    /// Keeps what was read after `count` commits; what is older than what is known already is not kept.
+    fn learn(&mut self, count: u64, epoch: i64, key: Option<Known>) {
+        if count < self.count {
+            return;
+        }
+        if epoch != self.epoch || self.by_prefix.len() >= REMEMBERED {
+            self.by_prefix.clear();
+        }
+        (self.count, self.epoch) = (count, epoch);
+        if let Some(key) = key {
+            self.by_prefix.insert(prefix(&key.hash), key);
+        }
     }
 }
 
-impl State {
-    /// Whether a key with the prefix of `hash` is now in memory; what has changed in the file is forgotten first.
-    fn find(&mut self, keys: &Keys, hash: &Hash) -> Result<bool> {
-        if self.file.is_none() {
-            // Versions are a connection's own count.
-            self.version = None;
-        }
-        let file = self.file.take().map_or_else(|| open_reader(&keys.path, keys.patience), Ok)?;
-        let file = &*self.file.insert(file);
-        let version = file.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get::<_, i64>(0))?;
-        if self.version != Some(version) {
-            // Somebody committed something; the epoch tells whether it was about keys. It is read after the version:
-            // what is committed in between shows in the version next time.
-            let epoch = file
-                .prepare_cached("SELECT value FROM meta WHERE name = 'key_epoch'")?
-                .query_row((), |row| row.get(0))?;
-            if epoch != self.epoch {
-                self.known.clear();
-                self.epoch = epoch;
-            }
-            self.version = Some(version);
-        }
-        if self.known.get(&prefix(hash)).is_some_and(|key| bool::from(key.hash.ct_eq(hash))) {
-            return Ok(true);
-        }
-        let Some(key) = read(file, hash)? else { return Ok(false) };
-        if self.known.len() >= REMEMBERED {
-            self.known.clear();
-        }
-        self.known.insert(prefix(hash), key);
-        Ok(true)
+impl Known {
+    /// Whom the key stands for, unless it has expired.
+    fn holder(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
+        self.expires.is_none_or(|end| now < end).then(|| (self.tenant.clone(), self.caller.clone()))
     }
+}
+
+/// The number of changes to keys.
+fn epoch(file: &Connection) -> Result<i64> {
+    let mut epoch = file.prepare_cached("SELECT value FROM meta WHERE name = 'key_epoch'")?;
+    Ok(epoch.query_row((), |row| row.get(0))?)
 }
 
 /// The key with this hash, unless it is revoked.
@@ -178,7 +170,7 @@ pub(crate) fn person_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Option
 impl Authenticator for Store {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         match credentials.key {
-            Some(token) => self.keys().check(token, credentials.now),
+            Some(token) => self.keys().check(self.readers(), token, credentials.now),
             None => Ok(None),
         }
     }

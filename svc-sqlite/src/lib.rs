@@ -54,6 +54,7 @@ mod anonymous;
 mod answers;
 mod backup;
 mod batch;
+mod changes;
 mod continuation;
 mod erase;
 mod events;

@@ -1,10 +1,13 @@
 //! Reading connections: point reads and pages where they are called, anything longer on threads of its own.
+//!
+//! Beginning and ending a read costs locks that all connections of a file share, so a connection keeps its view of the
+//! file until something was committed.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -12,6 +15,7 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 use svc_core::error::{Error, Result};
 
+use crate::changes::Changes;
 use crate::file::{FileError, io, open_reader};
 use crate::options::Options;
 use crate::trouble::{settle, taints, unavailable};
@@ -33,6 +37,7 @@ pub(crate) struct Readers {
 
 struct Pool {
     path: PathBuf,
+    changes: Arc<Changes>,
     patience: Duration,
     limit: usize,
     idle: Mutex<Idle>,
@@ -41,10 +46,17 @@ struct Pool {
 
 /// Connections that nobody uses now, the last used on top: its cache is the warmest.
 struct Idle {
-    connections: Vec<Connection>,
+    seats: Vec<Seat>,
     open: usize,
     /// Callers who wait for one; waking nobody would cost a call to the system for each read.
     waiting: usize,
+}
+
+/// A connection, and the view of the file that it keeps between reads.
+struct Seat {
+    connection: Connection,
+    /// The commits that were counted before its open transaction began, so that it sees all of them.
+    view: Option<u64>,
 }
 
 struct Queue {
@@ -59,12 +71,13 @@ struct Waiting {
 
 impl Readers {
     /// Starts the reading threads; connections are opened when they are first needed.
-    pub(crate) fn start(options: &Options) -> Result<Self, FileError> {
+    pub(crate) fn start(options: &Options, changes: Arc<Changes>) -> Result<Self, FileError> {
         let pool = Arc::new(Pool {
             path: options.path.clone(),
+            changes,
             patience: options.busy_timeout,
             limit: options.readers,
-            idle: Mutex::new(Idle { connections: Vec::new(), open: 0, waiting: 0 }),
+            idle: Mutex::new(Idle { seats: Vec::new(), open: 0, waiting: 0 }),
             returned: Condvar::new(),
         });
         let queue = Arc::new(Queue {
@@ -83,14 +96,15 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Runs a read of one statement on the calling thread. Reads must not be nested.
+    /// Runs a short read on the calling thread; all its statements see the same moment, which is not before this call.
+    /// Reads must not be nested.
     pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.pool.with(read)
     }
 
-    /// Runs a short read of several statements on the calling thread; all of them see the same moment.
-    pub(crate) fn snapshot<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.pool.snapshot(read)
+    /// The views that idle connections keep.
+    pub(crate) fn views(&self) -> Views {
+        Views(Arc::downgrade(&self.pool))
     }
 
     /// Runs a read that may take long on a thread of its own; all its statements see the same moment.
@@ -106,7 +120,7 @@ impl Readers {
             let (answer, arrives) = oneshot::channel();
             queue.push(Box::new(move |pool| {
                 if !answer.is_canceled() {
-                    let result = catch_unwind(AssertUnwindSafe(|| pool.snapshot(read)))
+                    let result = catch_unwind(AssertUnwindSafe(|| pool.with(read)))
                         .unwrap_or_else(|_| Err(Error::unexpected("a read panicked")));
                     // The caller may have gone away meanwhile.
                     let _ = answer.send(result);
@@ -143,7 +157,7 @@ impl Pool {
     }
 
     fn lease(&self) -> Result<Lease<'_>> {
-        let has_none = |idle: &Idle| idle.connections.is_empty() && idle.open >= self.limit;
+        let has_none = |idle: &Idle| idle.seats.is_empty() && idle.open >= self.limit;
         let mut idle = self.idle();
         if has_none(&idle) {
             idle.waiting = idle.waiting.saturating_add(1);
@@ -151,51 +165,79 @@ impl Pool {
             (idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
             idle.waiting = idle.waiting.saturating_sub(1);
         }
-        if let Some(connection) = idle.connections.pop() {
-            return Ok(Lease { pool: self, connection: Some(connection) });
+        if let Some(seat) = idle.seats.pop() {
+            return Ok(Lease { pool: self, seat: Some(seat), keeps: false });
         }
         if idle.open >= self.limit {
             return Err(unavailable());
         }
         idle.open = idle.open.saturating_add(1);
         drop(idle);
-        let mut lease = Lease { pool: self, connection: None };
-        lease.connection = Some(open_reader(&self.path, self.patience)?);
+        let mut lease = Lease { pool: self, seat: None, keeps: false };
+        lease.seat = Some(Seat { connection: open_reader(&self.path, self.patience)?, view: None });
         Ok(lease)
     }
 
     fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let mut lease = self.lease().map_err(settle)?;
-        let result = read(lease.connection()?);
+        let result = lease.view().and_then(read);
         lease.judge(result)
-    }
-
-    fn snapshot<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.with(|connection| {
-            connection.prepare_cached("BEGIN")?.execute(())?;
-            let result = read(connection)?;
-            connection.prepare_cached("COMMIT")?.execute(())?;
-            Ok(result)
-        })
     }
 }
 
-/// A connection out of the pool; it goes back when this goes, without an open transaction.
+impl Seat {
+    /// Leaves no transaction open; `false` when it cannot be ended.
+    fn let_go(&mut self) -> bool {
+        self.view = None;
+        self.connection.is_autocommit() || self.connection.execute_batch("ROLLBACK").is_ok()
+    }
+}
+
+/// The views that the connections of a pool keep while nobody uses them.
+pub(crate) struct Views(Weak<Pool>);
+
+impl Views {
+    /// Ends them, so that the log can be copied into the file and begun anew.
+    pub(crate) fn let_go(&self) {
+        let Some(pool) = self.0.upgrade() else { return };
+        let mut idle = pool.idle();
+        let open = idle.seats.len();
+        idle.seats.retain_mut(Seat::let_go);
+        let lost = open.saturating_sub(idle.seats.len());
+        idle.open = idle.open.saturating_sub(lost);
+    }
+}
+
+/// A connection out of the pool; it goes back when this goes.
 struct Lease<'a> {
     pool: &'a Pool,
-    connection: Option<Connection>,
+    seat: Option<Seat>,
+    /// Whether the seat goes back with its view.
+    keeps: bool,
 }
 
 impl Lease<'_> {
-    fn connection(&self) -> Result<&Connection> {
-        self.connection.as_ref().ok_or_else(|| Error::unexpected("a reading connection is not open"))
+    /// The connection, inside a transaction that sees every commit before this call.
+    fn view(&mut self) -> Result<&Connection> {
+        let seat = self.seat.as_mut().ok_or_else(|| Error::unexpected("a reading connection is not open"))?;
+        // Counted before the transaction begins: it may see more than that, never less.
+        let now = self.pool.changes.count()?;
+        if seat.view != Some(now) {
+            if seat.view.take().is_some() {
+                seat.connection.prepare_cached("COMMIT")?.execute(())?;
+            }
+            seat.connection.prepare_cached("BEGIN")?.execute(())?;
+            seat.view = Some(now);
+        }
+        Ok(&seat.connection)
     }
 
-    /// Gives up a connection that may remember a damaged page.
+    /// Keeps the view after a success, and gives up a connection that may remember a damaged page.
     fn judge<T>(&mut self, result: Result<T>) -> Result<T> {
+        self.keeps = result.is_ok();
         result.map_err(|error| {
             if taints(&error) {
-                self.connection = None;
+                self.seat = None;
             }
             settle(error)
         })
@@ -204,13 +246,11 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        let connection = self.connection.take().filter(|connection| {
-            // Left open by an error or a panic. What cannot end its transaction is not used again.
-            connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok()
-        });
+        // After an error or a panic, statements may be unfinished. What cannot end its transaction is not used again.
+        let seat = self.seat.take().and_then(|mut seat| (self.keeps || seat.let_go()).then_some(seat));
         let mut idle = self.pool.idle();
-        match connection {
-            Some(connection) => idle.connections.push(connection),
+        match seat {
+            Some(seat) => idle.seats.push(seat),
             None => idle.open = idle.open.saturating_sub(1),
         }
         let somebody_waits = idle.waiting > 0;

@@ -10,6 +10,7 @@ use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 
+use crate::changes::Changes;
 use crate::continuation::Continuations;
 use crate::file::{FileError, Lock, io, open_writer, sqlite};
 use crate::keys::Keys;
@@ -29,6 +30,7 @@ pub struct Store {
 /// What the clones of a store share. Fields close in this order: the writer last, which empties the log.
 struct Inner {
     readers: Readers,
+    changes: Arc<Changes>,
     keys: Keys,
     writer: Writer,
     tenants: Tenants,
@@ -54,11 +56,13 @@ impl Store {
         // From here on a write that finds the file held by another process decides itself whether to wait.
         connection.busy_timeout(Duration::ZERO).map_err(sqlite(&options.path))?;
         let secret = fix_secret(&mut connection, &options.path)?;
-        let writer = Writer::start(connection, &options)?;
-        let readers = Readers::start(&options)?;
-        let keys = Keys::new(&options);
+        let changes = Arc::new(Changes::new(&options));
+        let readers = Readers::start(&options, Arc::clone(&changes))?;
+        let writer = Writer::start(connection, &options, readers.views())?;
+        let keys = Keys::new(Arc::clone(&changes));
         let inner = Inner {
             readers,
+            changes,
             keys,
             writer,
             tenants: Tenants::default(),
@@ -118,6 +122,11 @@ impl Store {
     /// How long whoever finds the file held by another process waits.
     pub(crate) fn patience(&self) -> Duration {
         self.inner.patience
+    }
+
+    /// Another number after every commit, of whatever process; `None` while the file cannot be looked at.
+    pub(crate) fn count_commits(&self) -> Option<u64> {
+        self.inner.changes.count().ok()
     }
 
     /// Now, as the options tell it.

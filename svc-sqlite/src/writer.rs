@@ -14,6 +14,7 @@ use svc_core::error::Result;
 use crate::batch::{Engine, Task, Work};
 use crate::file::{FileError, io, sqlite};
 use crate::options::Options;
+use crate::readers::Views;
 use crate::trouble::{Trouble, unavailable};
 
 pub(crate) use crate::batch::Job;
@@ -48,8 +49,8 @@ struct Queue {
 
 impl Writer {
     /// Starts the writer thread on `connection`.
-    pub(crate) fn start(connection: Connection, options: &Options) -> Result<Self, FileError> {
-        let engine = Engine::new(connection, options).map_err(sqlite(&options.path))?;
+    pub(crate) fn start(connection: Connection, options: &Options, views: Views) -> Result<Self, FileError> {
+        let engine = Engine::new(connection, options, views).map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             queue: Mutex::new(Queue { waiting: VecDeque::new(), long_log: false, open: true }),

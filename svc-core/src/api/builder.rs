@@ -12,6 +12,7 @@ use std::{
 use super::{
     Api, Inner,
     exposure::Exposure,
+    kept::Kept,
     own_relations::OwnRelations,
     settings::{Behaviour, EntryLinks, ResponseStyle, Settings, Sizes, Vendor},
     slots::{AnyHelper, KindSlots, Through},
@@ -23,7 +24,7 @@ use crate::{
     helper::{Composed, FunctionName, HelperName, HelperSpec, PersonMatching},
     link::{Dialect, Layout},
     model::{Kind, Resource},
-    ops::Helper,
+    ops::{CountChanges, Helper},
     schema::{LinkSpec, LinkTarget},
     value::ClosedEnum,
 };
@@ -85,6 +86,7 @@ pub struct ApiBuilder {
     withheld: &'static [Operation],
     docs: Option<DocsAddress>,
     own: Option<OwnRelations>,
+    kept: Option<Kept>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -107,6 +109,7 @@ impl ApiBuilder {
             withheld: &[],
             docs: None,
             own: None,
+            kept: None,
         }
     }
 
@@ -263,6 +266,14 @@ impl ApiBuilder {
         self
     }
 
+    /// Gives the last answers to reads again, some megabytes of them at most, as long as nothing was changed. Every kind
+    /// must be read from the backend whose changes are counted.
+    #[must_use]
+    pub fn keep_reads(mut self, changes: impl CountChanges + 'static) -> Self {
+        self.kept = Some(Kept::new(Arc::new(changes)));
+        self
+    }
+
     /// An own documentation in place of the built-in pages (ENT-22): the start page, and the address in front of a
     /// relation, to which the curie's `{rel}` is appended.
     #[must_use]
@@ -315,6 +326,7 @@ impl ApiBuilder {
                 slots,
                 helpers: self.helpers,
                 functions,
+                kept: self.kept,
             }),
         })
     }

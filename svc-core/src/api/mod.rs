@@ -3,6 +3,7 @@
 mod builder;
 mod declared;
 mod exposure;
+mod kept;
 mod own_relations;
 mod query;
 mod reply;
@@ -25,6 +26,7 @@ pub(crate) use slots::KindSlots;
 pub use verdict::Verdict;
 
 pub(crate) use builder::Runner;
+use kept::Kept;
 
 use crate::{
     auth::{AnonymousTenant, Authenticator},
@@ -50,6 +52,7 @@ struct Inner {
     slots: Vec<KindSlots>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
+    kept: Option<Kept>,
 }
 
 impl fmt::Debug for Api {

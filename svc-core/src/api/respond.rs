@@ -30,23 +30,38 @@ impl Api {
         query: Option<&str>,
         body: Bytes,
     ) -> Reply {
-        let answer = match (self.method(method), target) {
-            (Method::GET, Target::EntryPoint) => Ok(self.entry_point(cx)),
-            (Method::GET, Target::Capabilities) => Ok(self.capabilities_reply(cx)),
-            (Method::GET, Target::OpenApi) => Ok(json(&export::openapi(self, &cx.base))),
-            (Method::GET, Target::JsonSchema(name)) => match export::json_schema(self, &cx.base, name) {
+        let method = self.method(method);
+        let is_read = method == Method::GET && matches!(target, Target::Collection { .. } | Target::Record(_));
+        let place = self.inner.kept.as_ref().filter(|_| is_read).and_then(|kept| kept.place(cx, target, query));
+        let Some(place) = place else { return self.answer(cx, &method, target, query, body).await };
+        if let Some(body) = place.body(cx, target, query) {
+            return Reply::new(StatusCode::OK, ContentType::Hal, body);
+        }
+        let reply = self.answer(cx, &method, target, query, body).await;
+        if reply.status == StatusCode::OK {
+            place.keep(cx, target, query, &reply.body);
+        }
+        reply
+    }
+
+    async fn answer(&self, cx: &Context, method: &Method, target: &Target, query: Option<&str>, body: Bytes) -> Reply {
+        let answer = match (method, target) {
+            (&Method::GET, Target::EntryPoint) => Ok(self.entry_point(cx)),
+            (&Method::GET, Target::Capabilities) => Ok(self.capabilities_reply(cx)),
+            (&Method::GET, Target::OpenApi) => Ok(json(&export::openapi(self, &cx.base))),
+            (&Method::GET, Target::JsonSchema(name)) => match export::json_schema(self, &cx.base, name) {
                 Some(document) => Ok(json(&document)),
                 None => Err(Error::NotFound),
             },
-            (Method::GET, Target::Collection { kind, scope }) => self.list(cx, *kind, scope, query).await,
-            (Method::GET, Target::Record(at)) => self.read(cx, at).await,
-            (Method::POST, Target::Collection { kind, scope }) => self.create(cx, *kind, scope, &body).await,
-            (Method::PUT, Target::Record(at)) => self.update(cx, at, &body).await,
-            (Method::DELETE, Target::Record(at)) => self.delete(cx, at).await,
-            (Method::POST, Target::Helper { helper, container }) => {
+            (&Method::GET, Target::Collection { kind, scope }) => self.list(cx, *kind, scope, query).await,
+            (&Method::GET, Target::Record(at)) => self.read(cx, at).await,
+            (&Method::POST, Target::Collection { kind, scope }) => self.create(cx, *kind, scope, &body).await,
+            (&Method::PUT, Target::Record(at)) => self.update(cx, at, &body).await,
+            (&Method::DELETE, Target::Record(at)) => self.delete(cx, at).await,
+            (&Method::POST, Target::Helper { helper, container }) => {
                 self.help(cx, *helper, container.as_ref(), &body).await
             }
-            (Method::DELETE, Target::Helper { helper: HelperName::Schedule, container: Some(message) }) => {
+            (&Method::DELETE, Target::Helper { helper: HelperName::Schedule, container: Some(message) }) => {
                 self.cancel(cx, message).await
             }
             _ => Err(Error::NotImplemented),

@@ -60,7 +60,7 @@ fn a_copy_shows_one_moment() {
         let copy = Store::open(Options::new(&path)).unwrap();
         let (members, total, sound) = copy
             .readers()
-            .snapshot(|file| {
+            .with(|file| {
                 let number = |sql| file.query_row(sql, (), |row| row.get::<_, i64>(0));
                 let sound: String = file.query_row("PRAGMA integrity_check", (), |row| row.get(0))?;
                 Ok((number("SELECT count(*) FROM member")?, number("SELECT members FROM tally")?, sound))
@@ -168,7 +168,7 @@ fn a_checkpoint_waits_for_readers() {
     let store = Store::open(options).unwrap();
     let log = folder.path().join("data.db-wal");
     let runtime = runtime();
-    let held = store.readers().snapshot(|file| {
+    let held = store.readers().with(|file| {
         file.query_row("SELECT count(*) FROM tenant", (), |row| row.get::<_, i64>(0))?;
         runtime.block_on(store.ensure_tenant("t"))?;
         Ok(runtime.block_on(store.checkpoint()).is_err())

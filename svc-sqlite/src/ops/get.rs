@@ -34,7 +34,7 @@ impl<R: Resource> Get<R> for Store {
 impl<R: Resource> Find<R> for Store {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let tenant = self.tenant_in(cx)?;
-        let stored = self.readers().snapshot(|file| Ok(with_key(file, tenant, R::KIND, key)?))?;
+        let stored = self.readers().with(|file| Ok(with_key(file, tenant, R::KIND, key)?))?;
         Ok(stored.map(Stored::into_raw).map(Record::from_raw))
     }
 }

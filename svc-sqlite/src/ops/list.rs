@@ -71,7 +71,7 @@ impl Store {
                 }
             }
         };
-        let (total, found) = self.readers().snapshot(|file| {
+        let (total, found) = self.readers().with(|file| {
             if let Scope::Under(address) = scope
                 && find(file, tenant, address)?.is_none()
             {

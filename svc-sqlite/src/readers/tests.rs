@@ -42,7 +42,7 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
     let (store, _folder) = open(|options| options);
     let moments = store
         .readers()
-        .snapshot(|file| {
+        .with(|file| {
             let before = tenants(file)?;
             add_tenant(&store, "one");
             Ok((before, tenants(file)?))
@@ -57,7 +57,7 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
 fn a_failed_or_panicking_read_leaves_no_transaction() {
     let (store, _folder) = open(|options| options.readers(2));
     for _ in 0..4 {
-        let failed = store.readers().snapshot(|file| tenants(file).and(Err::<(), _>(Error::NotFound)));
+        let failed = store.readers().with(|file| tenants(file).and(Err::<(), _>(Error::NotFound)));
         assert!(matches!(failed, Err(Error::NotFound)));
         let panicked = block_on(store.readers().spawn(|file| -> Result<()> {
             tenants(file)?;
@@ -65,13 +65,39 @@ fn a_failed_or_panicking_read_leaves_no_transaction() {
         }));
         assert!(matches!(panicked, Err(Error::Unexpected(_))));
     }
-    store
-        .readers()
-        .with(|file| {
-            assert!(file.is_autocommit());
-            Ok(())
-        })
-        .unwrap();
+    // Whatever was left open would still see nobody.
+    add_tenant(&store, "one");
+    for _ in 0..4 {
+        assert_eq!(store.readers().with(tenants).unwrap(), 1);
+    }
+}
+
+/// UND-36, UND-15: a view that is kept shows neither less than was answered nor what another process has changed since.
+#[test]
+fn a_view_lasts_until_anybody_commits() {
+    let (store, folder) = open(|options| options.readers(1));
+    let foreign = Connection::open(folder.path().join("data.db")).unwrap();
+    for turn in 0..3 {
+        assert_eq!(store.readers().with(tenants).unwrap(), 2 * turn);
+        foreign.execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [format!("foreign {turn}")]).unwrap();
+        assert_eq!(store.readers().with(tenants).unwrap(), 2 * turn + 1);
+        let own: &'static str = ["own 0", "own 1", "own 2"][usize::try_from(turn).unwrap()];
+        add_tenant(&store, own);
+    }
+    assert_eq!(store.readers().with(tenants).unwrap(), 6);
+}
+
+/// UND-36: views that idle connections keep do not let the log grow, and do not stand in the way of emptying it.
+#[test]
+fn idle_views_let_the_log_be_emptied() {
+    let (store, folder) = open(|options| options.readers(4).busy_timeout(Duration::from_millis(50)));
+    let log = || std::fs::metadata(folder.path().join("data.db-wal")).unwrap().len();
+    add_tenant(&store, "one");
+    assert!(log() > 0);
+    assert_eq!(store.readers().with(tenants).unwrap(), 1);
+    block_on(store.checkpoint()).unwrap();
+    assert_eq!(log(), 0);
+    assert_eq!(store.readers().with(tenants).unwrap(), 1);
 }
 
 /// UND-36: no free connection within the busy timeout is 503.

@@ -1,0 +1,101 @@
+//! Reads that are kept: told by a backend whose changes are counted only when the test says so.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use bytes::Bytes;
+use http::Method;
+use svc_core::{Base, CountChanges, Tenant, auth::Caller, link::Target, model::Kind};
+
+use crate::support::server::Server;
+
+/// The number of changes; the greatest number stands for one that cannot be told.
+#[derive(Debug, Clone, Default)]
+struct Count(Arc<AtomicU64>);
+
+const UNKNOWN: u64 = u64::MAX;
+
+impl CountChanges for Count {
+    fn changes(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|count| *count != UNKNOWN)
+    }
+}
+
+fn keeping() -> (Server, Count) {
+    let count = Count::default();
+    (Server::with(|api| api.keep_reads(count.clone())), count)
+}
+
+fn total(server: &Server, to: &str) -> u64 {
+    server.get(to).json["total_records"].as_u64().expect("a total")
+}
+
+#[test]
+fn col_23_a_page_is_kept_until_a_change_is_counted() {
+    let (server, count) = keeping();
+    assert_eq!(total(&server, "people"), 0);
+    server.made("people", "{}");
+    assert_eq!(total(&server, "people"), 0, "kept");
+    assert_eq!(total(&server, "people?per_page=2"), 1, "another query is another page");
+    assert_eq!(total(&server, "people?page=1"), 1);
+    count.0.store(1, Ordering::Relaxed);
+    assert_eq!(total(&server, "people"), 1);
+    server.made("people", "{}");
+    count.0.store(UNKNOWN, Ordering::Relaxed);
+    assert_eq!(total(&server, "people"), 2, "whoever cannot tell is asked");
+}
+
+#[test]
+fn col_03_a_record_is_kept_and_what_is_not_there_is_not() {
+    let (server, count) = keeping();
+    let person = server.made("people", r#"{"given_name":"A"}"#);
+    assert_eq!(server.get(&person).json["given_name"], "A");
+    server.put(&person, r#"{"given_name":"B"}"#);
+    assert_eq!(server.get(&person).json["given_name"], "A", "kept");
+    assert_eq!(server.send(&Method::HEAD, &person, "").json["given_name"], "A", "UND-28: HEAD is GET");
+    count.0.store(1, Ordering::Relaxed);
+    assert_eq!(server.get(&person).json["given_name"], "B");
+    server.delete(&person);
+    count.0.store(2, Ordering::Relaxed);
+    assert_eq!(server.get(&person).status, 404);
+    let next = person.rsplit_once('-').map(|(start, number)| format!("{start}-{}", number.parse::<u32>().unwrap() + 1));
+    let next = next.expect("an address with a number");
+    assert_eq!(server.get(&next).status, 404, "{next}");
+    assert_eq!(server.made("people", "{}"), next);
+    assert_eq!(server.get(&next).status, 200, "a 404 is not kept");
+}
+
+/// COL-02, HAL-01: what is kept for one tenant, or under one address, is never given to another.
+#[test]
+fn col_02_tenants_and_bases_are_kept_apart() {
+    let (server, _) = keeping();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let people = Target::Collection { kind: Kind::Person, scope: svc_core::link::Scope::All };
+    let asked = |tenant: &str, base: &str| {
+        let mut context = server.context(Caller::with_rights(svc_core::auth::Rights::all()));
+        context.tenant = Tenant::new(tenant);
+        context.base = Base::new(base).unwrap();
+        let reply = runtime.block_on(server.api.respond(&context, &Method::GET, &people, None, Bytes::new()));
+        let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
+        (body["total_records"].as_u64().unwrap(), body["_links"]["self"]["href"].as_str().unwrap().to_owned())
+    };
+    let (one, two) = ("https://one.example.org/", "https://two.example.org/");
+    assert_eq!(asked("a", one), (0, format!("{one}people")));
+    // The backend in memory does not tell tenants apart, so it shows whether it was asked.
+    server.made("people", "{}");
+    assert_eq!(asked("a", one), (0, format!("{one}people")), "kept");
+    assert_eq!(asked("b", one), (1, format!("{one}people")));
+    assert_eq!(asked("a", two), (1, format!("{two}people")));
+}
+
+#[test]
+fn an_answer_that_is_too_large_is_not_kept() {
+    let (server, _) = keeping();
+    let large = format!(r#"{{"given_name":"{}"}}"#, "a".repeat(200 * 1024));
+    let person = server.made("people", &large);
+    assert_eq!(server.get(&person).status, 200);
+    server.put(&person, r#"{"given_name":"B"}"#);
+    assert_eq!(server.get(&person).json["given_name"], "B");
+}

@@ -1,0 +1,86 @@
+//! Whether anything was committed to the data file, by this process or by another one.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::file::open_reader;
+use crate::options::Options;
+
+/// Looks that can be taken at the same time, each over a connection of its own.
+const WATCHES: usize = 4;
+
+/// Counts the commits to a data file, some of them together.
+pub(crate) struct Changes {
+    path: PathBuf,
+    patience: Duration,
+    /// Two requests on two cores do not wait for each other.
+    watches: [Mutex<Watch>; WATCHES],
+    count: AtomicU64,
+}
+
+/// SQLite's `data_version` tells a connection whether any other one has committed since it last looked.
+#[derive(Default)]
+struct Watch {
+    file: Option<Connection>,
+    version: Option<i64>,
+}
+
+impl Changes {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            path: options.path.clone(),
+            patience: options.busy_timeout,
+            watches: std::array::from_fn(|_| Mutex::default()),
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// A number that is another one after every commit: when it is the same as before, what was read since then is current.
+    pub(crate) fn count(&self) -> rusqlite::Result<u64> {
+        let mut watch = self.watch();
+        let watch = &mut *watch;
+        let looked = watch.look(&self.path, self.patience);
+        if looked.is_err() {
+            // It may remember a damaged page, and its next look is a first one.
+            *watch = Watch::default();
+        }
+        // A commit that this watch has seen before was counted then, which is after whatever it makes stale was read.
+        if looked? {
+            Ok(self.count.fetch_add(1, Ordering::AcqRel).wrapping_add(1))
+        } else {
+            Ok(self.count.load(Ordering::Acquire))
+        }
+    }
+
+    /// A watch that nobody uses now, or else the first one.
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        let free = self.watches.iter().find_map(|watch| match watch.try_lock() {
+            Ok(watch) => Some(watch),
+            Err(TryLockError::Poisoned(watch)) => Some(watch.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        });
+        let [first, ..] = &self.watches;
+        free.unwrap_or_else(|| first.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Watch {
+    /// Whether something was committed since the last look, or this is the first one.
+    fn look(&mut self, path: &std::path::Path, patience: Duration) -> rusqlite::Result<bool> {
+        let file = self.file.take().map_or_else(|| open_reader(path, patience), Ok)?;
+        let file = &*self.file.insert(file);
+        let version = file.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))?;
+        Ok(self.version.replace(version) != Some(version))
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes").field("count", &self.count).finish_non_exhaustive()
+    }
+}
