@@ -72,6 +72,11 @@ fn loopback(report: &mut Report) {
         let detail = format!("{} bytes: {demo_each:.1} us, bare hyper {bare_each:.1} us", answer.len());
         report.line(&what, Bound::AtMost(*limit), demo_each / bare_each, "x", &detail);
     }
+    // The demo gives its last answers again while nothing is changed. What it costs to read anew, without a bound:
+    let different: Vec<String> =
+        (0..800).map(|n| format!("/api/v1/people?page={}&per_page={}", 1 + n % 68, 20 + n / 80)).collect();
+    let [anew] = interleaved(ROUNDS, [&mut || demo.cpu_each_of(&different)]);
+    println!("a page of 20 to 29, each time another one, CPU: {anew:.1} us");
 }
 
 /// Anonymous memory of the demo with one million people while sixteen connections read.
@@ -184,6 +189,20 @@ impl Server {
         #[allow(clippy::cast_precision_loss, reason = "a run takes seconds at most")]
         let spent = self.cpu_nanoseconds().saturating_sub(before) as f64;
         spent / 1e3 / f64::from(CONNECTIONS * each)
+    }
+
+    /// CPU time in microseconds for each of these, asked for over several connections.
+    fn cpu_each_of(&self, paths: &[String]) -> f64 {
+        let before = self.cpu_nanoseconds();
+        thread::scope(|scope| {
+            for part in paths.chunks(paths.len().div_ceil(CONNECTIONS as usize)) {
+                let mut connection = Connection::open(self.address);
+                scope.spawn(move || part.iter().for_each(|path| drop(connection.ask(path))));
+            }
+        });
+        #[allow(clippy::cast_precision_loss, reason = "a run takes seconds at most")]
+        let (spent, asked) = (self.cpu_nanoseconds().saturating_sub(before) as f64, paths.len() as f64);
+        spent / 1e3 / asked
     }
 
     /// CPU time of all threads of the process.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use svc_core::{
-    CountChanges,
     api::{ApiBuilder, Behaviour},
     helper::{
         FunctionName, MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation,
@@ -22,8 +21,7 @@ use crate::store::Store;
 
 impl Store {
     /// Registers all 21 kinds and all eight helpers, which run natively in one transaction each; full events and ticket
-    /// levels are declared as enforced (LIM-04, LIM-05), the store's own matching method is published (HLP-05), and reads
-    /// are kept until anything is committed.
+    /// levels are declared as enforced (LIM-04, LIM-05), and the store's own matching method is published (HLP-05).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -45,13 +43,6 @@ impl Store {
             .declares(Behaviour::CapacityEnforced)
             .declares(Behaviour::TicketLimitEnforced)
             .declares(Behaviour::MatchesPeople)
-            .keep_reads(self.clone())
-    }
-}
-
-impl CountChanges for Store {
-    fn changes(&self) -> Option<u64> {
-        self.count_commits()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use svc_core::CountChanges;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
@@ -124,14 +125,27 @@ impl Store {
         self.inner.patience
     }
 
-    /// Another number after every commit, of whatever process; `None` while the file cannot be looked at.
-    pub(crate) fn count_commits(&self) -> Option<u64> {
-        self.inner.changes.count().ok()
-    }
-
     /// Now, as the options tell it.
     pub(crate) fn now(&self) -> Timestamp {
         (self.inner.now)()
+    }
+}
+
+/// Counts commits, also those of other processes; `None` while the file cannot be looked at.
+///
+/// ```no_run
+/// use svc_core::api::{Api, Vendor};
+/// let store = svc_sqlite::Store::open(svc_sqlite::Options::new("people.db"))?;
+/// let api = store
+///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
+///     .authenticator(store.clone())
+///     .keep_reads(store.clone())
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl CountChanges for Store {
+    fn changes(&self) -> Option<u64> {
+        self.inner.changes.count().ok()
     }
 }
 

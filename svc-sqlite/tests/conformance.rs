@@ -23,7 +23,8 @@ async fn report(seed: u64) -> Report {
     let key = store.create_key(&one, KeyOptions::new("primary").person(holder)).await.expect("a key").token;
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
     let restricted = store.create_key(&one, lacks).await.expect("a key").token;
-    let api = store.register_all(Api::builder(Vendor::new("Example", "Conformance").motd("Welcome")));
+    let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
+    let api = store.register_all(api).keep_reads(store.clone());
     let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))

@@ -245,7 +245,8 @@ impl Server {
         };
         let style = if setup.examples { ResponseStyle::Examples } else { ResponseStyle::Table };
         let vendor = Vendor::new("Example", "Rows").motd("Welcome");
-        let mut api = store.register_all(Api::builder(vendor)).base_url(&setup.base).dialect(dialect);
+        let api = store.register_all(Api::builder(vendor)).keep_reads(store.clone());
+        let mut api = api.base_url(&setup.base).dialect(dialect);
         api = api.authenticator(store.clone()).response_style(style).atomic_helpers(setup.atomic);
         api = api.error_bodies(setup.error_bodies).patch_is_put(setup.patch_is_put);
         if setup.helpers_only {
