@@ -80,6 +80,8 @@ pub struct ApiBuilder {
     kinds: BTreeMap<Kind, KindSlots>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Option<Vec<FunctionName>>,
+    /// Helpers that the default runner composes, whoever else would run them.
+    composed: BTreeSet<HelperName>,
     /// Capabilities that are taken away when all is registered.
     without: BTreeSet<String>,
     /// Operations of every kind that are not offered.
@@ -105,6 +107,7 @@ impl ApiBuilder {
             kinds: BTreeMap::new(),
             helpers: BTreeMap::new(),
             functions: None,
+            composed: BTreeSet::new(),
             without: BTreeSet::new(),
             withheld: &[],
             docs: None,
@@ -169,19 +172,22 @@ impl ApiBuilder {
 
     /// Offers a helper that the store runs natively (HLP-01).
     #[must_use]
-    pub fn helper<H: HelperSpec>(self, store: &Arc<impl Helper<H> + 'static>) -> Self {
+    pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
         let runner = Runner::Native(Arc::new(Through::<H, _>::new(store)));
-        self.runner::<H>(runner)
+        let is_new = self.helpers.insert(H::NAME, runner).is_none();
+        self.registered_once::<H>(is_new)
     }
 
-    /// Offers a helper that the default runner composes from the registered operations (HLP-10).
+    /// Offers a helper that the default runner composes from the registered operations (HLP-10), also in place of one that
+    /// a store would run natively.
     #[must_use]
-    pub fn compose<H: HelperSpec>(self) -> Self {
-        self.runner::<H>(Runner::Composed)
+    pub fn compose<H: HelperSpec>(mut self) -> Self {
+        let is_new = self.composed.insert(H::NAME);
+        self.registered_once::<H>(is_new)
     }
 
-    fn runner<H: HelperSpec>(mut self, runner: Runner) -> Self {
-        if self.helpers.insert(H::NAME, runner).is_some() {
+    fn registered_once<H: HelperSpec>(mut self, is_new: bool) -> Self {
+        if !is_new {
             self.wrong.push(format!("the helper {} is registered twice", H::NAME.as_str()));
         }
         self
@@ -295,6 +301,8 @@ impl ApiBuilder {
     ///
     /// Every contradiction in what was registered, at once.
     pub fn build(mut self) -> Result<Api, BuildError> {
+        let composed = std::mem::take(&mut self.composed);
+        self.helpers.extend(composed.into_iter().map(|helper| (helper, Runner::Composed)));
         self.take_away();
         let problems = self.contradictions();
         if !problems.is_empty() {

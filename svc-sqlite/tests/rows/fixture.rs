@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 use crate::client::{Client, Names, Wire, own, segments};
-use crate::kinds::{ACTIONS, contains, kind, least};
+use crate::kinds::{contains, kind, least};
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
@@ -302,12 +302,8 @@ impl Server {
 }
 
 /// The helpers that can be composed of this store's operations: a canvass has no create, scheduling is none.
-fn composed(mut api: ApiBuilder) -> ApiBuilder {
-    for (_, _, helper) in ACTIONS {
-        api = api.without(&format!("helper.{}", helper.trim_end_matches("_helper")));
-    }
-    api.without("helper.person_signup")
-        .compose::<RecordSignature>()
+fn composed(api: ApiBuilder) -> ApiBuilder {
+    api.compose::<RecordSignature>()
         .compose::<RecordSubmission>()
         .compose::<RecordDonation>()
         .compose::<RecordOutreach>()
