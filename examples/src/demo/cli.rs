@@ -74,11 +74,11 @@ pub struct Options {
 
     /// A fixed key of a tenant, who exists then; repeatable
     #[arg(long, env = "SVC_DEMO_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
-    pub key: Vec<String>,
+    pub key: Vec<KeyText>,
 
     /// A fixed key that may only read; repeatable
     #[arg(long, env = "SVC_DEMO_READ_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
-    pub read_key: Vec<String>,
+    pub read_key: Vec<KeyText>,
 
     /// Whether the record helpers may be called without a key
     #[arg(long, env = "SVC_DEMO_ANONYMOUS_HELPERS", value_name = "SWITCH", default_value = "on")]
@@ -103,6 +103,22 @@ pub struct Options {
     /// The names of the two network share objects; fixed in the file when it is made
     #[arg(long, env = "SVC_DEMO_SHARE_NAMES", value_name = "A,B")]
     pub share_names: Option<String>,
+}
+
+/// A fixed key as it was given, `TENANT=TOKEN`; no debug output shows it.
+#[derive(Clone)]
+pub struct KeyText(pub String);
+
+impl From<String> for KeyText {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl std::fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyText(..)")
+    }
 }
 
 /// What to do instead of serving.
@@ -206,7 +222,14 @@ pub enum Switch {
 #[cfg(test)]
 mod tests {
     use super::Cli;
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn und_42_no_debug_output_shows_a_key() {
+        let cli = Cli::try_parse_from(["svc-demo", "--key", "demo=planted-one", "--read-key", "planted-two"]);
+        let shown = format!("{:?}", cli.expect("it parses"));
+        assert!(shown.contains("KeyText") && !shown.contains("planted"), "{shown}");
+    }
 
     #[test]
     fn every_option_of_the_server_also_reads_the_environment() {

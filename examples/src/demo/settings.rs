@@ -218,8 +218,8 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
 }
 
 fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
-    let all = options.key.iter().map(|text| ("--key", text, false));
-    let reading = options.read_key.iter().map(|text| ("--read-key", text, true));
+    let all = options.key.iter().map(|key| ("--key", &key.0, false));
+    let reading = options.read_key.iter().map(|key| ("--read-key", &key.0, true));
     let mut keys: Vec<FixedKey> = Vec::new();
     for (option, text, read_only) in all.chain(reading) {
         // The token is not repeated in a message: messages end up in logs. What has no tenant may be a token.
