@@ -1,6 +1,6 @@
 //! What a client sent, validated: a record to create, or a change of one (CRU-01 to CRU-19).
 
-use std::{fmt, marker::PhantomData, ops::Deref};
+use std::{collections::HashSet, fmt, marker::PhantomData, ops::Deref};
 
 use crate::{
     describe::MemberWriter,
@@ -62,6 +62,23 @@ impl RawDraft {
         self.link(self.kind.schema().parent?)
     }
 
+    /// The change that a repeated helper call makes of the action that an earlier try recorded with these identifiers
+    /// (UND-24): what is sent now, with the identifiers of both. A time of receipt that nobody sent changes nothing.
+    #[must_use]
+    pub fn repeated(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
+        let (mut fields, received) = (self.fields, Json::from(now));
+        for field in self.kind.schema().fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
+            if fields.get(field.name) == Some(&received) {
+                fields.remove(field.name);
+            }
+        }
+        // A body may hold very many.
+        let known: HashSet<Identifier> = recorded.iter().cloned().collect();
+        recorded.extend(self.identifiers.into_iter().filter(|identifier| !known.contains(identifier)));
+        let identifiers = (recorded.len() > known.len()).then_some(recorded);
+        RawPatch { kind: self.kind, fields, identifiers, links: Vec::new() }
+    }
+
     /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules between fields.
     ///
     /// Called by the library before a backend sees the draft. Problems are returned, not raised.
@@ -111,23 +128,11 @@ impl<R: Resource> Draft<R> {
         self
     }
 
-    /// The change that a repeated helper call makes of the action that an earlier try recorded (UND-24): what is sent
-    /// now, with the identifiers of both. A time of receipt that nobody sent changes nothing.
+    /// The change that a repeated helper call makes of the action that an earlier try recorded (UND-24); see
+    /// [`RawDraft::repeated`].
     #[must_use]
     pub fn repeated_on(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
-        let mut fields = self.raw.fields.clone();
-        let received = Json::from(now.to_string());
-        for field in R::SCHEMA.fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
-            if fields.get(field.name) == Some(&received) {
-                fields.remove(field.name);
-            }
-        }
-        let mut all = recorded.meta().identifiers.to_vec();
-        let before = all.len();
-        let new: Vec<_> = self.raw.identifiers.iter().filter(|identifier| !all.contains(identifier)).cloned().collect();
-        all.extend(new);
-        let identifiers = (all.len() > before).then_some(all);
-        Patch::from_raw(RawPatch { kind: R::KIND, fields, identifiers, links: Vec::new() })
+        Patch::from_raw(self.raw.clone().repeated(recorded.meta().identifiers.to_vec(), now))
     }
 
     /// The fields that were sent or have a default; computed ones are `None`.

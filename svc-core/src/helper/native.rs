@@ -9,8 +9,8 @@ use crate::{
     draft::{Draft, RawDraft},
     error::{Error, Problem, Result},
     model::Resource,
-    record::Record,
-    value::Identifier,
+    record::{RawRecord, Record},
+    value::{Id, Identifier},
 };
 
 /// The known person that a posted one is: by its own id, else by the keys of the matching method (HLP-04).
@@ -108,30 +108,68 @@ pub fn join_identifiers(
     Ok((all.len() > known.len()).then_some(all))
 }
 
-/// The action that an earlier try of the same call recorded under the same container: by its own id, else by an
+/// The action that an earlier try of the same call recorded under the same container: by its own id, or by an
 /// identifier (UND-24). With it a retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
 ///
 /// `find` looks one key up among the actions of this kind and tenant, whatever their container.
 ///
 /// # Errors
 ///
-/// What `find` returns; and `IdentifierInUse` where the action is one of another container.
+/// What `find` returns; and `IdentifierInUse` for each identifier of an action of another container, or of a second one.
 pub fn recorded<R: Resource>(
     action: &Draft<R>,
     mut find: impl FnMut(&MatchKey) -> Result<Option<Record<R>>>,
 ) -> Result<Option<Record<R>>> {
-    let container = action.container().map(|container| &container.id);
-    let elsewhere = |property: &str| Error::invalid(Problem::identifier_in_use(property));
+    let mut met = Met::new(action, |record: &Record<R>| record);
     if let Some(own) = &action.own {
-        let known = find(&MatchKey::Own(own.clone()))?.filter(|known| known.parent() == container);
-        return known.map(Some).ok_or_else(|| elsewhere("identifiers"));
+        met.own(find(&MatchKey::Own(own.clone()))?);
     }
     for (place, identifier) in action.identifiers.iter().enumerate() {
-        match find(&MatchKey::Identifier(identifier.clone()))? {
-            None => {}
-            Some(known) if known.parent() == container => return Ok(Some(known)),
-            Some(_) => return Err(elsewhere(&format!("identifiers[{place}]"))),
+        met.identifier(place, find(&MatchKey::Identifier(identifier.clone()))?);
+    }
+    met.recorded()
+}
+
+/// What the identifiers of an action have led to so far.
+pub(crate) struct Met<T> {
+    container: Option<Id>,
+    raw: fn(&T) -> &RawRecord,
+    recorded: Option<T>,
+    problems: Vec<Problem>,
+}
+
+impl<T> Met<T> {
+    pub(crate) fn new(action: &RawDraft, raw: fn(&T) -> &RawRecord) -> Self {
+        let container = action.container().map(|container| container.id.clone());
+        Self { container, raw, recorded: None, problems: Vec::new() }
+    }
+
+    /// What the action's own identifier leads to: it has to lead to something.
+    pub(crate) fn own(&mut self, found: Option<T>) {
+        match found {
+            None => self.problems.push(Problem::identifier_in_use("identifiers")),
+            found => self.meet(found, "identifiers"),
         }
     }
-    Ok(None)
+
+    /// What the foreign identifier at this place leads to.
+    pub(crate) fn identifier(&mut self, place: usize, found: Option<T>) {
+        self.meet(found, &format!("identifiers[{place}]"));
+    }
+
+    /// An action of another container, or a second one under this, is somebody else's.
+    fn meet(&mut self, found: Option<T>, property: &str) {
+        let Some(found) = found else { return };
+        let record = (self.raw)(&found);
+        match &self.recorded {
+            Some(recorded) if (self.raw)(recorded).meta().id == record.meta().id => {}
+            None if record.parent() == self.container.as_ref() => self.recorded = Some(found),
+            _ => self.problems.push(Problem::identifier_in_use(property)),
+        }
+    }
+
+    /// The action that was recorded before.
+    pub(crate) fn recorded(self) -> Result<Option<T>> {
+        if self.problems.is_empty() { Ok(self.recorded) } else { Err(Error::Invalid(self.problems)) }
+    }
 }

@@ -390,6 +390,9 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
     let again = server.post(&one, r#"{"identifiers":["v:1","w:1"],"comments":"second"}"#);
     assert_eq!((again.status, again.link("self")), (200, made.link("self")), "UND-24 {}", again.text);
     assert_eq!((&again.json["comments"], &again.json["action_date"]), (&json!("second"), &json!("long ago")), "UND-24");
+    assert_eq!(again.json["identifiers"].as_array().unwrap()[1..], [json!("w:1"), json!("v:1")], "UND-24");
+    let by_new = server.post(&one, r#"{"identifiers":["v:1"],"comments":"by the new one"}"#);
+    assert_eq!((by_new.status, by_new.link("self")), (200, made.link("self")), "UND-24 {}", by_new.text);
     let own = made.json["identifiers"][0].as_str().unwrap();
     let by_own = server.post(&one, &format!(r#"{{"identifiers":["{own}"],"comments":"third"}}"#));
     assert_eq!((by_own.link("self"), &by_own.json["comments"]), (made.link("self"), &json!("third")), "UND-24");
@@ -402,6 +405,10 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
         assert_eq!(server.post(&other, &body).problems(), [format!("IDENTIFIER_IN_USE {place}")], "UND-24 {body}");
     }
     assert_eq!(server.store.count(Kind::Signature), 1, "UND-24");
+    server.post(&other, r#"{"identifiers":["y:1","y:2"]}"#);
+    let both = server.post(&one, r#"{"identifiers":["y:1","w:1","y:2"]}"#);
+    let in_use = ["IDENTIFIER_IN_USE identifiers[0]", "IDENTIFIER_IN_USE identifiers[2]"];
+    assert_eq!(both.problems(), in_use, "UND-24, ERR-39: those of another action");
 }
 
 #[test]

@@ -7,11 +7,10 @@ use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{EntryStatus, MatchKey, Merge, RawOutcome, merge_person},
+    helper::{EntryStatus, MatchKey, Merge, RawOutcome, merge_person, native::Met},
     link::{Address, ShareNames},
     model::Kind,
     ops::FindKey,
-    read::Json,
     record::RawRecord,
     value::Identifier,
 };
@@ -118,37 +117,28 @@ impl Composed<'_> {
         let Some(known) = self.recorded(cx, &mut draft).await? else { return self.create(cx, draft).await };
         let slots = self.slots(draft.kind)?;
         let (Some(update), false) = (&slots.update, anonymous) else { return Ok((known, EntryStatus::Existing)) };
-        let mut fields = draft.fields;
-        // A time of receipt that nobody sent is no reason to change the one that is stored.
-        if fields.get("action_date") == Some(&Json::from(cx.now)) {
-            fields.remove("action_date");
-        }
-        let patch = RawPatch { kind: draft.kind, fields, identifiers: None, links: Vec::new() };
+        let patch = draft.repeated(known.meta().identifiers.to_vec(), cx.now);
         let record = update.update(cx, &known.address(), patch).await?.ok_or(Error::NotFound)?;
         Ok((record, EntryStatus::Existing))
     }
 
-    /// The action that was recorded before: the one whose own identifier was sent, else one with a foreign one.
+    /// The action that was recorded before under the same container: by its own identifier, or by a foreign one.
     async fn recorded(&self, cx: &Context, draft: &mut RawDraft) -> Result<Option<RawRecord>> {
         let slots = self.slots(draft.kind)?;
-        let container = draft.container().map(|container| container.id.clone());
-        let is_here = |record: &RawRecord| record.parent() == container.as_ref();
+        let mut met = Met::new(draft, |record: &RawRecord| record);
         if let Some(own) = draft.own.take() {
             let at = Address { kind: draft.kind, id: own, parent: None };
-            let known = match &slots.get {
-                Some(get) => get.get(cx, &at).await?.filter(is_here),
+            met.own(match &slots.get {
+                Some(get) => get.get(cx, &at).await?,
                 None => None,
-            };
-            return known.map(Some).ok_or_else(|| Error::invalid(Problem::identifier_in_use("identifiers")));
+            });
         }
-        let Some(find) = &slots.find else { return Ok(None) };
-        for (place, identifier) in draft.identifiers.iter().enumerate() {
-            match find.find(cx, &FindKey::Match(MatchKey::Identifier(identifier.clone()))).await? {
-                None => {}
-                Some(known) if is_here(&known) => return Ok(Some(known)),
-                Some(_) => return Err(Error::invalid(Problem::identifier_in_use(&format!("identifiers[{place}]")))),
+        if let Some(find) = &slots.find {
+            for (place, identifier) in draft.identifiers.iter().enumerate() {
+                let key = FindKey::Match(MatchKey::Identifier(identifier.clone()));
+                met.identifier(place, find.find(cx, &key).await?);
             }
         }
-        Ok(None)
+        met.recorded()
     }
 }

@@ -3,13 +3,10 @@
 use std::collections::HashSet;
 
 use svc_core::{
-    draft::{RawDraft, RawPatch},
+    draft::RawDraft,
     error::{Problem, Result},
     helper::Merge,
     link::Address,
-    read::Json,
-    schema::Mode,
-    value::Identifier,
 };
 
 use crate::{
@@ -80,26 +77,8 @@ impl Session<'_> {
 
     /// Updates a recorded action by what the repeated call sent.
     fn repeat(&mut self, stored: Stored, draft: RawDraft) -> Result<Stored> {
-        let mut fields = draft.fields;
-        // A time of receipt that nobody sent is no reason to change the one that is stored.
-        let received = Json::from(self.now);
-        let schema = stored.kind.schema();
-        for field in schema.fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
-            if fields.get(field.name) == Some(&received) {
-                fields.remove(field.name);
-            }
-        }
-        let mut all = identifiers::parse(&stored.identifiers);
-        let before = all.len();
-        let known: HashSet<Identifier> = all.iter().cloned().collect();
-        for identifier in draft.identifiers {
-            if !known.contains(&identifier) {
-                all.push(identifier);
-            }
-        }
-        let identifiers = (all.len() > before).then_some(all);
         let person = draft.links.iter().find(|(name, _)| *name == "person").map(|(_, address)| address.id.clone());
-        let patch = RawPatch { kind: draft.kind, fields, identifiers, links: Vec::new() };
+        let patch = draft.repeated(identifiers::parse(&stored.identifiers), self.now);
         let mut stored = self.update(stored, &patch)?;
         // An action that had no person gets the one that is named now; another one's is not taken away.
         let column = stored.table().column("person");
