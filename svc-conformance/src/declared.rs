@@ -53,6 +53,21 @@ pub fn read(text: &str) -> Result<Declaration, DeclarationError> {
     Ok(declaration)
 }
 
+/// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes it, or a file.
+#[must_use]
+pub fn source(text: &str) -> Source {
+    #[derive(serde::Deserialize)]
+    struct Said {
+        source: Option<String>,
+    }
+    let json = text.trim_start().starts_with('{');
+    let said: Option<Said> = if json { serde_json::from_str(text).ok() } else { toml::from_str(text).ok() };
+    match said.and_then(|said| said.source).as_deref() {
+        Some("probed") => Source::Probed,
+        _ => Source::File,
+    }
+}
+
 /// A declaration with the questions that checks ask.
 #[derive(Debug, Clone)]
 pub(crate) struct Declared {
@@ -152,7 +167,8 @@ impl Declared {
             let step = self.wire(steps.next()?.trim_end_matches("[]"));
             let field = at.get(step)?;
             if steps.peek().is_none() {
-                return Some(field);
+                // What is neither shown nor taken is not there.
+                return Some(field).filter(|field| field.readable || field.writable);
             }
             at = field.fields.as_ref()?;
         }

@@ -50,6 +50,7 @@ mod model;
 mod outcome;
 mod passive;
 mod plan;
+mod probe;
 mod profile;
 #[cfg(feature = "program")]
 pub mod program;
@@ -69,9 +70,10 @@ mod world;
 
 pub use check::Intensity;
 pub use clean_up::{CleanUp, resume as clean};
-pub use declared::{Declaration, DeclarationError, Source, read as read_declaration};
+pub use declared::{Declaration, DeclarationError, Source, read as read_declaration, source as declaration_source};
 pub use outcome::{Finding, Outcome};
 pub use plan::{Plan, Planned};
+pub use probe::Probed;
 pub use profile::Profile;
 pub use recorder::{Answered, Exchange};
 pub use replay::{Replay, Replayed, Step};

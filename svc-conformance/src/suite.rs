@@ -209,6 +209,18 @@ impl Suite {
         self
     }
 
+    /// Without a journal on disk.
+    #[must_use]
+    pub(crate) fn without_journal(mut self) -> Self {
+        self.journal = None;
+        self
+    }
+
+    /// Whether the key header was named.
+    pub(crate) const fn names_header(&self) -> bool {
+        self.key_header.is_some()
+    }
+
     /// Whether created records are removed at the end; they are unless this says otherwise.
     #[must_use]
     pub const fn clean_up(mut self, clean_up: bool) -> Self {

@@ -6,11 +6,14 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use svc_conformance::{Declaration, Intensity, Keys, Outcome, Remote, Report, Source, Suite, read_declaration};
+use serde_json::Value;
+use svc_conformance::{
+    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite, declaration_source, read_declaration,
+};
 use tokio::runtime::Builder;
 
 /// How many of the eight planted faults the suite finds at least; never lowered.
-const FOUND: usize = 4;
+const FOUND: usize = 8;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/other_language")
@@ -55,10 +58,14 @@ fn declaration() -> Declaration {
 }
 
 fn check(server: &Server) -> Report {
+    check_against(server, declaration(), Source::File)
+}
+
+fn check_against(server: &Server, declaration: Declaration, source: Source) -> Report {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let keys = Keys::primary("k-one").other_tenant("k-two").restricted("k-narrow", "people.create");
     let suite = Suite::new(Remote::new(&server.url).expect("an address"))
-        .declaration_from(declaration(), Source::File)
+        .declaration_from(declaration, source)
         .keys(keys)
         .intensity(Intensity::Quick)
         .allow_side_effects(true);
@@ -95,4 +102,92 @@ fn each_fault_is_named_by_its_rows_and_no_other() {
     }
     assert_eq!(wrong, Vec::<String>::new());
     assert!(found.len() >= FOUND, "only these are found: {found:?}");
+}
+
+fn probed(server: &Server, writes: bool) -> Probed {
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let suite = Suite::new(Remote::new(&server.url).expect("an address")).keys(Keys::primary("k-one"));
+    runtime.block_on(suite.allow_writes(writes).probe()).expect("a declaration")
+}
+
+/// A declaration as JSON without its address, where no order means anything.
+fn plain(declaration: &Declaration) -> Value {
+    fn sorted(value: &mut Value) {
+        match value {
+            Value::Array(list) => list.sort_by_key(Value::to_string),
+            Value::Object(members) => members.values_mut().for_each(sorted),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(declaration).expect("JSON");
+    for name in ["base_url", "person_matching"] {
+        value[name] = Value::Null;
+    }
+    sorted(&mut value);
+    value
+}
+
+#[test]
+fn what_probe_finds_out_is_what_its_maker_wrote_down() {
+    let server = Server::start(None);
+    let found = probed(&server, true);
+    assert_eq!(plain(&found.declaration), plain(&declaration()));
+    assert!(found.clean_up.created > 10 && found.clean_up.left.is_empty(), "{:?}", found.clean_up);
+    // Both forms are read back as they were.
+    for text in [found.to_toml(), found.to_json()] {
+        assert_eq!(read_declaration(&text).expect("a declaration"), found.declaration);
+        assert_eq!(declaration_source(&text), Source::Probed);
+    }
+    let text = std::fs::read_to_string(folder().join("declaration.json")).expect("a declaration");
+    assert_eq!(declaration_source(&text), Source::File);
+}
+
+#[test]
+fn without_leave_to_write_probe_only_reads() {
+    let server = Server::start(None);
+    let found = probed(&server, false);
+    assert!(found.notes.iter().any(|note| note.contains("--allow-writes")), "{:?}", found.notes);
+    // There is no record to look at yet: the collections are known, and nothing was created.
+    assert_eq!(found.declaration.collections.keys().collect::<Vec<_>>(), ["people", "petitions", "tags"]);
+    assert_eq!(found.clean_up.created, 0);
+    assert_eq!(found.declaration.collections["people"].operations, ["list"]);
+}
+
+#[test]
+fn with_the_probed_declaration_the_same_faults_are_found() {
+    let declared = probed(&Server::start(None), true).declaration;
+    let (mut wrong, mut found) = (Vec::new(), Vec::new());
+    for (fault, rows) in faults() {
+        let server = Server::start(Some(&fault));
+        let failed = failed(&check_against(&server, declared.clone(), Source::Probed));
+        if !failed.is_subset(&rows) {
+            wrong.push(format!("{fault}: {failed:?} instead of {rows:?}"));
+        }
+        if !failed.is_empty() {
+            found.push(fault);
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(found.len() >= FOUND, "only these are found: {found:?}");
+}
+
+/// As somebody without Rust would: the program alone, twice.
+#[test]
+fn the_program_probes_and_then_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Server::start(Some("plain-json"));
+    let program = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
+        command.current_dir(folder.path()).args(arguments).args(["--key", "k-one"]);
+        let output = command.output().expect("the program");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said)
+    };
+    let (code, said) = program(&["probe", &server.url, "--allow-writes", "--write", "declaration.toml"]);
+    assert_eq!(code, Some(0), "{said}");
+    let run = ["run", &server.url, "--declaration", "declaration.toml", "--intensity", "quick", "--quiet"];
+    let (code, said) = program(&run);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("declaration: probed") && said.contains("FAIL HAL-03"), "{said}");
+    assert_eq!(said.matches("FAIL ").count(), 1, "{said}");
 }

@@ -23,7 +23,8 @@ A first run against a server on this machine, then one against another machine, 
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
   svc-conformance run http://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
 
-A server that publishes no declaration is judged against a file, TOML or JSON in the same form:
+A server that publishes no declaration is judged against a file, TOML or JSON in the same form; probe writes a first one:
+  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --write declaration.toml
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
 
 /// Checks row by row whether a server conforms to the Activist Data Exchange API.
@@ -40,6 +41,8 @@ pub(super) enum Command {
     Run(Box<RunOptions>),
     /// Shows what a run would look at and send, and sends nothing but the reading of the declaration
     Plan(Box<RunOptions>),
+    /// Finds out what a server supports that publishes no declaration, and writes one
+    Probe(ProbeOptions),
     /// Sends the steps of a failure again, then the check that found it
     Replay(ReplayOptions),
     /// Removes what a run left behind, from its journal
@@ -158,6 +161,39 @@ pub(super) struct RunOptions {
     /// No progress
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct ProbeOptions {
+    /// The address of the entry point
+    pub(super) url: String,
+
+    #[command(flatten)]
+    pub(super) keys: KeyOptions,
+
+    /// Find out by creating, changing and deleting records of its own; without it, the server is only read
+    #[arg(long)]
+    pub(super) allow_writes: bool,
+
+    /// The file of the declaration; one that ends in `.json` is JSON, others are TOML [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(super) write: Option<PathBuf>,
+
+    /// Requests in a second at most, such as 20/s
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    pub(super) rate: Option<f64>,
+
+    /// Longest wait for one answer, such as 10s or 500ms
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(super) timeout: Duration,
+
+    /// The name of the key header [default: guessed from the prefix of relations]
+    #[arg(long, value_name = "NAME")]
+    pub(super) key_header: Option<String>,
+
+    /// The folder for the journal
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(super) out: PathBuf,
 }
 
 #[derive(Debug, Clone, Args)]

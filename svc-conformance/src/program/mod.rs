@@ -7,6 +7,7 @@ mod explain;
 mod files;
 mod list;
 mod plan;
+mod probe;
 mod progress;
 mod replay;
 mod run;
@@ -37,6 +38,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
     match command {
         Command::Run(options) => run::run(*options).await,
         Command::Plan(options) => plan::plan(*options).await,
+        Command::Probe(options) => probe::probe(options).await,
         Command::Replay(options) => replay::replay(options).await,
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
@@ -83,7 +85,7 @@ impl fmt::Display for Trouble {
 impl From<SuiteError> for Trouble {
     fn from(error: SuiteError) -> Self {
         let hint = match &error {
-            SuiteError::NotPublished(_) => "; give one with --declaration FILE",
+            SuiteError::NotPublished(_) => "; `svc-conformance probe URL` writes one, and --declaration FILE takes it",
             _ => "",
         };
         Self::new(error.exit_code(), format!("{error}{hint}"))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Trouble;
 use super::cli::{KeyOptions, RunOptions};
-use crate::declared::{self, Source};
+use crate::declared;
 use crate::select::Waiver;
 use crate::suite::{Keys, Suite};
 use crate::target::{Remote, Target};
@@ -67,8 +67,9 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
         suite = suite.allow_writes(true);
     }
     if let Some(path) = &options.declaration {
-        let declaration = declared::read(&text(path)?).map_err(|error| Trouble::usage(error.to_string()))?;
-        suite = suite.declaration_from(declaration, Source::File);
+        let text = text(path)?;
+        let declaration = declared::read(&text).map_err(|error| Trouble::usage(error.to_string()))?;
+        suite = suite.declaration_from(declaration, declared::source(&text));
     }
     if let Some(path) = &options.waivers {
         suite = suite.waivers(Waiver::read(&text(path)?)?);

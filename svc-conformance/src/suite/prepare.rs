@@ -21,7 +21,7 @@ use crate::seed::Seed;
 
 impl Suite {
     /// Reaches the target and finds out what it declares.
-    pub(super) async fn prepare(&self) -> Result<Run, SuiteError> {
+    pub(crate) async fn prepare(&self) -> Result<Run, SuiteError> {
         let recorder = Arc::new(Recorder::new(self.keys.secrets()));
         let mut settings = self.settings.clone();
         settings.writes = self.profile != Profile::ReadOnly && self.writes.unwrap_or_else(|| self.target.is_local());

@@ -1,0 +1,168 @@
+//! The fields that a kind may have, from the catalogue, and which of them a representation shows.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use svc_core::export::{DeclaredDialect, DeclaredField};
+
+use crate::fields::{self, Field, Shape, Way};
+use crate::world::is_unset;
+
+/// Objects inside objects that are looked into.
+const DEPTH: usize = 6;
+
+/// Kinds for whose texts the catalogue has no rows of their own.
+const TEXTS: &[(&str, &[&str])] =
+    &[("tag", &["name", "description"]), ("list", &["name", "description"]), ("query", &["name", "description"])];
+
+/// Every field that the catalogue gives a resource or shared object, in the form of a declaration.
+pub(super) fn fields(owner: &str, dialect: &DeclaredDialect) -> BTreeMap<String, DeclaredField> {
+    let mut found = tree(owner, "", dialect, 0);
+    for name in TEXTS.iter().filter(|(of, _)| *of == owner).flat_map(|(_, names)| *names) {
+        let text = found.entry((*name).to_owned()).or_default();
+        "string".clone_into(&mut text.kind);
+    }
+    found
+}
+
+fn tree(owner: &str, above: &str, dialect: &DeclaredDialect, depth: usize) -> BTreeMap<String, DeclaredField> {
+    let mut found = BTreeMap::new();
+    if depth > DEPTH {
+        return found;
+    }
+    for field in fields::of(owner) {
+        let Some(rest) = field.path.strip_prefix(above) else { continue };
+        let step = rest.split('.').next().unwrap_or_default();
+        let name = step.trim_end_matches("[]");
+        let wire = wire(name, dialect);
+        if found.contains_key(wire) {
+            continue;
+        }
+        let own = fields::find(owner, &format!("{above}{name}"));
+        let mut declared = own.map_or_else(|| group(step), leaf);
+        let inner = if let Some(shared) = fields::shared(name) {
+            tree(shared, "", dialect, depth.saturating_add(1))
+        } else {
+            let array = if declared.kind.ends_with("[]") { "[]" } else { "" };
+            tree(owner, &format!("{above}{name}{array}."), dialect, depth.saturating_add(1))
+        };
+        declared.fields = Some(inner).filter(|inner| !inner.is_empty());
+        found.insert(wire.to_owned(), declared);
+    }
+    found
+}
+
+/// The name on the wire of a name in the catalogue.
+fn wire<'n>(name: &'n str, dialect: &'n DeclaredDialect) -> &'n str {
+    match name {
+        "network_a_share" => &dialect.network_a_share,
+        "network_b_share" => &dialect.network_b_share,
+        other => other,
+    }
+}
+
+/// An object for which the catalogue has rows of its members alone.
+fn group(step: &str) -> DeclaredField {
+    let mut declared = DeclaredField::default();
+    (if step.ends_with("[]") { "object[]" } else { "object" }).clone_into(&mut declared.kind);
+    declared
+}
+
+fn leaf(field: &Field) -> DeclaredField {
+    let mut declared = DeclaredField::default();
+    let kind = match field.shape {
+        Shape::Text => "string",
+        Shape::Integer => "integer",
+        Shape::Float => "float",
+        Shape::Number => "number",
+        Shape::Boolean => "boolean",
+        Shape::Time => "datetime",
+        Shape::Date => "date",
+        Shape::Enum => "enum",
+        Shape::Flexible => "flexenum",
+        Shape::Object => "object",
+        Shape::Texts => "string[]",
+        Shape::Objects | Shape::OneOrMany => "object[]",
+        Shape::Reference => "reference",
+    };
+    kind.clone_into(&mut declared.kind);
+    declared.computed = field.way == Way::Computed;
+    declared.writable = !declared.computed;
+    if matches!(field.shape, Shape::Enum | Shape::Flexible) && !field.values.is_empty() {
+        declared.values = Some(field.values.iter().map(|value| (*value).to_owned()).collect());
+    }
+    declared
+}
+
+/// The fields that a representation shows. Of those that were sent (`sent`), only these count as writable; without anything
+/// sent it stays as the catalogue has it.
+pub(super) fn shown(
+    assumed: &BTreeMap<String, DeclaredField>,
+    got: &Value,
+    sent: Option<&Value>,
+) -> BTreeMap<String, DeclaredField> {
+    let mut found = BTreeMap::new();
+    for (name, field) in assumed {
+        let value = got.get(name);
+        if is_unset(value) {
+            continue;
+        }
+        let (mut field, given) = (field.clone(), sent.and_then(|sent| sent.get(name)));
+        if sent.is_some() && is_unset(given) {
+            field.writable = false;
+        }
+        if let Some(inner) = field.fields.take() {
+            field.fields = Some(members(&inner, value.unwrap_or(&Value::Null), given));
+        }
+        found.insert(name.clone(), field);
+    }
+    found
+}
+
+/// The members of an object, or of all objects of an array.
+fn members(
+    assumed: &BTreeMap<String, DeclaredField>,
+    got: &Value,
+    sent: Option<&Value>,
+) -> BTreeMap<String, DeclaredField> {
+    let Value::Array(list) = got else { return shown(assumed, got, sent) };
+    let mut found = BTreeMap::new();
+    for (at, one) in list.iter().enumerate() {
+        merge(&mut found, shown(assumed, one, sent.map(|sent| sent.get(at).unwrap_or(&Value::Null))));
+    }
+    found
+}
+
+/// Adds what another representation shows.
+pub(super) fn merge(into: &mut BTreeMap<String, DeclaredField>, more: BTreeMap<String, DeclaredField>) {
+    for (name, field) in more {
+        let known = into.entry(name).or_insert_with(|| field.clone());
+        known.writable |= field.writable;
+        if let Some(more) = field.fields {
+            merge(known.fields.get_or_insert_default(), more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use svc_core::export::DeclaredDialect;
+
+    use super::{fields, shown};
+
+    #[test]
+    fn what_is_shown_is_declared_and_what_was_not_sent_is_not_writable() {
+        let assumed = fields("person", &DeclaredDialect::default());
+        assert!(assumed["email_addresses"].fields.as_ref().is_some_and(|inner| inner.contains_key("address")));
+        assert!(assumed["birthdate"].fields.as_ref().is_some_and(|inner| inner.contains_key("month")));
+        let got = json!({"given_name": "Ada", "family_name": "B", "other": 1, "gender": null,
+            "email_addresses": [{"address": "a@example.org", "status": "subscribed"}]});
+        let sent = json!({"given_name": "Ada", "email_addresses": [{"address": "a@example.org"}]});
+        let found = shown(&assumed, &got, Some(&sent));
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["email_addresses", "family_name", "given_name"]);
+        assert!(found["given_name"].writable && !found["family_name"].writable);
+        let inner = found["email_addresses"].fields.as_ref().expect("members");
+        assert!(inner["address"].writable && !inner["status"].writable);
+    }
+}

@@ -1,0 +1,145 @@
+//! `probe`: a declaration for a server that publishes none, found out by asking it.
+
+mod assumed;
+mod reading;
+mod writing;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use svc_core::export::Declaration;
+
+use crate::check::{Check, Cx, Stop};
+use crate::clean_up::{self, CleanUp};
+use crate::declared::Source;
+use crate::run::Run;
+use crate::suite::{Suite, SuiteError};
+use crate::target::TargetError;
+
+/// What was found out about a server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Probed {
+    /// What it seems to support.
+    pub declaration: Declaration,
+    /// What could not be found out, or looked odd.
+    pub notes: Vec<String>,
+    /// Requests that were sent.
+    pub requests: usize,
+    /// What came of the records that were created.
+    pub clean_up: CleanUp,
+}
+
+/// What is known so far.
+#[derive(Debug, Default)]
+struct Found {
+    text: Declaration,
+    notes: Vec<String>,
+}
+
+impl Suite {
+    /// Finds out what the server supports: by links, `OPTIONS` and the records it shows and, where this suite may write, by
+    /// records of its own, which it removes. What was found is a beginning: a vendor reads it and completes it.
+    ///
+    /// # Errors
+    /// The target does not answer, or what it answers is no entry point.
+    pub async fn probe(&self) -> Result<Probed, SuiteError> {
+        let mut found = Found::default();
+        found.text.declaration_version = 1;
+        self.dialect(&mut found).await?;
+        let reading = self.clone().without_journal().declaration_from(found.text.clone(), Source::Probed);
+        let run = Arc::new(reading.prepare().await?);
+        run.target.base().clone_into(&mut found.text.base_url);
+        let cx = prober(&run);
+        reading::read(&cx, &mut found).await.map_err(|stop| unreadable(&cx, stop))?;
+        let mut requests = run.recorder.count();
+        let mut clean_up = CleanUp::default();
+        if run.settings.writes {
+            let writing = self.clone().declaration_from(writing::assumed(&found), Source::Probed);
+            let run = Arc::new(writing.prepare().await?);
+            let cx = prober(&run);
+            writing::write(&cx, &mut found).await.map_err(|stop| unreadable(&cx, stop))?;
+            clean_up = clean_up::clean(&run).await;
+            requests = requests.saturating_add(run.recorder.count());
+        } else {
+            found.notes.push(
+                "nothing was written: what can be created, changed and deleted is known from `Allow` headers alone, and \
+                 which fields a client may set is guessed from the catalogue; --allow-writes finds it out"
+                    .to_owned(),
+            );
+        }
+        Ok(Probed { declaration: found.text, notes: found.notes, requests, clean_up })
+    }
+
+    /// The prefix of relations and the key header, as the entry point's links have them.
+    async fn dialect(&self, found: &mut Found) -> Result<(), SuiteError> {
+        let bare = self.clone().without_journal().declaration_from(found.text.clone(), Source::Probed);
+        let run = Arc::new(bare.prepare().await?);
+        let cx = prober(&run);
+        let start = run.target.base().to_owned();
+        let mut answer = cx.anonymous().get(&start).await.map_err(|stop| unreadable(&cx, stop))?;
+        if !answer.is_success() {
+            answer = cx.api().get(&start).await.map_err(|stop| unreadable(&cx, stop))?;
+        }
+        found.text.dialect = run.declared.text.dialect.clone();
+        let links = answer.json.get("_links").and_then(|links| links.as_object()).cloned().unwrap_or_default();
+        let mut prefixes: BTreeMap<&str, usize> = BTreeMap::new();
+        for prefix in links.keys().filter_map(|rel| rel.split_once(':')).map(|(prefix, _)| prefix) {
+            let count = prefixes.entry(prefix).or_default();
+            *count = count.saturating_add(1);
+        }
+        let most = prefixes.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix.to_owned());
+        let Some(prefix) = most.filter(|prefix| *prefix != found.text.dialect.prefix) else { return Ok(()) };
+        if !self.names_header() {
+            found.text.dialect.key_header = format!("{}-API-Token", prefix.to_ascii_uppercase());
+            found.notes.push(format!(
+                "the key header is guessed from the prefix {prefix}: {}; --key-header NAME says another",
+                found.text.dialect.key_header
+            ));
+        }
+        found.text.dialect.prefix = prefix;
+        Ok(())
+    }
+}
+
+/// What probing sends is recorded under this name.
+fn prober(run: &Arc<Run>) -> Cx {
+    Cx::new(Arc::clone(run), Check::new("probe", &[], |_| Box::pin(async { Ok(()) })), 0)
+}
+
+/// A server that cannot be probed.
+fn unreadable(cx: &Cx, stop: Stop) -> SuiteError {
+    let found = || cx.first_finding().unwrap_or_else(|| "no answer".to_owned());
+    match stop {
+        Stop::Failed => SuiteError::Target(TargetError::Broken(found())),
+        Stop::Inconclusive(reason) | Stop::Disabled(reason) => SuiteError::NotPublished(reason),
+    }
+}
+
+impl Probed {
+    /// The declaration as a TOML file, with what a reader should know at its top.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = "# What a server was found to support. Read it and complete it: what is not declared is not judged, and what\n\
+                        # is declared has to be there. Without the line `source` a report calls it a file.\n"
+            .to_owned();
+        for note in &self.notes {
+            let note: String = note.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let _ = writeln!(text, "# - {note}");
+        }
+        text.push_str("\nsource = \"probed\"\n");
+        text.push_str(&toml::to_string(&self.declaration).unwrap_or_default());
+        text
+    }
+
+    /// The declaration as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut value = serde_json::to_value(&self.declaration).unwrap_or_default();
+        if let Some(members) = value.as_object_mut() {
+            members.insert("source".to_owned(), "probed".into());
+        }
+        serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+    }
+}

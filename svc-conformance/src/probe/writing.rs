@@ -1,0 +1,336 @@
+//! What a server takes: records of the suite's own, made of every field that the catalogue has.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use svc_core::export::Declaration;
+
+use super::{Found, assumed, reading};
+use crate::check::{Cx, Stop};
+use crate::fields;
+use crate::generate::{self, Turn};
+use crate::kinds::{KINDS, Kind, kind};
+use crate::session::{Answer, Client, Record};
+use crate::world::{is_unset, least, with};
+
+/// Bodies of which a create is put together.
+const TURNS: usize = 6;
+/// How often a create is tried again without the fields that were refused.
+const TRIES: usize = 6;
+
+/// The widest declaration that what was read allows: with it bodies are made and records found again.
+pub(super) fn assumed(found: &Found) -> Declaration {
+    let mut text = found.text.clone();
+    for kind in KINDS.iter().filter(|kind| found.text.collections.contains_key(kind.many) || kind.under.is_some()) {
+        let collection = text.collections.entry(kind.many.to_owned()).or_default();
+        collection.fields = assumed::fields(kind.one, &found.text.dialect);
+        collection.operations = ["list", "read", "create", "update", "delete"].map(ToOwned::to_owned).to_vec();
+    }
+    text
+}
+
+/// Creates, changes and deletes one record of each kind that can be reached, and calls each helper once.
+pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let mut made: BTreeMap<&'static str, Record> = BTreeMap::new();
+    for kind in KINDS {
+        let url = match kind.under {
+            None => entry.href(kind.many),
+            Some(above) => made.get(above).and_then(|above| above.href(kind.many)),
+        };
+        let Some(url) = url else { continue };
+        let person = made.get("person").filter(|_| kind.under.is_some()).and_then(|person| person.link("self"));
+        if let Some(record) = create(&api, *kind, &url, person.as_deref(), found).await? {
+            made.insert(kind.one, record);
+        }
+    }
+    values(&api, &made, &entry, found).await?;
+    helpers(&api, &made, &entry, found).await?;
+    for (one, record) in made.iter().rev() {
+        let (Some(kind), Some(own)) = (kind(one), record.link("self")) else { continue };
+        let answer = api.delete(&own).await?;
+        if matches!(answer.status, 200 | 204) {
+            reading::offers(found, kind, "delete");
+        }
+    }
+    Ok(())
+}
+
+/// Creates a record with as many fields as the server takes, and notes what it shows of them.
+async fn create(
+    api: &Client<'_>,
+    kind: Kind,
+    url: &str,
+    person: Option<&str>,
+    found: &mut Found,
+) -> Result<Option<Record>, Stop> {
+    let cx = api.cx;
+    let marked = |body: &Value| {
+        let body = cx.marked(body);
+        person.map_or_else(|| body.clone(), |person| api.linked(&body, "person", person))
+    };
+    let mut body = with(&whole(cx, kind.one), &least(cx, kind.one));
+    for _ in 0..TRIES {
+        let answer = api.post(url, &marked(&body)).await?;
+        if answer.is_created() && answer.json.is_object() {
+            reading::offers(found, kind, "create");
+            let style = if answer.status == 201 { "table" } else { "examples" };
+            style.clone_into(&mut found.text.response_style);
+            let record = shown(api, kind, &body, &answer, found).await?;
+            let least = least(cx, kind.one);
+            let bare = api.post(url, &marked(&least)).await?;
+            if bare.is_created() {
+                defaults(kind, &least, &bare.json, found);
+            } else {
+                required(kind, &refused(&bare), found);
+            }
+            return Ok(Some(record));
+        }
+        let refused = refused(&answer);
+        let Some(members) = body.as_object_mut().filter(|_| answer.status == 400) else {
+            found.notes.push(format!("a create in {} answers {}: not declared", kind.many, answer.status));
+            return Ok(None);
+        };
+        for name in refused.iter().filter(|name| members.contains_key(*name)) {
+            found.notes.push(format!("{}.{name} was refused: not declared as writable", kind.one));
+        }
+        let before = members.len();
+        members.retain(|name, _| !refused.contains(name));
+        if members.len() == before {
+            body = least(cx, kind.one);
+        }
+    }
+    found.notes.push(format!("a create in {} was refused {TRIES} times: not declared", kind.many));
+    Ok(None)
+}
+
+/// A body with every field of a kind. A turn may mean an empty value, so each field has the first that is none.
+fn whole(cx: &Cx, one: &str) -> Value {
+    let mut whole = json!({});
+    for turn in 0..TURNS {
+        let strategy = generate::body(cx.declared(), one, Turn::All(turn), &cx.unique());
+        let more = strategy.and_then(|strategy| generate::sample(&strategy, cx.seed(one)));
+        fill(&mut whole, &more.unwrap_or_else(|| json!({})));
+    }
+    whole
+}
+
+/// Takes over what is not set yet, also inside objects and the objects of arrays.
+fn fill(into: &mut Value, more: &Value) {
+    if is_unset(Some(into)) {
+        *into = more.clone();
+        return;
+    }
+    match (into, more) {
+        (Value::Object(into), Value::Object(more)) => {
+            for (name, value) in more {
+                fill(into.entry(name.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (Value::Array(into), Value::Array(more)) => {
+            for (one, value) in into.iter_mut().zip(more).filter(|(one, _)| one.is_object()) {
+                fill(one, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Fields that have a value though none was sent (CAP-08).
+fn defaults(kind: Kind, sent: &Value, got: &Value, found: &mut Found) {
+    for (name, field) in &mut reading::declared(found, kind).fields {
+        let Some(value) = got.get(name).filter(|value| !is_unset(Some(value)) && field.writable) else { continue };
+        if sent.get(name).is_none() && !value.is_object() && !value.is_array() {
+            let time = value.as_str().filter(|text| crate::passive::instant(text).is_some()).map(|_| "time of receipt");
+            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            field.default = Some(time.map_or(text, ToOwned::to_owned));
+        }
+    }
+}
+
+/// Fields without which nothing is created (CAP-05).
+fn required(kind: Kind, names: &[String], found: &mut Found) {
+    for (name, field) in &mut reading::declared(found, kind).fields {
+        field.required = names.contains(name);
+    }
+}
+
+/// The names at the top that an answer says are wrong.
+fn refused(answer: &Answer) -> Vec<String> {
+    let problems = answer.problems();
+    let names = problems.iter().flat_map(|problem| &problem.properties);
+    names.filter_map(|name| name.split(['.', '[']).next()).map(ToOwned::to_owned).collect()
+}
+
+/// What a new record shows, whether it can be read and changed, and what it leads to.
+async fn shown(api: &Client<'_>, kind: Kind, sent: &Value, answer: &Answer, found: &mut Found) -> Result<Record, Stop> {
+    let mut record = answer.record();
+    if let Some(own) = record.link("self") {
+        let again = api.get(&own).await?;
+        if again.status == 200 {
+            reading::offers(found, kind, "read");
+            record = again.record();
+        }
+        let changed = api.put(&own, &json!({})).await?;
+        if changed.status == 200 {
+            reading::offers(found, kind, "update");
+        }
+    }
+    let all = assumed::fields(kind.one, &found.text.dialect);
+    let fields = assumed::shown(&all, &record.json, Some(sent));
+    for (name, field) in &fields {
+        let known = fields::find(kind.one, name);
+        let differs =
+            known.is_some_and(|known| !generate::same(known, &sent[name.as_str()], record.json.get(name), ""));
+        if field.writable && differs {
+            found.notes.push(format!("{}.{name} was sent and is shown otherwise; declared as writable", kind.one));
+        }
+    }
+    // What a client sent and got back says more than what others left there.
+    reading::declared(found, kind).fields = fields;
+    for name in ["identifiers", "created_date", "modified_date"] {
+        let word = format!("without.{name}");
+        if record.json.get(name).is_none() && !found.text.behaviours.contains(&word) {
+            found.text.behaviours.push(word);
+        }
+    }
+    reading::record(api, kind, &record, found).await?;
+    Ok(record)
+}
+
+/// Whether wrong types and values that are not listed are refused (CAP-09).
+async fn values(
+    api: &Client<'_>,
+    made: &BTreeMap<&'static str, Record>,
+    entry: &Record,
+    found: &mut Found,
+) -> Result<(), Stop> {
+    for (word, shape, wrong) in
+        [("validates_types", "string", json!(7)), ("validates_enums", "enum", json!("no such value"))]
+    {
+        for one in made.keys() {
+            let Some(kind) = kind(one) else { continue };
+            let Some(url) = entry.href(kind.many) else { continue };
+            let fields = &reading::declared(found, kind).fields;
+            let name =
+                fields.iter().find(|(_, field)| field.kind == shape && field.writable).map(|(name, _)| name.clone());
+            let Some(name) = name else { continue };
+            let body = with(&least(api.cx, one), &json!({ name: wrong.clone() }));
+            let answer = api.post(&url, &api.cx.marked(&body)).await?;
+            if answer.status == 400 && !found.text.behaviours.iter().any(|known| known == word) {
+                found.text.behaviours.push(word.to_owned());
+            }
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A helper that can be called.
+struct Reached {
+    name: String,
+    url: String,
+}
+
+/// Calls each helper once with a key and once without; schedules are not called.
+async fn helpers(
+    api: &Client<'_>,
+    made: &BTreeMap<&'static str, Record>,
+    entry: &Record,
+    found: &mut Found,
+) -> Result<(), Stop> {
+    let mut reached = Vec::new();
+    let names: Vec<(String, String)> =
+        found.text.helpers.iter().map(|(name, helper)| (name.clone(), helper.relation.clone())).collect();
+    for (name, relation) in names {
+        let records = std::iter::once(entry).chain(made.values());
+        let Some(url) = records.into_iter().find_map(|record| record.link(&relation)) else {
+            found.notes.push(format!("the helper {name} is reached from no record that could be made: not called"));
+            continue;
+        };
+        if name == "schedule" {
+            found.notes.push("the helper schedule was not called: it may send messages".to_owned());
+            continue;
+        }
+        let answer = api.post(&url, &body(api.cx, &name)).await?;
+        if !answer.is_success() {
+            found.notes.push(format!("the helper {name} answers {}: not declared", answer.status));
+            found.text.helpers.remove(&name);
+            continue;
+        }
+        let open = api.cx.anonymous().post(&url, &body(api.cx, &name)).await?.is_success();
+        if let Some(helper) = found.text.helpers.get_mut(&name) {
+            helper.anonymous = open;
+        }
+        reached.push(Reached { name, url });
+    }
+    let signup = reached.iter().find(|helper| helper.name == "person_signup");
+    let Some(helper) = signup.or_else(|| reached.iter().find(|helper| helper.name != "record_canvass")) else {
+        return Ok(());
+    };
+    functions(api, helper, found).await?;
+    matching(api, helper, found).await
+}
+
+/// The body of a helper about a person of its own.
+fn body(cx: &Cx, helper: &str) -> Value {
+    let person = cx.marked(&json!({ "given_name": "Probe", "family_name": cx.unique() }));
+    match helper {
+        "record_canvass" => json!({ "canvass": cx.marked(&json!({})) }),
+        "person_signup" => json!({ "person": person }),
+        _ => with(&cx.marked(&json!({})), &json!({ "person": person })),
+    }
+}
+
+/// Which action functions are known: one that is not is refused as unsupported (ERR-38), one that is names what is missing.
+async fn functions(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Result<(), Stop> {
+    let cx = api.cx;
+    let nowhere = format!("{}nowhere-{}", cx.run.target.base(), cx.unique());
+    let tries = [
+        ("add_tags", json!([cx.unique()])),
+        ("add_tags_uri", json!([nowhere])),
+        ("add_lists", json!([cx.unique()])),
+        ("add_lists_uri", json!([nowhere])),
+        ("add_questions_responses_uri", json!([{"question": nowhere, "responses": ["a1"]}])),
+    ];
+    for (function, value) in tries {
+        let answer = api.post(&helper.url, &with(&body(cx, &helper.name), &json!({ function: value }))).await?;
+        let entries = answer.entries();
+        let codes = entries.iter().filter_map(|entry| entry.get("response_code")?.as_u64());
+        let is_unknown = answer.status >= 500 || codes.into_iter().any(|code| code >= 500);
+        if answer.status == 400 && !is_unknown {
+            found.text.action_functions.push(function.to_owned());
+        }
+        let sort = answer.error().and_then(|error| error.get("request_type")?.as_str());
+        if sort == Some("non-atomic") && !found.text.behaviours.iter().any(|word| word == "helper.non_atomic") {
+            found.text.behaviours.push("helper.non_atomic".to_owned());
+        }
+        if answer.is_success() {
+            found.notes.push(format!("{function} with what does not exist was taken without a word: not declared"));
+        }
+    }
+    found.notes.push("triggers were not called: they may send messages".to_owned());
+    Ok(())
+}
+
+/// Whether the same e-mail address leads to the same person (HLP-04).
+async fn matching(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Result<(), Stop> {
+    let email = format!("{}@example.org", api.cx.unique());
+    let mut people = Vec::new();
+    for _ in 0..2 {
+        let mut body = body(api.cx, &helper.name);
+        if let Some(person) = body.get_mut("person").and_then(Value::as_object_mut) {
+            person.insert("email_addresses".to_owned(), json!([{ "address": email }]));
+        }
+        let record = api.post(&helper.url, &body).await?.record();
+        people.push(if helper.name == "person_signup" { record.link("self") } else { record.href("person") });
+    }
+    if let [Some(one), Some(other)] = &people[..]
+        && one == other
+    {
+        found.text.behaviours.push("helper.match_person".to_owned());
+        found.text.person_matching = Some("by e-mail address; found out by trying".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! `probe`: a declaration for a server that publishes none.
+
+use std::fmt::Write as _;
+
+use super::cli::ProbeOptions;
+use super::{Trouble, files, say, settings};
+use crate::suite::Suite;
+
+pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
+    let mut suite = Suite::over(settings::target(&options.url)?)
+        .keys(settings::keys(&options.keys)?)
+        .timeout(options.timeout)
+        .allow_writes(options.allow_writes)
+        .allow_side_effects(false);
+    if let Some(rate) = options.rate {
+        suite = suite.rate(rate);
+    }
+    if let Some(name) = &options.key_header {
+        suite = suite.key_header(name);
+    }
+    let journal = if options.allow_writes { Some(files::journal(&options.out)?) } else { None };
+    if let Some(journal) = &journal {
+        suite = suite.journal(journal);
+    }
+    let probed = suite.probe().await?;
+    let is_json = |path: &std::path::Path| path.extension().is_some_and(|extension| extension == "json");
+    match &options.write {
+        Some(path) => {
+            let text = if is_json(path) { probed.to_json() } else { probed.to_toml() };
+            let broken = |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
+            std::fs::write(path, text).map_err(broken)?;
+        }
+        None => say(&probed.to_toml()),
+    }
+    let cleaned = &probed.clean_up;
+    let mut text =
+        format!("{} requests, {} of {} records removed\n", probed.requests, cleaned.removed, cleaned.created);
+    for note in &probed.notes {
+        let _ = writeln!(text, "note: {}", crate::report::shown(note, 400));
+    }
+    for (address, reason) in &cleaned.left {
+        let _ = writeln!(text, "left: {} ({})", crate::report::shown(address, 200), crate::report::shown(reason, 300));
+    }
+    eprint!("{text}");
+    if let Some(journal) = journal.filter(|_| cleaned.left.is_empty()) {
+        let _ = std::fs::remove_file(journal);
+        let _ = std::fs::remove_dir(&options.out);
+    }
+    Ok(if cleaned.failed { 6 } else { 0 })
+}
