@@ -8,7 +8,7 @@ use svc_core::{
     Tenant, Update,
     api::{Api, ApiBuilder, Exposure, Vendor},
     auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
-    helper::{EntryStatus, Outcome, PersonSignup, Plan, RecordSignature},
+    helper::{EntryStatus, FunctionName, Outcome, PersonSignup, Plan, RecordSignature},
     link::{Address, Scope},
     model::{Kind, Person, Petition, Signature, Tag},
     page::Next,
@@ -186,4 +186,5 @@ pub(crate) fn api(memory: &Arc<Memory>) -> ApiBuilder {
         .resource::<Petition, _>(memory, Exposure::get)
         .helper::<PersonSignup>(memory)
         .helper::<RecordSignature>(memory)
+        .functions(FunctionName::all())
 }

@@ -25,6 +25,7 @@ pub(crate) const HEADER: &str = "SVC-API-Token";
 
 /// A service over the backend, with default settings.
 pub(crate) fn service() -> SvcService {
+    crate::log::listen();
     SvcService::new(api(&Memory::new()).build().unwrap())
 }
 
@@ -71,8 +72,9 @@ where
     read(response.unwrap_or_else(|never| match never {})).await
 }
 
-/// Reads a response to its end.
+/// Reads a response to its end, and looks at what was logged until then.
 pub(crate) async fn read(response: Response<Full<Bytes>>) -> Answer {
+    crate::log::assert_clean();
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     Answer { status: parts.status, headers: parts.headers, body }

@@ -8,6 +8,7 @@ mod docs;
 mod heads;
 mod http_rules;
 mod keys;
+mod log;
 mod order;
 mod sites;
 mod trouble;
