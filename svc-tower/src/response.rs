@@ -33,6 +33,7 @@ pub(crate) struct Answer {
 pub(crate) enum Media {
     Hal,
     Json,
+    #[cfg(feature = "pages")]
     Html,
     /// A page with scripts of this server.
     #[cfg(feature = "pages")]
@@ -48,6 +49,7 @@ impl Media {
         match self {
             Self::Hal => "application/hal+json",
             Self::Json => "application/json",
+            #[cfg(feature = "pages")]
             Self::Html => "text/html; charset=utf-8",
             #[cfg(feature = "pages")]
             Self::App => "text/html; charset=utf-8",
@@ -61,6 +63,7 @@ impl Media {
     /// What a browser may load and run for a page (ENT-22): of other servers nothing.
     const fn policy(self) -> Option<&'static str> {
         match self {
+            #[cfg(feature = "pages")]
             Self::Html => Some("default-src 'none'; style-src 'self'; frame-ancestors 'none'"),
             #[cfg(feature = "pages")]
             Self::App => Some("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
@@ -106,7 +109,6 @@ impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
         let media = match reply.content_type {
             ContentType::Json => Media::Json,
-            ContentType::Html => Media::Html,
             _ => Media::Hal,
         };
         let mut answer =

@@ -1,4 +1,4 @@
-//! From a request's path to the target it addresses, and the the names of routes and methods for the log.
+//! From a request's path to the target it addresses, and the names of routes and methods for the log.
 
 use std::fmt;
 

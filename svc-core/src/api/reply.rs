@@ -38,8 +38,6 @@ pub enum ContentType {
     Hal,
     /// `application/json`, of the capability document (UND-40).
     Json,
-    /// `text/html`, of the documentation (ENT-22).
-    Html,
 }
 
 impl Reply {
