@@ -78,32 +78,42 @@ impl Site<'_> {
     }
 
     fn contents(self, page: &DocPage) -> Markup {
+        // The start page leads on before it shows anything.
+        let is_start = page.subject == Subject::Start;
         html! {
             h1 { (Prose(&page.title)) }
             p class="summary" { (Prose(&page.summary)) }
             @for note in &page.notes { p { (Prose(note)) } }
-            @if page.subject != Subject::Start { (facts_tables(&page.facts)) }
+            @if !is_start { (facts_tables(&page.facts)) }
             (self.operations(&page.operations))
             (self.fields(page))
             (self.links(&page.links))
-            @if !page.requests.is_empty() {
-                section id="requests" {
-                    h2 { "Requests" }
-                    @for request in &page.requests { (self.request(request)) }
-                    p class="note" {
-                        code { (ExampleRequest::KEY) } " stands for a key"
-                        @if page.requests.iter().any(|request| request.address.ends_with("_ID") || request.address.contains("_ID/")) {
-                            ", and words such as " code { "PERSON_ID" } " for ids: follow links to real ones"
-                        }
-                        "."
-                    }
-                }
-            }
+            @if !is_start { (self.requests(&page.requests)) }
             @if let Some(example) = &page.example {
                 section id="example" { h2 { "Example" } (code_block("An example", "json", &indented(example))) }
             }
             @for list in &page.lists { (self.list(list)) }
-            @if page.subject == Subject::Start { (facts_tables(&page.facts)) }
+            @if is_start { (facts_tables(&page.facts)) (self.requests(&page.requests)) }
+        }
+    }
+
+    fn requests(self, requests: &[ExampleRequest]) -> Markup {
+        let has_key = requests.iter().any(|request| request.key_header.is_some());
+        let has_id = requests.iter().any(|request| request.address.split('/').any(|part| part.ends_with("_ID")));
+        html! {
+            @if !requests.is_empty() {
+                section id="requests" {
+                    h2 { "Requests" }
+                    @if has_key {
+                        p class="note" {
+                            code { (ExampleRequest::KEY) } " stands for a key"
+                            @if has_id { ", and a word such as " code { "PERSON_ID" } " for an id: follow links to real ones" }
+                            "."
+                        }
+                    }
+                    @for request in requests { (self.request(request)) }
+                }
+            }
         }
     }
 
@@ -164,7 +174,7 @@ impl Site<'_> {
             tr {
                 th scope="row" { code { (field.name) } }
                 td {
-                    a href=(self.local(&field.type_href)) { (field.type_name) }
+                    a href=(self.local(&field.type_href)) { (type_text(field)) }
                     @for (place, value) in field.values.iter().enumerate() {
                         @if place == 0 { ": " } @else { ", " }
                         code { (value) }
@@ -245,6 +255,16 @@ impl Site<'_> {
 
     fn entry(self, entry: &Entry) -> Markup {
         html! { a href=(self.local(&entry.href)) rel=[entry.rel.as_deref()] { (entry.name) } }
+    }
+}
+
+/// A type in words; of an object, with the name of its page.
+fn type_text(field: &DocField) -> String {
+    match field.type_href.rsplit_once("type-") {
+        Some((_, object)) if field.type_name.starts_with("object") && object != "map" => {
+            field.type_name.replacen("object", object, 1)
+        }
+        _ => field.type_name.clone(),
     }
 }
 

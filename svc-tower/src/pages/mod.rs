@@ -9,8 +9,9 @@ mod explorer;
 mod html;
 
 #[cfg(feature = "pages")]
+use http::HeaderMap;
 use http::{
-    HeaderMap, HeaderValue,
+    HeaderValue,
     header::{ACCEPT, VARY},
 };
 use svc_core::{
@@ -37,36 +38,37 @@ pub(crate) struct Pages<'a> {
     pub(crate) headers: &'a HeaderMap,
 }
 
-impl Pages<'_> {
+impl<'a> Pages<'a> {
     /// The answer to a target of the documentation; `None` for any other, and for a page that there is not.
     pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
-        let docs = Docs::new(self.api, self.base, self.body_limit);
         match target {
-            Target::Docs => Some(self.page(docs, &docs.start())),
+            Target::Docs => Some(self.page(&self.docs().start())),
             #[cfg(feature = "pages")]
             Target::DocsPage(name) if name == STYLE => {
                 Some(Answer::page(Media::Css, include_str!("style.css").to_owned()))
             }
-            Target::DocsPage(name) => Some(self.page(docs, &docs.page(name)?)),
+            Target::DocsPage(name) => Some(self.page(&self.docs().page(name)?)),
             #[cfg(feature = "pages")]
             Target::Explorer(file) => explorer::file(self.api, self.base, file),
             _ => None,
         }
     }
 
-    #[cfg(feature = "pages")]
-    fn page(self, docs: Docs<'_>, page: &DocPage) -> Answer {
-        let mut answer = if accept::wants_machine_form(self.headers) {
-            Answer::page(Media::Hal, docs.machine_form(page).to_string())
-        } else {
-            Answer::page(Media::Html, html::page(self.api, self.base, page))
-        };
+    fn docs(self) -> Docs<'a> {
+        Docs::new(self.api, self.base, self.body_limit)
+    }
+
+    fn page(self, page: &DocPage) -> Answer {
+        let mut answer = self.in_form(page);
         answer.headers.append(VARY, HeaderValue::from_name(ACCEPT));
         answer
     }
 
-    #[cfg(not(feature = "pages"))]
-    fn page(self, docs: Docs<'_>, page: &DocPage) -> Answer {
-        Answer::page(Media::Hal, docs.machine_form(page).to_string())
+    fn in_form(self, page: &DocPage) -> Answer {
+        #[cfg(feature = "pages")]
+        if !accept::wants_machine_form(self.headers) {
+            return Answer::page(Media::Html, html::page(self.api, self.base, page));
+        }
+        Answer::page(Media::Hal, self.docs().machine_form(page).to_string())
     }
 }

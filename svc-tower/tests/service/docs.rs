@@ -245,3 +245,40 @@ async fn hal_09_the_pages_speak_the_dialect() {
     assert_eq!(refused.header("www-authenticate"), Some("ApiKey header=\"ABC-API-Token\""));
     assert_eq!(refused.header("vary"), Some("abc-api-token"));
 }
+
+#[tokio::test]
+async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_server() {
+    let service = service();
+    let page = exchange(&service, without_key("GET", "/docs/explorer"), "").await;
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    assert_eq!(page.header("content-security-policy"), Some(policy));
+    assert!(page.text().contains("data-base=\"http://localhost/\""));
+    let mut total = page.text().len();
+    let mut waiting: Vec<String> = hrefs(page.text()).into_iter().filter(|href| href.contains("/explorer/")).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(file) = waiting.pop() {
+        if !seen.insert(file.clone()) {
+            continue;
+        }
+        let answer = exchange(&service, without_key("GET", &file), "").await;
+        let expected =
+            if file.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, Some(expected)), "{file}");
+        let text = answer.text();
+        total += text.len();
+        for word in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "localStorage", "cookie", "://"]
+        {
+            assert!(!text.contains(word), "{file}: {word}");
+        }
+        let (folder, _) = file.rsplit_once('/').unwrap();
+        waiting.extend(
+            text.split(" from \"./").skip(1).map(|rest| format!("{folder}/{}", rest.split_once('"').unwrap().0)),
+        );
+    }
+    assert_eq!(seen.len(), 6, "{seen:?}");
+    assert!(total < 60 * 1024, "{total} bytes");
+    let missing = exchange(&service, without_key("GET", "/docs/explorer/nothing.js"), "").await;
+    assert_eq!(missing.status, StatusCode::NOT_FOUND);
+}

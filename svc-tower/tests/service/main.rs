@@ -9,6 +9,7 @@ mod heads;
 mod http_rules;
 mod keys;
 mod log;
+mod machine;
 mod order;
 mod sites;
 mod trouble;

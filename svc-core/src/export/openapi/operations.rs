@@ -122,6 +122,9 @@ fn names(method: &Method, target: &Target) -> (String, String) {
         Target::Helper { helper, .. } if *method == Method::DELETE => {
             (format!("cancel_{}", helper.as_str()), "Cancels the schedule of a message.".to_owned())
         }
+        Target::Helper { helper: helper @ HelperName::Schedule, .. } => {
+            (helper.as_str().to_owned(), "Schedules a message.".to_owned())
+        }
         Target::Helper { helper, .. } => {
             (helper.as_str().to_owned(), crate::export::without_row(helper.text()).to_owned())
         }

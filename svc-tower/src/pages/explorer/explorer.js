@@ -198,10 +198,13 @@ function actions(places, json) {
     ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, method, about: route.item[method] })));
   if (all.length === 0) return null;
   const panel = el("div", { class: "panel" });
-  const button = (action) => el("button", { type: "button", class: action.method, onclick: () => open(action, panel, json) }, action.about.summary.replace(/\.$/, ""));
+  const button = (action) => el("button", { type: "button", class: action.method, onclick: () => open(action, panel, json) }, request(action.about));
   if (all.length === 1 && json === null) queueMicrotask(() => open(all[0], panel, json));
   return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];
 }
+
+/** What an operation does, as a request: "Create a person" for "Creates a person.". */
+const request = (about) => about.summary.replace(/\.$/, "").replace(/^(\w+)s /, "$1 ");
 
 function open(action, panel, json) {
   const schema = action.about.requestBody?.content["application/json"].schema;
@@ -226,7 +229,7 @@ function open(action, panel, json) {
   fill(panel, el(
     "form",
     { onsubmit: submit, "aria-labelledby": id, novalidate: true },
-    el("h3", { id }, action.about.summary.replace(/\.$/, "")),
+    el("h3", { id }, request(action.about)),
     el("p", { class: "soft" }, el("code", {}, `${method} ${action.address}`)),
     form?.node,
     wrong,

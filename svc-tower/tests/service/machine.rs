@@ -1,0 +1,24 @@
+//! The documentation without its HTML: the machine form at the same addresses (ENT-22).
+#![cfg(not(feature = "pages"))]
+
+use http::StatusCode;
+
+use crate::client::{exchange, service, without_key};
+
+#[tokio::test]
+async fn ent_22_without_pages_the_machine_form_is_all_there_is() {
+    let service = service();
+    for (path, title) in [("/docs/", ""), ("/docs/v1/svc:person", "svc:person"), ("/docs/v1/limits", "Limits")] {
+        let answer = exchange(&service, without_key("GET", path).header("accept", "text/html"), "").await;
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (StatusCode::OK, Some("application/hal+json")),
+            "{path}"
+        );
+        let found = answer.object().get("title").and_then(|title| title.as_str()).map(str::to_owned);
+        assert!(found.is_some_and(|found| found == title || title.is_empty()), "{path}");
+    }
+    for path in ["/docs/explorer", "/docs/explorer/explorer.js", "/docs/v1/style", "/docs/v1/nothing"] {
+        assert_eq!(exchange(&service, without_key("GET", path), "").await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
