@@ -42,6 +42,8 @@ pub(crate) enum Media {
     Css,
     #[cfg(feature = "pages")]
     Script,
+    #[cfg(feature = "pages")]
+    Svg,
 }
 
 impl Media {
@@ -57,6 +59,8 @@ impl Media {
             Self::Css => "text/css; charset=utf-8",
             #[cfg(feature = "pages")]
             Self::Script => "text/javascript; charset=utf-8",
+            #[cfg(feature = "pages")]
+            Self::Svg => "image/svg+xml",
         }
     }
 

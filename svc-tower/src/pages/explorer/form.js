@@ -243,7 +243,7 @@ class ObjectField extends Field {
     } else {
       const isOpen = initial !== undefined || name.endsWith(" *");
       const hint = shape.description ? el("p", { class: "hint" }, shape.description) : null;
-      this.node = el("details", { class: "group", open: isOpen }, el("summary", {}, name), hint, this.errors, nodes);
+      this.node = el("details", { class: "group", role: "group", "aria-label": name, open: isOpen }, el("summary", {}, name), hint, this.errors, nodes);
     }
   }
 
@@ -281,7 +281,7 @@ class ArrayField extends Field {
     for (const value of [initial ?? []].flat()) add(value);
     const hint = shape.description ? el("p", { class: "hint" }, shape.description) : null;
     this.add = el("button", { type: "button", class: "small", onclick: () => (add().control ?? this.add).focus() }, `Add ${label}`);
-    this.node = el("details", { class: "group", open: initial?.length > 0 }, el("summary", {}, name), hint, this.errors, this.list, this.add);
+    this.node = el("details", { class: "group", role: "group", "aria-label": name, open: initial?.length > 0 }, el("summary", {}, name), hint, this.errors, this.list, this.add);
   }
 
   value() {

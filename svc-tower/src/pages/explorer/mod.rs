@@ -13,6 +13,7 @@ const FILES: &[(&str, Media, &str)] = &[
     ("form.js", Media::Script, include_str!("form.js")),
     ("http.js", Media::Script, include_str!("http.js")),
     ("view.js", Media::Script, include_str!("view.js")),
+    ("icon.svg", Media::Svg, include_str!("icon.svg")),
 ];
 
 /// The page of the explorer, or one of its files.
@@ -37,6 +38,7 @@ fn page(api: &Api, base: &Base) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
+                link rel="icon" type="image/svg+xml" href=(file("icon.svg"));
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }

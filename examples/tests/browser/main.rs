@@ -1,0 +1,243 @@
+//! The explorer and the documentation in a browser (ENT-22). Runs where `SVC_BROWSER_TESTS` is 1, as `.ci/run` sets it: it
+//! needs Chromium and chromedriver.
+
+mod driver;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::io::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::driver::Browser;
+use crate::support::TestResult;
+use crate::support::client::{Client, link};
+use crate::support::program::{KEY, Program};
+
+const HOSTILE: &str = "<img src=x onerror=document.title=1>";
+
+/// Whether browser tests are wanted; says so where they are not.
+fn is_wanted() -> bool {
+    let wanted = std::env::var_os("SVC_BROWSER_TESTS").is_some_and(|value| value == "1");
+    if !wanted {
+        // Past the test harness, which would keep it to itself.
+        let _ = writeln!(std::io::stderr(), "SKIPPED browser tests");
+    }
+    wanted
+}
+
+/// A demo, and a browser that looks at its explorer.
+struct Session {
+    demo: Program,
+    browser: Browser,
+    /// The address of the explorer.
+    explorer: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Session {
+    async fn start() -> TestResult<Self> {
+        let folder = tempfile::tempdir()?;
+        let demo = Program::demo(&folder.path().join("browser.db"), &["--people", "60", "--anonymous-helpers", "on"])?;
+        let explorer = format!("{}docs/explorer", demo.base_url);
+        let mut session = Self { demo, browser: Browser::start().await?, explorer, _folder: folder };
+        session.open("").await?;
+        session.browser.wait_for("document.querySelector('h1')?.textContent === 'Entry point'").await?;
+        Ok(session)
+    }
+
+    /// Opens the explorer at a path below the entry point.
+    async fn open(&mut self, path: &str) -> TestResult {
+        let address = format!("{}#/{path}", self.explorer);
+        self.browser.open(&address).await
+    }
+
+    async fn use_key(&mut self, key: &str) -> TestResult {
+        self.browser.enter("API key", key).await?;
+        self.browser.press("Use key").await
+    }
+
+    async fn client(&self) -> TestResult<Client> {
+        Client::connect(self.demo.address()?, Some(KEY)).await
+    }
+
+    /// Ends it; the browser has complained of nothing, and asked no other server for anything. `refused` are the statuses that
+    /// the test brought about, which the console reports.
+    async fn end(mut self, refused: &[u16]) -> TestResult {
+        let is_expected = |entry: &Value| {
+            let text = entry["message"].as_str().unwrap_or_default();
+            let is_refusal = |status: &u16| text.contains(&format!("responded with a status of {status} "));
+            entry["source"] == "network" && refused.iter().any(is_refusal)
+        };
+        let complaints: Vec<Value> = self.browser.log("browser").await?;
+        let complaints: Vec<&Value> = complaints.iter().filter(|entry| !is_expected(entry)).collect();
+        assert!(complaints.is_empty(), "{complaints:#?}");
+        let host = self.demo.base_url.split('/').take(3).collect::<Vec<_>>().join("/");
+        let requested = self.browser.requested().await?;
+        assert!(!requested.is_empty());
+        for address in requested {
+            // The browser's own pages come from itself.
+            let is_own = address.starts_with("chrome://") || address.starts_with("data:");
+            assert!(is_own || address.starts_with(&format!("{host}/")), "{address}");
+        }
+        let kept = "return [localStorage.length, sessionStorage.length, document.cookie, location.href.includes(arguments[0])];";
+        let kept = self.browser.run(&kept.replace("arguments[0]", &format!("{KEY:?}"))).await?;
+        assert_eq!(kept, json!([0, 0, "", false]), "the key is in memory only");
+        self.browser.end().await
+    }
+}
+
+#[tokio::test]
+async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    // Without a key, collections are refused, and the explorer says what to do.
+    session.browser.press("svc:people").await?;
+    session.browser.wait_for("document.body.innerText.includes('This needs a key')").await?;
+    session.use_key(KEY).await?;
+    session.browser.wait_for("document.querySelectorAll('.card').length === 25").await?;
+    session.browser.press("Next page").await?;
+    session.browser.wait_for("document.body.innerText.includes('Page 2 of 3')").await?;
+    assert!(session.browser.run("return location.hash;").await?.as_str().is_some_and(|hash| hash.contains("page=2")));
+    session.browser.press("Previous page").await?;
+    session.browser.wait_for("document.body.innerText.includes('Page 1 of 3')").await?;
+    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.wait_for("document.querySelector('.properties th + td')").await?;
+    let text = session.browser.text().await?;
+    for expected in
+        ["given_name", "email_addresses", "svc:signatures", "Change a person", "Record an attempt to reach a person"]
+    {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let crumbs =
+        session.browser.run("return [...document.querySelectorAll('nav ol a')].map(a => a.textContent);").await?;
+    assert_eq!((&crumbs[0], &crumbs[1]), (&json!("Entry point"), &json!("people")));
+    // The exchange as it was, and a copy of its request without the key.
+    assert!(text.contains("200 OK in ") && text.contains("Headers"), "{text}");
+    for language in ["curl", "Python", "JavaScript", "Rust"] {
+        session.browser.press(&format!("Copy as {language}")).await?;
+        session.browser.wait_for("document.querySelector('.copies pre').textContent.includes('SVC-API-Token')").await?;
+        let copy = session.browser.run("return document.querySelector('.copies pre').textContent;").await?;
+        assert!(copy.as_str().is_some_and(|copy| copy.contains("YOUR_KEY") && !copy.contains(KEY)), "{copy}");
+    }
+    // A deep link shows the same again.
+    let hash = session.browser.run("return location.hash;").await?;
+    session.browser.press("svc:signatures").await?;
+    session.browser.wait_for("document.querySelector('h1').textContent === 'signatures'").await?;
+    session.browser.run("history.back();").await?;
+    session.browser.wait_for(&format!("location.hash === {hash} && document.querySelector('.properties')")).await?;
+    session.end(&[401]).await
+}
+
+#[tokio::test]
+async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    session.use_key(KEY).await?;
+    session.open("questions").await?;
+    session.browser.press("Create a question").await?;
+    session.browser.choose("question_type *", "Paragraph").await?;
+    session.browser.enter("title", "Which days?").await?;
+    session.browser.click("//summary[.='responses']").await?;
+    session.browser.press("Add responses").await?;
+    session.browser.enter_in("responses 1", "key", "a b").await?;
+    session.browser.enter_in("responses 1", "name", "one two").await?;
+    session.browser.press("Send").await?;
+    session.browser.wait_for("document.querySelectorAll('.panel .errors strong').length >= 4").await?;
+    let beside = "return [...document.querySelectorAll('.field')].filter(field => field.querySelector('.errors li')).map(field => \
+                  [field.querySelector('label').textContent, field.querySelector('.errors strong').textContent]);";
+    let beside = session.browser.run(beside).await?;
+    for expected in [
+        json!(["question_type *", "PARAGRAPH_CANNOT_HAVE_RESPONSES"]),
+        json!(["key", "RESPONSE_KEY_INVALID"]),
+        json!(["name", "RESPONSE_NAME_INVALID"]),
+    ] {
+        assert!(beside.as_array().is_some_and(|all| all.contains(&expected)), "{expected} in {beside}");
+    }
+    let invalid = session.browser.run("return document.querySelectorAll('[aria-invalid=true]').length;").await?;
+    assert_eq!(invalid, 3);
+    // Mended, it is taken, and can be opened.
+    session.browser.choose("question_type *", "SingleChoice").await?;
+    session.browser.enter_in("responses 1", "key", "yes").await?;
+    session.browser.enter_in("responses 1", "name", "yes").await?;
+    session.browser.press("Send").await?;
+    session.browser.click("//a[.='Open Which days?']").await?;
+    session.browser.wait_for("document.querySelector('h1').textContent === 'Which days?'").await?;
+    // A change sends only what was changed.
+    session.browser.press("Change a question").await?;
+    session.browser.enter("summary", "About the week.").await?;
+    session.browser.press("Send").await?;
+    session.browser.wait_for("document.querySelector('.properties')?.innerText.includes('About the week.')").await?;
+    session.browser.press("Delete a question").await?;
+    session.browser.press("Delete").await?;
+    session.browser.wait_for("document.body.innerText.includes('Done: 204')").await?;
+    session.end(&[400]).await
+}
+
+#[tokio::test]
+async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    session.use_key(KEY).await?;
+    session.browser.press("svc:petitions").await?;
+    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.press("Record a signature on a petition").await?;
+    session.browser.click("//summary[.='person']").await?;
+    session.browser.enter("given_name", HOSTILE).await?;
+    session.browser.enter("comments", "Signed in a browser").await?;
+    session.browser.press("Send").await?;
+    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 200')").await?;
+    // What a stranger wrote is text wherever it is shown.
+    session.browser.click("//a[starts-with(., 'Open ')]").await?;
+    session.browser.press("svc:person").await?;
+    session
+        .browser
+        .wait_for(&format!("document.querySelector('.properties')?.innerText.includes({HOSTILE:?})"))
+        .await?;
+    assert_eq!(session.browser.run("return document.querySelectorAll('img').length;").await?, 0);
+    // Without a key the answer tells nothing.
+    let mut client = session.client().await?;
+    let petitions = client.get(&format!("{}petitions", session.demo.base_url)).await?;
+    let petition = &petitions["_embedded"]["svc:petitions"][0];
+    let helper = link(petition, "svc:record_signature_helper")?;
+    session.use_key("").await?;
+    let path = helper.strip_prefix(&session.demo.base_url).ok_or("elsewhere")?.to_owned();
+    session.open(&path).await?;
+    session.browser.wait_for("document.querySelector('.panel form')").await?;
+    session.browser.click("//summary[.='person']").await?;
+    session.browser.enter("given_name", "Stranger").await?;
+    session.browser.press("Send").await?;
+    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 200')").await?;
+    let body = session
+        .browser
+        .run("return document.querySelector('.exchange pre[aria-label=\"Body of the answer\"]').textContent;")
+        .await?;
+    assert_eq!(body, "{}", "HLP-07");
+    session.end(&[401]).await
+}
+
+#[tokio::test]
+async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    for path in ["docs/", "docs/v1/person", "docs/v1/record_signature_helper", "docs/v1/FIELD_INVALID"] {
+        session.browser.open(&format!("{}{path}", session.demo.base_url)).await?;
+        session
+            .browser
+            .wait_for("document.styleSheets.length === 1 && document.styleSheets[0].cssRules.length > 20")
+            .await?;
+        let skip = "const skip = document.querySelector('.skip'); skip.focus(); return skip.getBoundingClientRect().left >= 0;";
+        assert_eq!(session.browser.run(skip).await?, true, "{path}: the link that skips is seen when it is reached");
+        let wide = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
+        assert_eq!(session.browser.run(wide).await?, true, "{path} is wider than its window");
+    }
+    session.end(&[]).await
+}
