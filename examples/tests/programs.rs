@@ -9,6 +9,9 @@ const ALLOWED: [&str; 3] = ["std::env::current_exe(", "env!(\"CARGO_BIN_EXE_", "
 /// Files that plain `cargo test` does not build; their target needs a feature that no default turns on.
 const NEEDS_A_FEATURE: [(&str, &str); 1] = [("svc-conformance/tests/other_language.rs", "self-test")];
 
+/// Files whose tests return at once unless this variable of the environment is set, as `.ci/run` does.
+const NEEDS_A_VARIABLE: [(&str, &str); 1] = [("examples/tests/browser/driver.rs", "SVC_BROWSER_TESTS")];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -52,7 +55,7 @@ fn tests_start_no_foreign_program() {
     let mut starts = 0;
     for file in files {
         let name = file.strip_prefix(root()).expect("a part of the workspace").display().to_string();
-        if NEEDS_A_FEATURE.iter().any(|(exempt, _)| *exempt == name) {
+        if NEEDS_A_FEATURE.iter().chain(&NEEDS_A_VARIABLE).any(|(exempt, _)| *exempt == name) {
             continue;
         }
         for program in started(&fs::read_to_string(&file).expect("a source")) {
@@ -72,5 +75,17 @@ fn what_starts_others_is_not_built_by_default() {
         assert!(manifest.contains(&target), "{target}");
         let default = manifest.lines().find(|line| line.starts_with("default = ")).unwrap_or_default();
         assert!(!default.contains(feature), "{default}");
+    }
+}
+
+#[test]
+fn what_starts_others_does_nothing_without_its_variable() {
+    for (file, variable) in NEEDS_A_VARIABLE {
+        let (folder, _) = file.rsplit_once('/').expect("a folder");
+        let text = fs::read_to_string(root().join(folder).join("main.rs")).expect("a source");
+        assert!(text.contains(&format!("var_os(\"{variable}\")")), "{file}");
+        let tests = text.matches("#[tokio::test]").count();
+        let returns = text.matches("-> TestResult {\n    if !is_wanted() {\n        return Ok(());").count();
+        assert!(tests > 0 && tests == returns, "{file}: {tests} tests, {returns} of them return");
     }
 }

@@ -262,8 +262,11 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
             continue;
         }
         let answer = exchange(&service, without_key("GET", &file), "").await;
-        let expected =
-            if file.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        let expected = match file.rsplit_once('.').unwrap().1 {
+            "css" => "text/css; charset=utf-8",
+            "svg" => "image/svg+xml",
+            _ => "text/javascript; charset=utf-8",
+        };
         assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, Some(expected)), "{file}");
         let text = answer.text();
         total += text.len();

@@ -5,6 +5,7 @@ use crate::{
     auth::Operation,
     error::Code,
     export::{capabilities, json_schema_names, without_row},
+    helper::FunctionName,
     link::Target,
     model::Kind,
     value::ClosedEnum,
@@ -218,6 +219,8 @@ fn relations(docs: &Docs<'_>) -> DocPage {
     let mut page = topic("relations", "Relations", &summary);
     let entries = relation::names().into_iter().map(|name| docs.relation(name)).collect();
     page.lists.push(Listing { title: "Relations", entries });
+    let entries = FunctionName::VALUES.iter().map(|name| docs.entry(name)).collect();
+    page.lists.push(Listing { title: "Helper action functions", entries });
     page
 }
 
