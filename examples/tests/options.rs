@@ -34,6 +34,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("helpers-only", "true"),
     ("without", "people.delete,helper.schedule"),
     ("patch-is-put", "true"),
+    ("metrics", "off"),
     ("share-names", "a_share,b_share"),
 ];
 

@@ -14,6 +14,7 @@ use svc_core::error::{Error, Result};
 
 use crate::options::{Hold, Options};
 use crate::readers::Views;
+use crate::stats::Commits;
 use crate::trouble::{SOON, Trouble, settle, taints};
 
 /// The write-ahead log is copied into the file when it has so many pages.
@@ -145,12 +146,18 @@ pub(crate) struct Engine {
     before_commit: Option<Hold>,
     /// Pages in the write-ahead log after the last COMMIT.
     log: Arc<AtomicI32>,
+    commits: Arc<Commits>,
 }
 
 impl Engine {
     /// Takes the connection over, and with it the care for the length of the log: by itself SQLite would copy it into
     /// the file inside of a COMMIT, before the answer.
-    pub(crate) fn new(mut connection: Connection, options: &Options, views: Views) -> rusqlite::Result<Self> {
+    pub(crate) fn new(
+        mut connection: Connection,
+        options: &Options,
+        views: Views,
+        commits: Arc<Commits>,
+    ) -> rusqlite::Result<Self> {
         let log = Arc::new(AtomicI32::new(0));
         let grows = Arc::clone(&log);
         connection.wal_hook(Some(move |_: &mut Wal, pages| {
@@ -163,6 +170,7 @@ impl Engine {
             patience: options.busy_timeout,
             before_commit: options.before_commit.clone(),
             log,
+            commits,
         })
     }
 
@@ -245,7 +253,11 @@ impl Engine {
             if let Some(hold) = &self.before_commit {
                 hold();
             }
+            let begun = Instant::now();
             failed = self.execute("COMMIT").err().map(|error| Trouble::of(&error));
+            if failed.is_none() {
+                self.commits.count(batch.len(), begun.elapsed());
+            }
         }
         if let Some(trouble) = failed {
             refuse(batch, &trouble);

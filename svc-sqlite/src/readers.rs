@@ -59,6 +59,14 @@ struct Seat {
     view: Option<u64>,
 }
 
+/// What the reading connections do at a moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) open: usize,
+    pub(crate) busy: usize,
+    pub(crate) waiting: usize,
+}
+
 struct Queue {
     waiting: Mutex<Waiting>,
     filled: Condvar,
@@ -94,6 +102,12 @@ impl Readers {
             readers.threads.push(thread);
         }
         Ok(readers)
+    }
+
+    /// What the connections do now.
+    pub(crate) fn load(&self) -> Load {
+        let idle = self.pool.idle();
+        Load { open: idle.open, busy: idle.open.saturating_sub(idle.seats.len()), waiting: idle.waiting }
     }
 
     /// Runs a short read on the calling thread; all its statements see the same moment, which is not before this call.

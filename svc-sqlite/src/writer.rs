@@ -15,6 +15,7 @@ use crate::batch::{Engine, Task, Work};
 use crate::file::{FileError, io, sqlite};
 use crate::options::Options;
 use crate::readers::Views;
+use crate::stats::Commits;
 use crate::trouble::{Trouble, unavailable};
 
 pub(crate) use crate::batch::Job;
@@ -38,6 +39,7 @@ struct Shared {
     /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers leave them to the
     /// thread, where they share a sync; a caller who is alone saves the way to it and back.
     crowd: AtomicUsize,
+    commits: Arc<Commits>,
 }
 
 struct Queue {
@@ -50,7 +52,8 @@ struct Queue {
 impl Writer {
     /// Starts the writer thread on `connection`.
     pub(crate) fn start(connection: Connection, options: &Options, views: Views) -> Result<Self, FileError> {
-        let engine = Engine::new(connection, options, views).map_err(sqlite(&options.path))?;
+        let commits = Arc::<Commits>::default();
+        let engine = Engine::new(connection, options, views, Arc::clone(&commits)).map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             queue: Mutex::new(Queue { waiting: VecDeque::new(), long_log: false, open: true }),
@@ -58,6 +61,7 @@ impl Writer {
             capacity: options.queue,
             inline: options.inline_commit,
             crowd: AtomicUsize::new(0),
+            commits,
         });
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -65,6 +69,16 @@ impl Writer {
             .spawn(move || of_thread.serve())
             .map_err(io(&options.path))?;
         Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// What was committed so far.
+    pub(crate) fn commits(&self) -> &Commits {
+        &self.shared.commits
+    }
+
+    /// Writes that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shared.queue().waiting.len()
     }
 
     /// Runs `work` in a transaction and answers when it is durable.

@@ -66,6 +66,8 @@
 //! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read before.
 //! 5. Documentation pages (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
 //!
+//! The [`guide`] goes from a program that is there already to one in production.
+//!
 //! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
 //! reference code, and never a key, a query, an id or a body (UND-42).
 
@@ -77,7 +79,9 @@ mod body;
 mod cors;
 mod dispatch;
 mod guard;
+pub mod guide;
 mod head;
+mod observe;
 mod pages;
 mod response;
 mod route;
@@ -87,4 +91,5 @@ mod settings;
 pub use base::PeerAddr;
 pub use body::BodyTimeout;
 pub use cors::Cors;
+pub use observe::Answered;
 pub use service::SvcService;

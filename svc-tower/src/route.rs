@@ -64,14 +64,19 @@ impl fmt::Display for Record<'_> {
     }
 }
 
-/// A method for the log: one that clients invent is not shown.
-pub(crate) struct Name<'a>(pub(crate) &'a Method);
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let standard = matches!(*self.0, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH)
-            || matches!(*self.0, Method::DELETE | Method::OPTIONS | Method::CONNECT | Method::TRACE);
-        f.write_str(if standard { self.0.as_str() } else { "other" })
+/// The name of a method for logs and metrics: one that clients invent is not shown.
+pub(crate) fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::CONNECT => "CONNECT",
+        Method::TRACE => "TRACE",
+        _ => "other",
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{
     cors::Cors,
     dispatch::Incoming,
     guard::caught,
+    observe::{Answered, Observer, Watching},
     response::{Answer, Sending, response},
     route::Mount,
     settings::{Clock, Settings},
@@ -94,6 +95,12 @@ impl SvcService {
         self.with(|settings| settings.clock = Clock(Arc::new(now)))
     }
 
+    /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless set.
+    #[must_use]
+    pub fn observe(self, watch: impl Fn(&Answered<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.observer = Some(Observer(Arc::new(watch))))
+    }
+
     /// The answer to a request that what stands before the service cannot let through now, such as a limit on load: 503
     /// with the error object, and `Retry-After` with so many seconds (UND-36).
     #[must_use]
@@ -117,6 +124,7 @@ impl SvcService {
 
     /// Answers a request whose body has lost its type.
     async fn answer(self, request: Request<AnyBody>) -> Result<Response<Full<Bytes>>, Infallible> {
+        let watching = Watching::begin(self.settings.observer.as_ref());
         let (parts, body) = request.into_parts();
         let mut incoming = Incoming::new(&self.api, &self.settings, parts);
         let span = incoming.span.clone();
@@ -129,6 +137,9 @@ impl SvcService {
         let Incoming { parts, .. } = &incoming;
         if let Some(cors) = incoming.cors() {
             cors.mark(self.api.dialect(), &parts.method, &parts.headers, &mut answer.headers);
+        }
+        if let Some(watching) = watching {
+            watching.end(incoming.target.as_ref(), &parts.method, answer.status);
         }
         let is_head = parts.method == Method::HEAD;
         Ok(response(answer, Sending { dialect: self.api.dialect(), version: parts.version, is_head }))

@@ -9,7 +9,7 @@ use std::{
 
 use svc_core::value::Timestamp;
 
-use crate::{cors::Cors, route::Mount};
+use crate::{cors::Cors, observe::Observer, route::Mount};
 
 /// The settings of a service. Everything has a default.
 #[derive(Debug, Clone)]
@@ -23,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) cors: Option<Cors>,
     pub(crate) host_needed: bool,
     pub(crate) clock: Clock,
+    pub(crate) observer: Option<Observer>,
 }
 
 impl Default for Settings {
@@ -35,6 +36,7 @@ impl Default for Settings {
             cors: None,
             host_needed: false,
             clock: Clock(Arc::new(Timestamp::now)),
+            observer: None,
         }
     }
 }

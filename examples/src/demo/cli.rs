@@ -100,6 +100,10 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_PATCH_IS_PUT", value_parser = FalseyValueParser::new())]
     pub patch_is_put: bool,
 
+    /// Whether /healthz and /metrics are served beside the interface [default: on where it listens on loopback]
+    #[arg(long, env = "SVC_DEMO_METRICS", value_name = "SWITCH")]
+    pub metrics: Option<Switch>,
+
     /// The names of the two network share objects; fixed in the file when it is made
     #[arg(long, env = "SVC_DEMO_SHARE_NAMES", value_name = "A,B")]
     pub share_names: Option<String>,

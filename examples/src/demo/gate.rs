@@ -76,6 +76,14 @@ pub struct Gated {
     patience: Duration,
 }
 
+impl Gated {
+    /// Whether requests pass.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.gate.is_open()
+    }
+}
+
 impl<B> Service<Request<B>> for Gated
 where
     B: Body + Send + 'static,

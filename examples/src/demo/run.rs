@@ -18,6 +18,7 @@ use super::interface::{also_withheld, check, service};
 use super::keys;
 use super::limits::Limits;
 use super::load::Load;
+use super::monitor::{Monitor, Monitored};
 use super::places::data_file;
 use super::server::serve;
 use super::settings::Settings;
@@ -58,6 +59,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         notes.push(format!("with what cannot be read, this is not served either: {}", also.join(", ")));
     }
     let service = service(&store, &settings, &address.base_url)?;
+    let (service, monitor) = Monitor::of(service, &store, settings.metrics);
     let dialect = service.api().dialect().clone();
     let banner = Banner {
         base_url: service.api().base().as_str(),
@@ -95,7 +97,8 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         }
     };
     let limits = Limits::default();
-    serve(address.listener, gate.before(service, limits.load), limits, log, stopped).await;
+    let service = Monitored::new(gate.before(service, limits.load), monitor);
+    serve(address.listener, service, limits, log, stopped).await;
     writer.finish();
     match watched.await {
         Ok(Ok(())) => Ok(()),

@@ -52,6 +52,8 @@ pub struct Settings {
     pub without: Vec<String>,
     /// Whether PATCH means PUT.
     pub patch_is_put: bool,
+    /// Whether `/healthz` and `/metrics` are served.
+    pub metrics: bool,
 }
 
 /// Origins whose pages may call the record helpers.
@@ -130,6 +132,7 @@ impl Settings {
             helpers_only: options.helpers_only,
             without: options.without.clone(),
             patch_is_put: options.patch_is_put,
+            metrics: options.metrics.map_or(listen.is_loopback(), |switch| switch == Switch::On),
         })
     }
 }

@@ -10,6 +10,7 @@ mod http_rules;
 mod keys;
 mod log;
 mod machine;
+mod observe;
 mod order;
 mod sites;
 mod trouble;

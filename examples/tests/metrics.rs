@@ -1,0 +1,96 @@
+//! `/healthz` and `/metrics` of the demo: beside the interface, on loopback only, and nothing personal in them (UND-42).
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use support::client::{Client, link};
+use support::program::{KEY, Program};
+use support::{Answer, Raw, TestResult};
+
+async fn get(program: &Program, path: &str) -> TestResult<Answer> {
+    let mut raw = Raw::connect(program.address()?).await?;
+    raw.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")).await?;
+    raw.answer().await
+}
+
+/// Each series with its value.
+fn series(text: &str) -> BTreeMap<&str, f64> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.rsplit_once(' ').and_then(|(name, value)| Some((name, value.parse().ok()?)))).collect()
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_route_template_and_status() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let program = Program::demo(&folder.path().join("a.db"), &["--people", "5"])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let people = link(&client.get(&program.base_url).await?, "svc:people")?;
+    let body = json!({"person": {"given_name": "Planted", "email_addresses": [{"address": "planted@example.org"}]}});
+    let made = client.post(&format!("{people}/person_signup"), &body).await?;
+    let person = link(&made, "self")?;
+    let id = made["id"].as_str().ok_or("no id")?;
+    for _ in 0..3 {
+        client.get(&person).await?;
+    }
+    assert_eq!(client.send("GET", &format!("{people}/unknown-id"), None).await?.status, 404);
+    assert_eq!(client.send("PLANTED", &person, None).await?.status, 500, "ERR-07");
+    assert_eq!(get(&program, "/api/v1/planted/path?planted=query").await?.status, 404);
+
+    let answer = get(&program, "/metrics").await?;
+    assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; version=0.0.4; charset=utf-8")));
+    let text = answer.text();
+    let series = series(&text);
+    let requests = |labels: &str| series.get(format!("svc_requests_total{{{labels}}}").as_str()).copied();
+    assert_eq!(requests(r#"route="people/{id}",method="GET",status="200""#), Some(3.0), "{text}");
+    assert_eq!(requests(r#"route="people/{id}",method="GET",status="404""#), Some(1.0), "{text}");
+    assert_eq!(requests(r#"route="people/{id}",method="other",status="500""#), Some(1.0), "{text}");
+    assert_eq!(requests(r#"route="person_signup_helper",method="POST",status="200""#), Some(1.0), "{text}");
+    assert_eq!(requests(r#"route="none",method="GET",status="404""#), Some(1.0), "{text}");
+    let get_person = r#"route="people/{id}",method="GET""#;
+    assert_eq!(series.get(format!("svc_request_seconds_count{{{get_person}}}").as_str()), Some(&4.0), "{text}");
+    let buckets =
+        series.iter().filter(|(name, _)| name.starts_with(&format!("svc_request_seconds_bucket{{{get_person}")));
+    let mut buckets: Vec<f64> = buckets.map(|(_, count)| *count).collect();
+    buckets.sort_by(f64::total_cmp);
+    assert_eq!((buckets.len(), buckets.last()), (13, Some(&4.0)), "{text}");
+    assert!(series["svc_batches_total"] >= 1.0 && series["svc_writes_total"] >= series["svc_batches_total"], "{text}");
+    assert!(series["svc_commit_seconds_total"] > 0.0 && series["svc_readers_open"] >= 1.0, "{text}");
+    assert_eq!((series["svc_writes_waiting"], series["svc_readers_busy"]), (0.0, 0.0), "{text}");
+    for secret in [KEY, id, "planted", "Planted", "PLANTED", "unknown-id", "example.org"] {
+        assert!(!text.contains(secret), "UND-42: {secret} in {text}");
+    }
+    // Every series was introduced (the format's own rule).
+    for name in series.keys().filter_map(|name| name.split('{').next()) {
+        let name = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        assert_eq!(text.matches(&format!("# TYPE {name} ")).count(), 1, "{name}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let program = Program::demo(&folder.path().join("a.db"), &["--people", "1"])?;
+    let health = get(&program, "/healthz").await?;
+    assert_eq!((health.status, health.text().as_str()), (200, "ok\n"));
+    assert_eq!(get(&program, "/api/v1/metrics").await?.status, 404);
+    let mut client = Client::connect(program.address()?, None).await?;
+    assert_eq!(client.send("POST", "/metrics", None).await?.status, 405);
+    assert_eq!(client.send("HEAD", "/healthz", None).await?.status, 200);
+
+    for refused in [
+        &["--metrics", "off"][..],
+        &["--listen", "0.0.0.0", "--base-url", "http://demo.example.org/api/v1/"],
+        &["--base-url", "http://demo.example.org/"],
+    ] {
+        let arguments: Vec<&str> = ["--people", "1"].iter().chain(refused).copied().collect();
+        let program = Program::demo(&folder.path().join(format!("{}.db", refused.len())), &arguments)?;
+        for path in ["/metrics", "/healthz"] {
+            let answer = get(&program, path).await?;
+            assert!(answer.status == 404 && !answer.text().contains("svc_requests_total"), "{refused:?} {path}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! What a store says of its own work (UND-36).
+
+use svc_core::auth::{Caller, Rights};
+use svc_core::model::Tag;
+use svc_core::value::Timestamp;
+use svc_core::{Context, Create, Draft, Get, Tenant};
+use svc_sqlite::{Options, Store};
+
+#[tokio::test]
+async fn writes_share_transactions_and_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Without inline commits every write goes through the queue.
+    let store = Store::open(Options::new(folder.path().join("stats.db")).inline_commit(false)).expect("a store");
+    let tenant = store.ensure_tenant("one").await.expect("a tenant");
+    let before = store.stats();
+    assert_eq!((before.writes_waiting, before.readers_busy, before.reads_waiting), (0, 0, 0));
+    let mut writes = Vec::new();
+    for number in 0..40 {
+        let (store, tenant) = (store.clone(), tenant.clone());
+        writes.push(tokio::spawn(async move {
+            let cx = context(tenant);
+            let tag = Tag { name: Some(format!("tag {number}")), ..Tag::default() };
+            let made = Create::<Tag>::create(&store, &cx, Draft::new(&tag)).await.expect("a tag");
+            drop(made);
+        }));
+    }
+    for write in writes {
+        write.await.expect("a write");
+    }
+    let after = store.stats();
+    let (made, batches) = (after.writes - before.writes, after.batches - before.batches);
+    assert_eq!((made, after.writes_waiting), (40, 0));
+    assert!((1..=40).contains(&batches) && after.largest_batch >= made.div_ceil(batches), "{after:?}");
+    assert!(after.commit_time > before.commit_time);
+    let at = svc_core::link::Address::top(svc_core::model::Kind::Tag, 1.into());
+    assert!(Get::<Tag>::get(&store, &context(tenant), &at).await.expect("a read").is_none());
+    assert!(store.stats().readers_open >= 1);
+    assert_eq!(store.stats().readers_busy, 0);
+}
+
+fn context(tenant: Tenant) -> Context {
+    Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now())
+}

@@ -1,0 +1,24 @@
+//! Guides: from a program that is there already to one that serves the interface.
+//!
+//! 1. [Add the endpoints to your service](add_the_endpoints)
+//! 2. [What to declare](what_to_declare)
+//! 3. [Person matching](person_matching)
+//! 4. [Errors your users will see](errors)
+//! 5. [From demo to production](production)
+//!
+//! Every example in them is compiled, and run where it can be, by `cargo test`.
+
+#[doc = include_str!("add_the_endpoints.md")]
+pub mod add_the_endpoints {}
+
+#[doc = include_str!("what_to_declare.md")]
+pub mod what_to_declare {}
+
+#[doc = include_str!("person_matching.md")]
+pub mod person_matching {}
+
+#[doc = include_str!("errors.md")]
+pub mod errors {}
+
+#[doc = include_str!("production.md")]
+pub mod production {}

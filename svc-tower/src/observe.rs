@@ -1,0 +1,76 @@
+//! What is told of each answer, for metrics.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use http::{Method, StatusCode};
+use svc_core::link::Target;
+
+use crate::route::{Route, method_name};
+
+/// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is personal, and the number
+/// of different routes, methods and statuses is small (UND-42).
+#[derive(Debug, Clone, Copy)]
+pub struct Answered<'a> {
+    pub(crate) target: Option<&'a Target>,
+    pub(crate) method: &'a Method,
+    pub(crate) status: StatusCode,
+    pub(crate) time: Duration,
+}
+
+impl<'a> Answered<'a> {
+    /// The route as a template, such as `petitions/{id}/signatures`; `none` for an address of nothing.
+    #[must_use]
+    pub fn route(&self) -> impl fmt::Display + use<'a> {
+        Route(self.target)
+    }
+
+    /// The method; `other` for one that a client invented.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        method_name(self.method)
+    }
+
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// From the request's head to the answer.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.time
+    }
+}
+
+/// Somebody who is told of each answer.
+#[derive(Clone)]
+pub(crate) struct Observer(pub(crate) Arc<dyn Fn(&Answered<'_>) + Send + Sync>);
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+/// An observer with the moment at which a request came.
+#[derive(Debug)]
+pub(crate) struct Watching<'a> {
+    observer: &'a Observer,
+    begun: Instant,
+}
+
+impl<'a> Watching<'a> {
+    /// Begins to take the time where somebody asks for it.
+    pub(crate) fn begin(observer: Option<&'a Observer>) -> Option<Self> {
+        observer.map(|observer| Self { observer, begun: Instant::now() })
+    }
+
+    pub(crate) fn end(&self, target: Option<&Target>, method: &Method, status: StatusCode) {
+        (self.observer.0)(&Answered { target, method, status, time: self.begun.elapsed() });
+    }
+}
