@@ -35,7 +35,7 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
         client.get(&person).await?;
     }
     assert_eq!(client.send("GET", &format!("{people}/unknown-id"), None).await?.status, 404);
-    assert_eq!(client.send("PLANTED", &person, None).await?.status, 500, "ERR-07");
+    assert_eq!(client.send("BREW", &person, None).await?.status, 500, "ERR-07");
     assert_eq!(get(&program, "/api/v1/planted/path?planted=query").await?.status, 404);
 
     let answer = get(&program, "/metrics").await?;
@@ -58,7 +58,7 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     assert!(series["svc_batches_total"] >= 1.0 && series["svc_writes_total"] >= series["svc_batches_total"], "{text}");
     assert!(series["svc_commit_seconds_total"] > 0.0 && series["svc_readers_open"] >= 1.0, "{text}");
     assert_eq!((series["svc_writes_waiting"], series["svc_readers_busy"]), (0.0, 0.0), "{text}");
-    for secret in [KEY, id, "planted", "Planted", "PLANTED", "unknown-id", "example.org"] {
+    for secret in [KEY, id, "planted", "Planted", "BREW", "unknown-id", "example.org"] {
         assert!(!text.contains(secret), "UND-42: {secret} in {text}");
     }
     // Every series was introduced (the format's own rule).
@@ -73,6 +73,8 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
 async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult {
     let folder = tempfile::tempdir()?;
     let program = Program::demo(&folder.path().join("a.db"), &["--people", "1"])?;
+    // It is answered when the data is there; before, `/healthz` says that it loads.
+    assert_eq!(get(&program, "/api/v1/").await?.status, 200);
     let health = get(&program, "/healthz").await?;
     assert_eq!((health.status, health.text().as_str()), (200, "ok\n"));
     assert_eq!(get(&program, "/api/v1/metrics").await?.status, 404);

@@ -74,7 +74,7 @@ impl<'a> Incoming<'a> {
         let request_id = request_id();
         let span = tracing::info_span!(
             "request",
-            method = method_name(&parts.method),
+            method = %method_name(&parts.method),
             route = %Route(target.as_ref()),
             request_id = %request_id,
             tenant = field::Empty,
