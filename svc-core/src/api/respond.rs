@@ -127,7 +127,7 @@ impl Api {
             Err(Error::NotFound) => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        let mut body = Vec::with_capacity(1024 + page.records.len() * 128);
+        let mut body = Vec::with_capacity(page.records.len().saturating_mul(128).saturating_add(1024));
         let view = CollectionView {
             kind,
             scope,

@@ -101,7 +101,7 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
         link("next", &next, out);
     }
     if number > 1 {
-        let before = (number - 1).min(total_pages.max(1));
+        let before = number.saturating_sub(1).min(total_pages.max(1));
         let before = format!("{here}?page={before}{size}");
         link("previous", &before, out);
         link("prev", &before, out);

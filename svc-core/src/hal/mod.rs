@@ -28,7 +28,7 @@ pub(crate) struct Hal<'a> {
 impl Hal<'_> {
     /// The absolute address of a target.
     pub(crate) fn href(&self, target: &Target) -> String {
-        let mut href = String::with_capacity(self.base.len() + 96);
+        let mut href = String::with_capacity(self.base.len().saturating_add(96));
         self.push_href(target, &mut href);
         href
     }

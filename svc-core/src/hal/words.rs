@@ -137,7 +137,7 @@ fn key(dialect: &Dialect, name: &str) -> Vec<u8> {
 }
 
 fn quoted(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
+    let mut out = Vec::with_capacity(text.len().saturating_add(2));
     write_string(text, &mut out);
     out
 }

@@ -25,10 +25,10 @@ impl Links<'_> {
     #[must_use]
     pub fn address(&self, href: &str) -> Option<Address> {
         let base = self.base.as_str();
-        let origin_end = base.find("://").and_then(|at| base.get(at + 3..)?.find('/').map(|slash| at + 3 + slash))?;
-        let base_path = base.get(origin_end..)?;
-        let path = href.strip_prefix(base).or_else(|| href.strip_prefix(base_path))?;
-        match self.layout.route(path)? {
+        // Behind scheme and host.
+        let path = base.splitn(4, '/').nth(3)?;
+        let below = href.strip_prefix(base).or_else(|| href.strip_prefix('/')?.strip_prefix(path))?;
+        match self.layout.route(below)? {
             Target::Record(address) => Some(address),
             _ => None,
         }

@@ -124,7 +124,7 @@ fn parse_offset(cursor: &mut Cursor<'_>) -> Option<TimeDelta> {
         return None;
     }
     let offset = TimeDelta::minutes(i64::from(hours.checked_mul(60)?.checked_add(minutes)?));
-    Some(if sign == b'-' { -offset } else { offset })
+    if sign == b'-' { TimeDelta::zero().checked_sub(&offset) } else { Some(offset) }
 }
 
 impl fmt::Display for Timestamp {
