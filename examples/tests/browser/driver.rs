@@ -19,6 +19,8 @@ pub(crate) struct Browser {
     driver: Child,
     raw: Raw,
     session: String,
+    /// The addresses that were asked for, as far as the log was read.
+    seen: Vec<String>,
     _profile: tempfile::TempDir,
 }
 
@@ -43,7 +45,7 @@ impl Browser {
         let raw = Raw::connect(([127, 0, 0, 1], port).into()).await?;
         let profile = tempfile::tempdir()?;
         let data = format!("--user-data-dir={}", profile.path().display());
-        let mut browser = Self { driver, raw, session: String::new(), _profile: profile };
+        let mut browser = Self { driver, raw, session: String::new(), seen: Vec::new(), _profile: profile };
         let options = [
             "--headless",
             "--no-sandbox",
@@ -166,16 +168,29 @@ impl Browser {
         Ok(entries.as_array().cloned().unwrap_or_default())
     }
 
-    /// Every address that was asked for since the log was last read.
-    pub(crate) async fn requested(&mut self) -> TestResult<Vec<String>> {
-        let mut addresses = Vec::new();
+    /// Every request since the log was last read.
+    async fn requests(&mut self) -> TestResult<Vec<Value>> {
+        let mut requests = Vec::new();
         for entry in self.log("performance").await? {
-            let message: Value = serde_json::from_str(entry["message"].as_str().unwrap_or_default())?;
+            let mut message: Value = serde_json::from_str(entry["message"].as_str().unwrap_or_default())?;
             if message["message"]["method"] == "Network.requestWillBeSent" {
-                addresses.extend(message["message"]["params"]["request"]["url"].as_str().map(str::to_owned));
+                requests.push(message["message"]["params"]["request"].take());
             }
         }
-        Ok(addresses)
+        self.seen.extend(requests.iter().filter_map(|request| request["url"].as_str().map(str::to_owned)));
+        Ok(requests)
+    }
+
+    /// Every address that was asked for.
+    pub(crate) async fn requested(&mut self) -> TestResult<Vec<String>> {
+        self.requests().await?;
+        Ok(std::mem::take(&mut self.seen))
+    }
+
+    /// The bodies that were sent since the log was last read.
+    pub(crate) async fn requested_bodies(&mut self) -> TestResult<Vec<String>> {
+        let requests = self.requests().await?;
+        Ok(requests.iter().filter_map(|request| request["postData"].as_str().map(str::to_owned)).collect())
     }
 
     /// Ends the browser and its driver.

@@ -79,6 +79,7 @@ impl Session {
             // The browser's own pages come from itself.
             let is_own = address.starts_with("chrome://") || address.starts_with("data:");
             assert!(is_own || address.starts_with(&format!("{host}/")), "{address}");
+            assert!(!address.contains("elsewhere") || address.contains('#'), "{address}");
         }
         let kept = "return [localStorage.length, sessionStorage.length, document.cookie, location.href.includes(arguments[0])];";
         let kept = self.browser.run(&kept.replace("arguments[0]", &format!("{KEY:?}"))).await?;
@@ -128,6 +129,9 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
     session.browser.wait_for("document.querySelector('h1').textContent === 'signatures'").await?;
     session.browser.run("history.back();").await?;
     session.browser.wait_for(&format!("location.hash === {hash} && document.querySelector('.properties')")).await?;
+    // An address outside the interface is not asked for, and gets no key.
+    session.open("../../elsewhere").await?;
+    session.browser.wait_for("document.body.innerText.includes('This is no address of the interface')").await?;
     session.end(&[401]).await
 }
 
@@ -172,6 +176,8 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
     session.browser.enter("summary", "About the week.").await?;
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelector('.properties')?.innerText.includes('About the week.')").await?;
+    let sent = session.browser.requested_bodies().await?;
+    assert_eq!(sent.last().map(String::as_str), Some("{\"summary\": \"About the week.\"}"));
     session.browser.press("Delete a question").await?;
     session.browser.press("Delete").await?;
     session.browser.wait_for("document.body.innerText.includes('Done: 204')").await?;

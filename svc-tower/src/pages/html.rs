@@ -84,6 +84,9 @@ impl Site<'_> {
             h1 { (Prose(&page.title)) }
             p class="summary" { (Prose(&page.summary)) }
             @for note in &page.notes { p { (Prose(note)) } }
+            @if is_start {
+                p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
+            }
             @if !is_start { (facts_tables(&page.facts)) }
             (self.operations(&page.operations))
             (self.fields(page))

@@ -18,6 +18,11 @@ export function fill(node, ...children) {
   return node;
 }
 
+/** Prose in which pairs of backticks mark code. */
+export function prose(text) {
+  return text.split(/`([^`]*)`/).map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part));
+}
+
 let made = 0;
 
 /** An id that no other node has. */

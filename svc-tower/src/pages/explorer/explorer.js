@@ -1,6 +1,6 @@
 // The explorer: reads a resource, shows it, follows its links, and offers the writes that this server declares.
 
-import { el, fill, newId } from "./dom.js";
+import { el, fill, newId, prose } from "./dom.js";
 import { Forms, toJson } from "./form.js";
 import { LANGUAGES, send } from "./http.js";
 import { exchange, gist, properties, title } from "./view.js";
@@ -21,8 +21,12 @@ const place = {
   exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
 };
 
-/** Whether an address is one of this interface: no other is ever asked for. */
-const isOurs = (address) => typeof address === "string" && (address.startsWith(base) || `${address}/` === base);
+/** Whether an address is one of this interface, also when its dots are resolved: no other is ever asked for. */
+function isOurs(address) {
+  if (typeof address !== "string" || !URL.canParse(address)) return false;
+  const { href } = new URL(address);
+  return href.startsWith(base) || `${href}/` === base;
+}
 
 const hashOf = (address) => `#/${address.slice(base.length)}`;
 const addressOf = (hash) => base + hash.replace(/^#?\/?/, "");
@@ -77,6 +81,12 @@ let turn = 0;
 async function load(address) {
   turn += 1;
   const mine = turn;
+  if (!isOurs(address)) {
+    fill(place.resource);
+    fill(place.exchange);
+    place.said.textContent = `This is no address of the interface: ${address}`;
+    return;
+  }
   crumbs(address);
   place.said.textContent = "Reading …";
   const route = routeOf(address);
@@ -135,7 +145,7 @@ function resource(done, address) {
   document.title = `${name} – Explorer`;
   if (done.status !== 200 || json === null || typeof json !== "object") {
     const needsKey = done.status === 401 ? " This needs a key: enter one above." : "";
-    const problems = problemsOf(done).map((problem) => el("li", {}, `${problem.code}: ${problem.description}`));
+    const problems = problemsOf(done).map((problem) => el("li", {}, el("strong", {}, problem.code), " ", prose(problem.description)));
     fill(place.resource, heading(name, address), el("p", { class: "bad" }, `${done.status} ${done.reason}.${needsKey}`), el("ul", {}, problems));
     return;
   }
@@ -218,7 +228,7 @@ function open(action, panel, json) {
       const done = await send({ method, address: action.address, body }, auth());
       answered(done);
       const rest = form ? form.show(problemsOf(done)) : problemsOf(done);
-      fill(wrong, rest.map((problem) => el("li", {}, el("strong", {}, problem.code), ` ${problem.description}`))).hidden = rest.length === 0;
+      fill(wrong, rest.map((problem) => el("li", {}, el("strong", {}, problem.code), " ", prose(problem.description)))).hidden = rest.length === 0;
       if (done.status < 400) finished(done, action, panel);
       else if (rest.length === 0 && problemsOf(done).length === 0) fill(wrong, el("li", {}, `${done.status} ${done.reason}`)).hidden = false;
     } catch (error) {

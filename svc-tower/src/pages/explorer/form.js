@@ -1,6 +1,6 @@
 // Forms, made from the schema of a body; what is wrong with it is shown beside the field.
 
-import { el, fill, newId } from "./dom.js";
+import { el, fill, newId, prose } from "./dom.js";
 
 /** A number as it was typed: reading it as a number of JavaScript would lose digits. */
 class Digits {
@@ -88,12 +88,9 @@ class Form {
     return this.root.value() ?? {};
   }
 
-  /** What differs from the beginning; what was emptied is null. */
+  /** What differs from the beginning, as a merge patch: what was emptied is null. */
   changes() {
-    const now = this.body();
-    const names = new Set([...Object.keys(this.before), ...Object.keys(now)]);
-    const changed = [...names].filter((name) => toJson(this.before[name] ?? null) !== toJson(now[name] ?? null));
-    return Object.fromEntries(changed.map((name) => [name, now[name] ?? null]));
+    return difference(this.before, this.body()) ?? {};
   }
 
   /** Shows problems beside their fields; gives back those that belong to none. */
@@ -116,6 +113,17 @@ class Form {
   }
 }
 
+const isPlain = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
+
+/** The merge patch that makes one value of another; undefined where they are the same. */
+function difference(before, now) {
+  if (toJson(before ?? null) === toJson(now ?? null)) return undefined;
+  if (!isPlain(before) || !isPlain(now)) return now ?? null;
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  const changed = names.map((name) => [name, difference(before[name], now[name])]);
+  return Object.fromEntries(changed.filter(([, change]) => change !== undefined));
+}
+
 /** The field at a path, or else the one that holds it; never the whole form. */
 function nearest(places, path) {
   for (let at = path; at !== ""; at = at.replace(/(\.[^.[\]]*|\[\d+\]|^[^.[\]]*)$/, "")) {
@@ -136,7 +144,7 @@ class Field {
   }
 
   complain({ code, description, hint }) {
-    this.errors.append(el("li", {}, el("strong", {}, code), ` ${description}`, hint ? ` ${hint}` : ""));
+    this.errors.append(el("li", {}, el("strong", {}, code), " ", prose(description), hint ? [" ", el("code", {}, hint)] : null));
     this.errors.hidden = false;
     this.control?.setAttribute("aria-invalid", "true");
     for (let at = this.errors.parentElement; at; at = at.parentElement) if (at.localName === "details") at.open = true;
@@ -182,7 +190,7 @@ class ValueField extends Field {
         : el("input", { ...described, type, placeholder, spellcheck: "false", autocomplete: "off" });
       this.control.value = given;
     }
-    const hint = shape.description ? el("span", { class: "hint" }, shape.description) : null;
+    const hint = shape.description ? el("span", { class: "hint" }, prose(shape.description)) : null;
     this.node = el("div", { class: "field" }, el("label", { for: id }, name), this.control, this.other, hint, this.errors);
   }
 
@@ -223,14 +231,17 @@ class LinkField extends ValueField {
   }
 }
 
+/** Documents have no order of their own: what people fill in first, and what they seldom do. */
+const RANK = ["person", "canvass", "given_name", "family_name", "email_addresses", "name", "title", "summary", "description"];
+const LAST = new Set(["identifiers", "origin_system", "action_date", "referrer_data", "administrative_url", "_links"]);
+
 /** An object: its fields in a group that opens, the outermost one as they are. */
 class ObjectField extends Field {
   constructor(forms, shape, name, initial, depth) {
     super();
     const required = new Set(shape.required ?? []);
     const entries = Object.entries(shape.properties).filter(([, inner]) => inner.type !== "null" && !inner.readOnly);
-    // Links come first, then what is needed.
-    const rank = ([member]) => (member === "_links" ? 0 : required.has(member) ? 1 : 2);
+    const rank = ([member]) => (required.has(member) ? -1 : RANK.indexOf(member) + 1 || (LAST.has(member) ? 99 : 50));
     entries.sort((one, other) => rank(one) - rank(other));
     const known = initial ?? {};
     this.fields = entries.map(([member, inner]) => {
@@ -242,7 +253,7 @@ class ObjectField extends Field {
       this.node = el("div", { class: "fields" }, nodes, this.errors);
     } else {
       const isOpen = initial !== undefined || name.endsWith(" *");
-      const hint = shape.description ? el("p", { class: "hint" }, shape.description) : null;
+      const hint = shape.description ? el("p", { class: "hint" }, prose(shape.description)) : null;
       this.node = el("details", { class: "group", role: "group", "aria-label": name, open: isOpen }, el("summary", {}, name), hint, this.errors, nodes);
     }
   }
@@ -279,7 +290,7 @@ class ArrayField extends Field {
       item.remove();
     };
     for (const value of [initial ?? []].flat()) add(value);
-    const hint = shape.description ? el("p", { class: "hint" }, shape.description) : null;
+    const hint = shape.description ? el("p", { class: "hint" }, prose(shape.description)) : null;
     this.add = el("button", { type: "button", class: "small", onclick: () => (add().control ?? this.add).focus() }, `Add ${label}`);
     this.node = el("details", { class: "group", role: "group", "aria-label": name, open: initial?.length > 0 }, el("summary", {}, name), hint, this.errors, this.list, this.add);
   }

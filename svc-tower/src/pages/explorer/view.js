@@ -37,11 +37,15 @@ export function title(record) {
   return record.title || record.name || name || record.comments || record.value || (record.identifiers ?? [])[0] || "record";
 }
 
-/** A few fields that tell a record from others. */
+/** A few fields that tell a record from others; its date where there are no more. */
 export function gist(record) {
   const telling = Object.entries(record).filter(([name, inner]) => !RESERVED.has(name) && typeof inner !== "object" && inner !== "");
-  const skipped = new Set(["id", "title", "name", "given_name", "family_name", "origin_system", "description"]);
-  return telling.filter(([name]) => !skipped.has(name)).slice(0, 3).map(([name, inner]) => [name, String(inner)]);
+  const skipped = new Set(["id", "title", "name", "given_name", "family_name", "origin_system", "description", "modified_date"]);
+  const address = record.email_addresses?.[0]?.address;
+  const email = address === undefined ? [] : [["email", address]];
+  const rank = ([name]) => (name === "created_date" ? 1 : 0);
+  const others = telling.filter(([name]) => !skipped.has(name)).toSorted((one, other) => rank(one) - rank(other));
+  return [...email, ...others].slice(0, 3).map(([name, inner]) => [name, String(inner)]);
 }
 
 /** A raw exchange: request, status, headers, time and body. */
