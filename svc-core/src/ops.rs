@@ -4,6 +4,8 @@
 //! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
 //! type of its own (`struct People(Store)`), registered for that kind.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::{
@@ -181,4 +183,10 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 pub trait CountChanges: Send + Sync {
     /// The number; `None` when it cannot be told now.
     fn changes(&self) -> Option<u64>;
+}
+
+impl<T: CountChanges + ?Sized> CountChanges for Arc<T> {
+    fn changes(&self) -> Option<u64> {
+        (**self).changes()
+    }
 }

@@ -107,8 +107,8 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, FileError> {
 /// Waits for readers as long as `patience` allows, and also, which SQLite does not do by itself, for another checkpoint.
 fn empty_log(file: &Connection, views: &Views, patience: Duration) -> rusqlite::Result<()> {
     let start = Instant::now();
+    let _pause = views.pause();
     loop {
-        views.let_go();
         let is_busy = file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0));
         match is_busy {
             Ok(false) => return Ok(()),

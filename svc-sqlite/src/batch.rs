@@ -183,7 +183,7 @@ impl Engine {
     pub(crate) fn shorten_log(&self) {
         // Until a COMMIT tells the length again.
         self.log.store(0, Ordering::Relaxed);
-        self.views.let_go();
+        let _pause = self.views.pause();
         if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())) {
             tracing::warn!(%error, "the write-ahead log cannot be copied into the data file");
         }

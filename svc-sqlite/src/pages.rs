@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
@@ -33,6 +34,8 @@ pub(crate) struct Change {
 /// The collections whose members are in memory.
 pub(crate) struct Positions {
     known: Mutex<Known>,
+    /// How often a commit was followed.
+    followed: AtomicU64,
     collections: usize,
     bytes: usize,
 }
@@ -71,7 +74,7 @@ impl Positions {
     }
 
     fn with_limits(collections: usize, bytes: usize) -> Self {
-        Self { known: Mutex::default(), collections, bytes }
+        Self { known: Mutex::default(), followed: AtomicU64::new(0), collections, bytes }
     }
 
     /// Follows a commit: called by its `after_commit` hook, so in the order of commits and before its answer.
@@ -85,6 +88,13 @@ impl Positions {
                 None => {}
             }
         }
+        self.followed.fetch_add(1, Ordering::Release);
+    }
+
+    /// Another number after every commit that was followed: pages found before and after it may differ, though the file
+    /// is the same.
+    pub(crate) fn followed(&self) -> u64 {
+        self.followed.load(Ordering::Acquire)
     }
 
     /// The row of the member with `position` members before it; `None` behind the last one.

@@ -25,6 +25,12 @@ const THREADS: usize = 2;
 /// Such reads that may wait.
 const QUEUE: usize = 1024;
 
+/// Views that nobody used end at least so often.
+const TIDYING: Duration = Duration::from_secs(1);
+
+/// What a pause waits for reads at most.
+const SHORT: Duration = Duration::from_millis(20);
+
 /// A queued read without its types.
 type Read = Box<dyn FnOnce(&Pool) + Send>;
 
@@ -42,14 +48,22 @@ struct Pool {
     limit: usize,
     idle: Mutex<Idle>,
     returned: Condvar,
+    /// A read ended that began before a pause.
+    ended: Condvar,
 }
 
 /// Connections that nobody uses now, the last used on top: its cache is the warmest.
+#[derive(Default)]
 struct Idle {
     seats: Vec<Seat>,
     open: usize,
     /// Callers who wait for one; waking nobody would cost a call to the system for each read.
     waiting: usize,
+    /// Pauses of keeping views: those under way, and how many have begun or ended so far.
+    paused: usize,
+    pauses: u64,
+    /// Reads under way that began before the last pause.
+    before: usize,
 }
 
 /// A connection, and the view of the file that it keeps between reads.
@@ -72,6 +86,13 @@ struct Queue {
     filled: Condvar,
 }
 
+/// What a reading thread does next.
+enum Next {
+    Read(Read),
+    Nothing,
+    Closed,
+}
+
 struct Waiting {
     reads: VecDeque<Read>,
     open: bool,
@@ -85,8 +106,9 @@ impl Readers {
             changes,
             patience: options.busy_timeout,
             limit: options.readers,
-            idle: Mutex::new(Idle { seats: Vec::new(), open: 0, waiting: 0 }),
+            idle: Mutex::new(Idle::default()),
             returned: Condvar::new(),
+            ended: Condvar::new(),
         });
         let queue = Arc::new(Queue {
             waiting: Mutex::new(Waiting { reads: VecDeque::new(), open: true }),
@@ -97,7 +119,7 @@ impl Readers {
             let (pool, queue) = (Arc::clone(&readers.pool), Arc::clone(&readers.queue));
             let thread = thread::Builder::new()
                 .name(format!("svc-sqlite-reader-{number}"))
-                .spawn(move || queue.serve(&pool))
+                .spawn(move || queue.serve(&pool, number == 0))
                 .map_err(io(&options.path))?;
             readers.threads.push(thread);
         }
@@ -180,14 +202,15 @@ impl Pool {
             idle.waiting = idle.waiting.saturating_sub(1);
         }
         if let Some(seat) = idle.seats.pop() {
-            return Ok(Lease { pool: self, seat: Some(seat), keeps: false });
+            return Ok(Lease { pool: self, seat: Some(seat), keeps: false, pauses: idle.pauses });
         }
         if idle.open >= self.limit {
             return Err(unavailable());
         }
         idle.open = idle.open.saturating_add(1);
+        let pauses = idle.pauses;
         drop(idle);
-        let mut lease = Lease { pool: self, seat: None, keeps: false };
+        let mut lease = Lease { pool: self, seat: None, keeps: false, pauses };
         lease.seat = Some(Seat { connection: open_reader(&self.path, self.patience)?, view: None });
         Ok(lease)
     }
@@ -211,14 +234,43 @@ impl Seat {
 pub(crate) struct Views(Weak<Pool>);
 
 impl Views {
-    /// Ends them, so that the log can be copied into the file and begun anew.
-    pub(crate) fn let_go(&self) {
-        let Some(pool) = self.0.upgrade() else { return };
-        let mut idle = pool.idle();
-        let open = idle.seats.len();
-        idle.seats.retain_mut(Seat::let_go);
-        let lost = open.saturating_sub(idle.seats.len());
-        idle.open = idle.open.saturating_sub(lost);
+    /// Ends them, and lets none be kept until the pause goes: the log can be copied into the file whole, and begun anew.
+    /// Waits for short reads that are under way.
+    pub(crate) fn pause(&self) -> Pause {
+        let pool = self.0.upgrade();
+        if let Some(pool) = &pool {
+            let mut idle = pool.idle();
+            idle.paused = idle.paused.saturating_add(1);
+            idle.pauses = idle.pauses.wrapping_add(1);
+            idle.let_go();
+            idle.before = idle.open.saturating_sub(idle.seats.len());
+            // Whatever has waited in vain goes on: a part of the log cannot be copied then.
+            drop(pool.ended.wait_timeout_while(idle, SHORT, |idle| idle.before > 0));
+        }
+        Pause(pool)
+    }
+}
+
+/// While it lasts, every read ends its view.
+pub(crate) struct Pause(Option<Arc<Pool>>);
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.0 {
+            let mut idle = pool.idle();
+            idle.paused = idle.paused.saturating_sub(1);
+            idle.pauses = idle.pauses.wrapping_add(1);
+        }
+    }
+}
+
+impl Idle {
+    /// Ends the views of the connections that nobody uses.
+    fn let_go(&mut self) {
+        let open = self.seats.len();
+        self.seats.retain_mut(Seat::let_go);
+        let lost = open.saturating_sub(self.seats.len());
+        self.open = self.open.saturating_sub(lost);
     }
 }
 
@@ -226,8 +278,10 @@ impl Views {
 struct Lease<'a> {
     pool: &'a Pool,
     seat: Option<Seat>,
-    /// Whether the seat goes back with its view.
+    /// Whether the seat may go back with its view, and the pauses before it was taken: a view from before or within a
+    /// pause is not kept.
     keeps: bool,
+    pauses: u64,
 }
 
 impl Lease<'_> {
@@ -260,12 +314,18 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // After an error or a panic, statements may be unfinished. What cannot end its transaction is not used again.
-        let seat = self.seat.take().and_then(|mut seat| (self.keeps || seat.let_go()).then_some(seat));
         let mut idle = self.pool.idle();
+        let is_from_before = idle.pauses != self.pauses;
+        let keeps = self.keeps && idle.paused == 0 && !is_from_before;
+        // After an error or a panic, statements may be unfinished. What cannot end its transaction is not used again.
+        let seat = self.seat.take().and_then(|mut seat| (keeps || seat.let_go()).then_some(seat));
         match seat {
             Some(seat) => idle.seats.push(seat),
             None => idle.open = idle.open.saturating_sub(1),
+        }
+        if is_from_before {
+            idle.before = idle.before.saturating_sub(1);
+            self.pool.ended.notify_all();
         }
         let somebody_waits = idle.waiting > 0;
         drop(idle);
@@ -291,17 +351,28 @@ impl Queue {
         Ok(())
     }
 
-    /// One reading thread: until the queue is closed and empty.
-    fn serve(&self, pool: &Pool) {
-        while let Some(read) = self.next() {
-            read(pool);
+    /// One reading thread: until the queue is closed and empty. One of them ends the views that nobody used for a while:
+    /// they would keep other processes from emptying the log.
+    fn serve(&self, pool: &Pool, tidies: bool) {
+        loop {
+            match self.next() {
+                Next::Read(read) => read(pool),
+                Next::Nothing if tidies => pool.idle().let_go(),
+                Next::Nothing => {}
+                Next::Closed => return,
+            }
         }
     }
 
-    fn next(&self) -> Option<Read> {
-        let waiting = self.lock();
-        let waiting = self.filled.wait_while(waiting, |waiting| waiting.open && waiting.reads.is_empty());
-        waiting.unwrap_or_else(PoisonError::into_inner).reads.pop_front()
+    fn next(&self) -> Next {
+        let nothing = |waiting: &mut Waiting| waiting.open && waiting.reads.is_empty();
+        let waited = self.filled.wait_timeout_while(self.lock(), TIDYING, nothing);
+        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match waiting.reads.pop_front() {
+            Some(read) => Next::Read(read),
+            None if waiting.open => Next::Nothing,
+            None => Next::Closed,
+        }
     }
 }
 

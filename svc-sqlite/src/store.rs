@@ -145,7 +145,9 @@ impl Store {
 /// ```
 impl CountChanges for Store {
     fn changes(&self) -> Option<u64> {
-        self.inner.changes.count().ok()
+        // Neither number ever falls, so their sum is the same only when both are.
+        let committed = self.inner.changes.count().ok()?;
+        Some(committed.wrapping_add(self.inner.positions.followed()))
     }
 }
 

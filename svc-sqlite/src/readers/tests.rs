@@ -1,7 +1,10 @@
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use rusqlite::Connection;
+use svc_core::CountChanges;
 use svc_core::error::{Error, Result};
 use tempfile::TempDir;
 
@@ -91,13 +94,76 @@ fn a_view_lasts_until_anybody_commits() {
 #[test]
 fn idle_views_let_the_log_be_emptied() {
     let (store, folder) = open(|options| options.readers(4).busy_timeout(Duration::from_millis(50)));
-    let log = || std::fs::metadata(folder.path().join("data.db-wal")).unwrap().len();
+    let log = || fs::metadata(folder.path().join("data.db-wal")).unwrap().len();
     add_tenant(&store, "one");
     assert!(log() > 0);
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
     block_on(store.checkpoint()).unwrap();
     assert_eq!(log(), 0);
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
+}
+
+/// UND-26, UND-36: the log is emptied while others read without a pause.
+#[test]
+fn the_log_is_emptied_under_readers() {
+    let (store, folder) = open(|options| options.readers(4));
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    store.readers().with(tenants).unwrap();
+                }
+            });
+        }
+        let done: Vec<_> = ["one", "two", "three"]
+            .into_iter()
+            .map(|name| {
+                add_tenant(&store, name);
+                block_on(store.checkpoint())
+            })
+            .collect();
+        stop.store(true, Ordering::Relaxed);
+        for done in done {
+            done.unwrap();
+        }
+    });
+    assert_eq!(fs::metadata(folder.path().join("data.db-wal")).unwrap().len(), 0);
+}
+
+/// UND-36: a server that nobody asks anything lets other programs empty the log.
+#[test]
+fn views_that_nobody_uses_end() {
+    let (store, folder) = open(|options| options);
+    add_tenant(&store, "one");
+    assert_eq!(store.readers().with(tenants).unwrap(), 1);
+    let foreign = Connection::open(folder.path().join("data.db")).unwrap();
+    foreign.busy_timeout(Duration::ZERO).unwrap();
+    let is_busy = || foreign.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get::<_, bool>(0)).unwrap();
+    let begin = Instant::now();
+    while is_busy() {
+        assert!(begin.elapsed() < Duration::from_mins(1));
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// COL-22: a page that was found between a commit and its hooks is not kept as one that was found after them.
+#[test]
+fn changes_count_what_follows_a_commit() {
+    let (store, _folder) = open(|options| options);
+    let between = Arc::new(Mutex::new(None));
+    let (of_hook, seen, positions) = (store.clone(), Arc::clone(&between), Arc::clone(store.positions()));
+    let write = store.writer().run(None, move |job| {
+        job.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
+        job.after_commit(move || *seen.lock().unwrap() = of_hook.changes());
+        job.after_commit(move || positions.follow(&[]));
+        Ok(())
+    });
+    block_on(write).unwrap();
+    let (between, after) = (*between.lock().unwrap(), store.changes());
+    assert!(between.is_some() && after.is_some());
+    assert_ne!(between, after);
+    assert_eq!(store.changes(), after);
 }
 
 /// UND-36: no free connection within the busy timeout is 503.
