@@ -19,8 +19,11 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
         let site = Site::open(style);
         let names = Docs::new(site.api(), site.api().base(), 0).names();
         let mut sent = BTreeSet::new();
+        let mut largest = 0;
         for name in names.iter().map(AsRef::as_ref).chain([""]) {
             let page = site.page(name).await;
+            largest = largest.max(page.len());
+            assert!(page.len() < 20 * 1024, "{name}: {} bytes", page.len());
             // Each page is read by somebody whose data is their own.
             let mut reader = Reader::new(&site, &format!("{style}-{name}")).await;
             for shown in requests(&page) {
@@ -29,6 +32,7 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
                 sent.insert(format!("{} {}", shown.method, shown.address));
             }
         }
+        println!("{style}: the largest page has {largest} bytes");
         let methods: BTreeSet<&str> = sent.iter().filter_map(|it| it.split(' ').next()).collect();
         assert_eq!(methods, BTreeSet::from(["DELETE", "GET", "POST", "PUT"]));
         assert!(sent.len() > 90, "{style}: {}", sent.len());

@@ -20,7 +20,8 @@ use tower::ServiceExt;
 
 use crate::parse::{Shown, requests};
 
-const BASE: &str = "http://api.example.org/api/v1/";
+/// Longer than most, as its addresses stand on every page.
+const BASE: &str = "https://members.example.org/organisation/api/v1/";
 
 /// A service over a store in a folder of its own.
 pub(crate) struct Site {
@@ -42,7 +43,7 @@ impl Site {
         let style = if style == "table" { ResponseStyle::Table } else { ResponseStyle::Examples };
         let api = store.register_all(Api::builder(Vendor::new("Example", "Pages"))).base_url(BASE);
         let api = api.authenticator(store.clone()).anonymous_helpers(store.clone()).response_style(style);
-        let service = SvcService::new(api.build().unwrap()).under("/api/v1");
+        let service = SvcService::new(api.build().unwrap()).under("/organisation/api/v1");
         Self { service, store, _folder: folder }
     }
 

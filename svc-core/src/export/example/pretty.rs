@@ -22,7 +22,7 @@ fn write(value: &Json, depth: usize, out: &mut String) {
         _ => false,
     };
     let width = line.len().saturating_add(depth.saturating_mul(2));
-    if width <= ONE_LINE && (!is_nested || depth > 1) {
+    if width <= ONE_LINE && (!is_nested || depth > 0) {
         out.push_str(&line);
         return;
     }
@@ -95,6 +95,6 @@ mod tests {
         let value = Json::read(text.as_bytes(), &Limits::default()).unwrap();
         let indented = pretty(&value);
         assert_eq!(Json::read(indented.as_bytes(), &Limits::default()).unwrap(), value);
-        assert!(indented.lines().count() > 8, "{indented}");
+        assert_eq!(indented.lines().count(), 6, "{indented}");
     }
 }

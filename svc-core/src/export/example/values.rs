@@ -22,7 +22,7 @@ pub(super) enum Extent {
 }
 
 /// How many members of an object in a record an outline shows; the page of the object's type shows it whole.
-const OUTLINED: usize = 4;
+const OUTLINED: usize = 2;
 
 /// An example of a value, as the documents about one field show it: no longer than its type needs.
 pub(in crate::export) fn of_field(field: &Field, owner: &str) -> serde_json::Value {
