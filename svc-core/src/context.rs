@@ -20,10 +20,11 @@ impl Tenant {
         &self.0
     }
 
-    /// The number that it was made from, where a vendor's tenants are numbers.
+    /// The number that it was made from, where a vendor's tenants are numbers. `007` is not made from one: no two tenants
+    /// have the same number.
     #[must_use]
     pub fn number(&self) -> Option<i64> {
-        self.0.parse().ok()
+        self.0.parse().ok().filter(|number: &i64| *number.to_string() == *self.0)
     }
 }
 
@@ -112,5 +113,19 @@ impl Base {
 impl fmt::Debug for Base {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tenant;
+
+    #[test]
+    fn col_02_no_two_tenants_have_one_number() {
+        assert_eq!(Tenant::from(7).number(), Some(7));
+        assert_eq!(Tenant::from(-7).number(), Some(-7));
+        for other in ["007", "+7", "-0", "7 ", "seven", "", "9223372036854775808"] {
+            assert_eq!(Tenant::new(other).number(), None, "{other}");
+        }
     }
 }

@@ -62,7 +62,7 @@ fn customer(
         Some(no) => found::<Person>(tx, cx, &no.into())?.ok_or(Error::NotFound)?,
         None => return Ok((insert(tx, cx, posted).map_err(|error| error.within("person"))?, true)),
     };
-    let fields = posted.merged_into(&known.fields(), merge, cx.now)?;
+    let fields = posted.merged_into(&known.fields(), merge, cx.now).map_err(|error| error.within("person"))?;
     let identifiers = join_identifiers(&known.meta().identifiers.to_vec(), &posted.identifiers, merge, |identifier| {
         Ok(refs::row_with(tx, cx, Person::TABLE, identifier)?.is_some())
     });

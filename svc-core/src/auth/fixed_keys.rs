@@ -34,6 +34,7 @@ impl FixedKeys {
     }
 
     /// With a key. An empty one is no key and is left out, so that an unset variable opens nothing.
+    /// Of the same key said twice, the last one counts.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();

@@ -11,8 +11,10 @@ use crate::{
 impl ApiBuilder {
     /// Takes away what was asked for by [`ApiBuilder::without`] and [`ApiBuilder::helpers_only`].
     pub(super) fn take_away(&mut self) {
-        for capability in std::mem::take(&mut self.without) {
-            if self.take_capability(&capability) {
+        let asked = std::mem::take(&mut self.without);
+        let functions = self.supported_functions();
+        for capability in asked {
+            if self.take_capability(&capability, &functions) {
                 self.without.insert(capability);
             } else {
                 self.wrong.push(format!("`{capability}` is no capability that is registered"));
@@ -26,10 +28,10 @@ impl ApiBuilder {
         }
     }
 
-    fn take_capability(&mut self, capability: &str) -> bool {
+    fn take_capability(&mut self, capability: &str, functions: &[FunctionName]) -> bool {
         let Some((area, name)) = capability.split_once('.') else { return false };
         match area {
-            "haf" => FunctionName::parse(name).is_some(),
+            "haf" => functions.iter().any(|function| function.as_str() == name),
             "helper" => {
                 let helper = HelperName::ALL.iter().find(|helper| helper.as_str() == name);
                 helper.is_some_and(|helper| self.helpers.remove(helper).is_some())
