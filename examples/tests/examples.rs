@@ -90,6 +90,16 @@ fn signup_only_is_integrated_in_less_than_40_lines() -> TestResult {
 async fn composed_reports_resource_by_resource() -> TestResult {
     let mut command = Command::new(env!("CARGO_BIN_EXE_composed"));
     let (program, mut client) = start(command.arg("127.0.0.1:0")).await?;
+    let said: Value = serde_json::from_str(program.said.lines().next().unwrap_or_default())?;
+    let expected = [
+        ("svc:person", 201, None),
+        ("svc:signature", 201, None),
+        ("svc:tagging", 400, Some("TAG_NAME_DOES_NOT_EXIST")),
+    ];
+    assert_eq!(
+        (&said["svc:error"]["request_type"], &entries(&said["svc:error"])[..]),
+        (&json!("non-atomic"), &expected[..])
+    );
     let petition = client.post("/api/v1/petitions", &json!({"title": "More trees"})).await?;
     client.post("/api/v1/tags", &json!({"name": "volunteer"})).await?;
     let helper = link(&petition, "svc:record_signature_helper")?;

@@ -2,12 +2,14 @@
 //! `cargo run --bin composed [ADDRESS]`.
 //!
 //! Such a helper has no transaction around it. Where a part fails, the rest stays, and the answer says resource by
-//! resource what became of it (ERR-29 to ERR-33): sign with `"add_tags": ["nobody-made-this-tag"]` to see one.
+//! resource what became of it (ERR-29 to ERR-33). The program prints such an answer when it starts.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use axum::Router;
+use axum::{Router, body::Body};
+use http::{Request, header::CONTENT_TYPE};
+use http_body_util::BodyExt;
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::draft::RawDraft;
 use svc_core::helper::{MatchKey, RecordSignature, emails};
@@ -20,6 +22,7 @@ use svc_core::{
 };
 use svc_tower::SvcService;
 use tokio::net::TcpListener;
+use tower::ServiceExt;
 
 /// One record, as it was sent.
 struct Row {
@@ -111,13 +114,25 @@ fn interface(memory: &Arc<Memory>, base_url: &str, key: &str) -> Result<SvcServi
     Ok(SvcService::new(api))
 }
 
+/// The answer to a request, as a client with the key would get it.
+async fn post(service: &SvcService, key: &str, path: &str, body: &str) -> Result<String> {
+    let request = Request::post(path).header("SVC-API-Token", key).header(CONTENT_TYPE, "application/json");
+    let response = service.clone().oneshot(request.body(Body::from(body.to_owned()))?).await?;
+    Ok(String::from_utf8(response.into_body().collect().await?.to_bytes().into())?)
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let address = std::env::args().nth(1);
     let listener = TcpListener::bind(address.as_deref().unwrap_or("127.0.0.1:8084")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
     let key = uuid::Uuid::new_v4().to_string();
-    let app = Router::new().nest_service("/api/v1", interface(&Arc::default(), &base_url, &key)?);
+    let service = interface(&Arc::default(), &base_url, &key)?;
+    post(&service, &key, "/petitions", r#"{"title": "More trees"}"#).await?;
+    // The tag is none: its entry fails, person and signature are there.
+    let signing = r#"{"person": {"given_name": "Ada"}, "add_tags": ["nobody-made-this-tag"]}"#;
+    println!("{}", post(&service, &key, "/petitions/0/record_signature_helper", signing).await?);
+    let app = Router::new().nest_service("/api/v1", service);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
     axum::serve(listener, app).await?;
     Ok(())

@@ -173,3 +173,93 @@ impl<T> Met<T> {
         if self.problems.is_empty() { Ok(self.recorded) } else { Err(Error::Invalid(self.problems)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        error::Code,
+        helper::StockMatching,
+        link::Address,
+        model::{Kind, Person, Signature, shared::EmailAddress},
+        record::Meta,
+        value::{Id, Timestamp},
+    };
+
+    fn posted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> RawDraft {
+        let email = |address: &&str| EmailAddress { address: Some((*address).to_owned()), ..EmailAddress::default() };
+        let emails = emails.iter().map(email).collect();
+        let person = Person { email_addresses: Some(emails), ..Person::default() };
+        let identifiers = identifiers.iter().filter_map(|text| Identifier::parse(text)).collect();
+        RawDraft { identifiers, own: own.map(Id::from), ..Draft::new(&person).into_raw() }
+    }
+
+    /// People 1 to 3: what each is found by.
+    fn find(key: &MatchKey) -> Result<Option<i64>> {
+        Ok(match key {
+            MatchKey::Own(id) => id.number().filter(|number| (1..=3).contains(number)),
+            MatchKey::Identifier(identifier) => (identifier.as_str() == "a:3").then_some(3),
+            MatchKey::Email(email) => ["old@example.org", "new@example.org"]
+                .iter()
+                .position(|known| known == email)
+                .and_then(|place| i64::try_from(place).ok())
+                .map(|place| place + 1),
+        })
+    }
+
+    fn codes<T: std::fmt::Debug>(result: Result<T>) -> Vec<(Code, Vec<String>)> {
+        match result.unwrap_err() {
+            Error::Invalid(problems) => problems.into_iter().map(|it| (it.code, it.properties)).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn hlp_04_the_own_id_decides_then_identifiers_then_the_oldest_with_an_address() {
+        let known = |posted: &RawDraft, merge| recognise(posted, &StockMatching, merge, find);
+        let emails = ["new@example.org", "OLD@example.org"];
+        assert_eq!(known(&posted(&emails, &[], None), Merge::Replace).unwrap(), Some(1), "the oldest of both");
+        assert_eq!(known(&posted(&emails, &["a:3"], None), Merge::Replace).unwrap(), Some(3));
+        assert_eq!(known(&posted(&emails, &["a:3"], Some(2)), Merge::Replace).unwrap(), Some(2), "UND-24");
+        assert_eq!(known(&posted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(), None);
+        let nobody = posted(&emails, &[], Some(9));
+        assert_eq!(known(&nobody, Merge::Fill).unwrap(), Some(1), "HLP-07: a stranger does not learn who is known");
+        let refused = codes(known(&nobody, Merge::Replace));
+        assert_eq!(refused, [(Code::IdentifierInUse, vec!["identifiers".to_owned()])], "UND-24");
+    }
+
+    #[test]
+    fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
+        let all = |texts: &[&str]| texts.iter().filter_map(|text| Identifier::parse(text)).collect::<Vec<_>>();
+        let join = |posted: &[&str], merge| {
+            join_identifiers(&all(&["a:1"]), &all(posted), merge, |identifier| Ok(identifier.as_str() == "b:taken"))
+        };
+        assert_eq!(join(&["a:1"], Merge::Replace).unwrap(), None);
+        assert_eq!(join(&["a:1", "b:2"], Merge::Replace).unwrap(), Some(all(&["a:1", "b:2"])));
+        assert_eq!(join(&["b:taken"], Merge::Fill).unwrap(), None, "HLP-07");
+        let refused = codes(join(&["b:2", "b:taken"], Merge::Replace));
+        assert_eq!(refused, [(Code::IdentifierInUse, vec!["identifiers[1]".to_owned()])]);
+    }
+
+    #[test]
+    fn und_24_an_action_is_recorded_once_under_its_container() {
+        let petition = |number: i64| Address::top(Kind::Petition, number.into());
+        let action = |under, identifiers: &[&str]| {
+            let identifiers = identifiers.iter().filter_map(|text| Identifier::parse(text)).collect();
+            let raw = RawDraft { identifiers, ..RawDraft::empty(Kind::Signature) };
+            Draft::<Signature>::from_raw(raw).linked("petition", petition(under))
+        };
+        let known = Record::new(Meta::new(7.into(), Timestamp::from_micros(0)), Signature::default());
+        let known = known.link("petition", petition(1));
+        let find = |key: &MatchKey| {
+            Ok(matches!(key, MatchKey::Identifier(it) if it.as_str() == "web:1").then(|| known.clone()))
+        };
+        let found = recorded(&action(1, &["web:0", "web:1"]), find).unwrap();
+        assert_eq!(found.map(|record| record.meta().id.clone()), Some(Id::from(7)));
+        assert_eq!(recorded(&action(1, &["web:2"]), find).unwrap().map(|record| record.address()), None);
+        let refused = codes(recorded(&action(2, &["web:1"]), find));
+        assert_eq!(refused, [(Code::IdentifierInUse, vec!["identifiers[0]".to_owned()])]);
+        let again = action(1, &["web:1", "web:2"]).repeated_on(&known, Timestamp::from_micros(0));
+        assert_eq!(again.identifiers.as_ref().map(Vec::len), Some(2));
+    }
+}
