@@ -161,9 +161,13 @@ impl Definitions<'_> {
                     Form::Create,
                     "schedule",
                 );
-                let stop = json!({ "type": ["string", "null"], "format": "date-time", "description": "Another name of `scheduled_stop_date`." });
-                body.insert("scheduled_end_date", stop);
+                // Another name, which is not looked at where the first one stands (SCH-07).
+                let text = "Another name of `scheduled_stop_date`; it counts where that is not sent.";
+                body.insert("scheduled_end_date", json!({ "description": text }));
                 let mut schema = body.into_schema();
+                let stop = json!({ "scheduled_end_date": { "type": ["string", "null"], "format": "date-time" } });
+                set(&mut schema, "if", json!({ "not": { "required": ["scheduled_stop_date"] } }));
+                set(&mut schema, "then", json!({ "properties": stop }));
                 set(&mut schema, "x-not-after", json!(["scheduled_start_date", "scheduled_stop_date"]));
                 return schema;
             }
