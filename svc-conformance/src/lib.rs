@@ -43,6 +43,8 @@ mod condition;
 mod declared;
 mod fields;
 mod generate;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod journal;
 mod kinds;
 pub mod ledger;

@@ -8,7 +8,9 @@ use crate::catalogue::Row;
 use crate::check::Intensity;
 use crate::report::shown;
 
-/// Requests and records of each check, measured against the reference server, for an estimate.
+/// Requests and records of each check, measured against the reference server, for an estimate. Written by
+/// `svc-conformance run URL --intensity quick --report costs=quick.csv`, the same at `default`, and for the checks of `deep`
+/// alone with `--only`; one file after the other.
 const COSTS: &str = include_str!("../costs.csv");
 
 /// What a run would look at and send.
@@ -73,15 +75,22 @@ impl Plan {
     }
 }
 
-/// Requests and records of a check: `check,intensity,requests,records` in each line.
+/// Requests and records of a check: `check,intensity,requests,records` in each line. Where this intensity was not measured,
+/// those of the one below.
 fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
-    COSTS.lines().find_map(|line| {
+    let measured = COSTS.lines().find_map(|line| {
         let mut cells = line.split(',');
         if cells.next()? != id || cells.next()? != intensity.as_str() {
             return None;
         }
         Some((cells.next()?.parse().ok()?, cells.next()?.parse().ok()?))
-    })
+    });
+    let below = match intensity {
+        Intensity::Deep => Some(Intensity::Default),
+        Intensity::Default => Some(Intensity::Quick),
+        Intensity::Quick => None,
+    };
+    measured.or_else(|| costs(id, below?))
 }
 
 impl fmt::Display for Plan {
@@ -115,5 +124,30 @@ fn list(rows: &[String]) -> String {
     match rows.len().saturating_sub(4) {
         0 => first.join(" "),
         more => format!("{} and {more} more", first.join(" ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COSTS, costs};
+    use crate::check::Intensity;
+    use crate::checks;
+
+    /// A check that was added is measured, and one that is gone is taken out.
+    #[test]
+    fn every_check_has_its_costs() {
+        let all = checks::all();
+        let missing: Vec<&str> = all
+            .iter()
+            .filter(|check| costs(check.id, check.intensity.max(Intensity::Default)).is_none())
+            .map(|check| check.id)
+            .collect();
+        assert_eq!(missing, Vec::<&str>::new(), "measure them as src/plan.rs says");
+        let named = COSTS.lines().filter_map(|line| line.split(',').next());
+        let gone: Vec<&str> = named.filter(|id| !all.iter().any(|check| check.id == *id)).collect();
+        assert_eq!(gone, Vec::<&str>::new(), "there are no such checks");
+        // What is measured is something: a run at the default intensity sends thousands of requests.
+        let sent = all.iter().filter_map(|check| costs(check.id, Intensity::Default)).map(|(requests, _)| requests);
+        assert!(sent.sum::<usize>() > 5000);
     }
 }

@@ -11,6 +11,8 @@ use crate::suite::SuiteError;
 pub(crate) struct Selection {
     pub(crate) only: Vec<String>,
     pub(crate) except: Vec<String>,
+    /// This check and no other; every row that it meets is judged.
+    pub(crate) alone: Option<String>,
 }
 
 impl Selection {
@@ -32,6 +34,9 @@ impl Selection {
 
     /// Whether a row is asked for.
     pub(crate) fn has_row(&self, row: &Row, checks: &[Check]) -> bool {
+        if self.alone.is_some() {
+            return true;
+        }
         let hit = |pattern: &String| {
             is_row(pattern, row) || checks.iter().any(|check| matches(pattern, check.id) && check.covers(row))
         };
@@ -40,6 +45,9 @@ impl Selection {
 
     /// Whether a check has a row that is asked for and is not left out itself.
     pub(crate) fn has_check(&self, check: &Check, rows: &[&Row], checks: &[Check]) -> bool {
+        if let Some(alone) = &self.alone {
+            return check.id == alone;
+        }
         if self.except.iter().any(|pattern| matches(pattern, check.id)) {
             return false;
         }

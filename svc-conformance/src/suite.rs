@@ -209,6 +209,13 @@ impl Suite {
         self
     }
 
+    /// One check alone, and every row that it meets.
+    #[cfg(feature = "harness")]
+    pub(crate) fn exactly(mut self, check: &str) -> Self {
+        self.selection.alone = Some(check.to_owned());
+        self
+    }
+
     /// Without a journal on disk.
     #[must_use]
     pub(crate) fn without_journal(mut self) -> Self {

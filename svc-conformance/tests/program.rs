@@ -47,7 +47,7 @@ fn exit_code_0_for_a_server_that_conforms() {
 #[test]
 fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     let (server, good, folder) = (Server::start(plain_text), Server::good(), folder());
-    let formats = ["text", "json", "junit", "html", "markdown", "matrix", "badge"];
+    let formats = ["text", "json", "junit", "html", "markdown", "matrix", "badge", "costs"];
     let reports: Vec<String> = formats.iter().map(|format| format!("{format}=report.{format}")).collect();
     let mut arguments = vec!["--only", "HAL-03", "--only", "ENT-09"];
     arguments.extend(reports.iter().flat_map(|report| ["--report", report]));
@@ -65,6 +65,7 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     assert!(file("report.markdown").contains("| HAL-03 | MUST |"));
     assert!(file("report.matrix").contains("\nHAL-03,MUST,"));
     assert!(file("report.badge").contains("\"schemaVersion\":1"));
+    assert!(file("report.costs").lines().any(|line| line.starts_with("ent/document,default,")));
     for name in formats.iter().map(|format| format!("report.{format}")).chain(["out/HAL-03.sh".to_owned()]) {
         assert!(!file(&name).contains("k-one"), "{name} shows a key");
     }
@@ -239,6 +240,6 @@ fn a_plan_sends_nothing_that_writes() {
     let plan = program(folder.path()).args(["plan", &server.base, "--key", "k-one"]).output().expect("the program");
     let (code, said) = ended(&plan);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("ent/document") && said.contains("about "), "{said}");
+    assert!(said.contains("ent/document") && said.contains("about ") && !said.contains("? requests"), "{said}");
     assert_eq!(server.records(), before);
 }

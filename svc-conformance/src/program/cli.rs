@@ -138,7 +138,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) timeout: Duration,
 
-    /// A report: text, json, junit, html, markdown, matrix or badge, and its file; repeatable
+    /// A report: text, json, junit, html, markdown, matrix, badge or costs, and its file; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Report, badge, html, junit, markdown, matrix};
+use super::{Report, badge, costs, html, junit, markdown, matrix};
 
 /// A format in which a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,17 +23,19 @@ pub enum Format {
     Matrix,
     /// JSON for a badge.
     Badge,
+    /// CSV: requests and records of each check, as `plan` takes them.
+    Costs,
 }
 
 /// A name that is no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no format of a report: expected text, json, junit, html, markdown, matrix or badge")]
+#[error("`{0}` is no format of a report: expected text, json, junit, html, markdown, matrix, badge or costs")]
 pub struct UnknownFormat(String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Text, Self::Json, Self::Junit, Self::Html, Self::Markdown, Self::Matrix, Self::Badge];
+    pub const ALL: [Self; 8] =
+        [Self::Text, Self::Json, Self::Junit, Self::Html, Self::Markdown, Self::Matrix, Self::Badge, Self::Costs];
 
     /// The JSON schema of [`Format::Json`].
     pub const SCHEMA: &'static str = include_str!("../../report.schema.json");
@@ -49,6 +51,7 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Matrix => "matrix",
             Self::Badge => "badge",
+            Self::Costs => "costs",
         }
     }
 }
@@ -82,6 +85,7 @@ impl Report {
             Format::Markdown => markdown::written(self),
             Format::Matrix => matrix::written(self),
             Format::Badge => badge::written(self),
+            Format::Costs => costs::written(self),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a run found, row by row.
 
 mod badge;
+mod costs;
 mod format;
 mod html;
 mod junit;

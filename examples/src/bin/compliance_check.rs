@@ -1,0 +1,34 @@
+//! The conformance suite against a vendor's own service, in process: no port, no second program.
+//! `cargo run --features compliance --bin compliance_check [quick|default|deep]`; the exit code is that of `svc-conformance`.
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use svc_conformance::{InProcess, Intensity, Keys, Profile, Suite};
+use svc_examples::crm::{Crm, interface};
+
+/// What its links begin with; nobody listens there.
+const BASE: &str = "http://localhost/api/v1/";
+
+#[tokio::main]
+async fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let intensity = match std::env::args().nth(1).as_deref() {
+        Some("quick") => Intensity::Quick,
+        Some("deep") => Intensity::Deep,
+        None | Some("default") => Intensity::Default,
+        Some(other) => return Err(format!("`{other}` is no intensity: quick, default or deep").into()),
+    };
+    // The vendor's service, with data of its own that nobody else uses, and a key for each thing that the suite tries.
+    let crm = Arc::new(Crm::open(":memory:")?);
+    let (acme, other) = (crm.company("Acme")?, crm.company("Other")?);
+    let keys = Keys::primary(crm.new_key(acme, true)?)
+        .other_tenant(crm.new_key(other, true)?)
+        .restricted(crm.new_key(acme, false)?, "people.create");
+    let service = interface(&crm, BASE)?.under("/api/v1");
+    // The suite reads what the service declares, tries all of it, and removes what it made.
+    let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys).profile(Profile::Actions);
+    let report = suite.intensity(intensity).seed(42).run().await?;
+    println!("{report}");
+    Ok(ExitCode::from(report.exit_code()))
+}

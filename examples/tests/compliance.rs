@@ -1,0 +1,14 @@
+//! The `compliance_check` example: it prints the report of its own service, and ends as the program would.
+
+use std::process::Command;
+
+#[test]
+fn it_prints_a_report_and_finds_nothing_wrong() {
+    let check = || Command::new(env!("CARGO_BIN_EXE_compliance_check"));
+    let output = check().arg("quick").output().expect("the program");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("RESULT conformant") && !said.contains("FAIL "), "{said}");
+    let output = check().arg("gentle").output().expect("the program");
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -1,0 +1,128 @@
+//! The checks as tests of `cargo test`, each by its own name (feature `harness`).
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+use crate::report::Report;
+use crate::suite::{Suite, SuiteError};
+
+/// The `main` of a test whose entry has `harness = false`: every check of a suite becomes a test.
+///
+/// ```no_run
+/// use svc_conformance::{Keys, Remote, Suite};
+///
+/// async fn suite() -> Suite {
+///     let target = Remote::new("http://127.0.0.1:8080/api/v1/").expect("an address");
+///     Suite::new(target).keys(Keys::primary("k1"))
+/// }
+///
+/// svc_conformance::harness!(suite);
+/// ```
+#[macro_export]
+macro_rules! harness {
+    ($suite:path) => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::harness::main($suite)
+        }
+    };
+}
+
+/// What the tests share. They run one after the other: totals of one check would move under another.
+struct Shared {
+    runtime: Runtime,
+    suite: Suite,
+    /// MUST rows that some test saw to hold, and those that none did.
+    decided: BTreeSet<String>,
+    open: BTreeSet<String>,
+    ran: usize,
+}
+
+/// Lists and runs the checks of a suite as tests, with the arguments of the process; what [`harness!`](crate::harness!) calls.
+///
+/// A check that has nothing to do with this server is listed as ignored. The last test, `rows/decided`, says which MUST rows
+/// apply and were seen by no check; it has nothing to say where only some of the checks ran.
+pub fn main<M, F>(make: M) -> ExitCode
+where
+    M: FnOnce() -> F,
+    F: Future<Output = Suite>,
+{
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    let runtime = match Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return broken(&error),
+    };
+    let (suite, plan) = match runtime.block_on(async {
+        let suite = make().await;
+        let plan = suite.plan().await?;
+        Ok::<_, SuiteError>((suite, plan))
+    }) {
+        Ok(planned) => planned,
+        Err(error) => return broken(&error),
+    };
+    let shared = Shared { runtime, suite, decided: BTreeSet::new(), open: BTreeSet::new(), ran: 0 };
+    libtest_mimic::run(&arguments, trials(&plan, &Arc::new(Mutex::new(shared)))).exit_code()
+}
+
+fn broken(why: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("the conformance suite cannot begin: {why}");
+    ExitCode::from(2)
+}
+
+/// A test for each check, and one over all rows.
+fn trials(plan: &Plan, shared: &Arc<Mutex<Shared>>) -> Vec<Trial> {
+    let due = plan.checks.iter().filter(|check| check.left_out.is_none()).count();
+    let mut trials: Vec<Trial> = Vec::new();
+    for check in &plan.checks {
+        let (shared, id) = (Arc::clone(shared), check.id.clone());
+        let trial = Trial::test(check.id.clone(), move || {
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.check(&id)
+        });
+        trials.push(trial.with_ignored_flag(check.left_out.is_some()));
+    }
+    let shared = Arc::clone(shared);
+    trials.push(Trial::test("rows/decided", move || {
+        let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let open: Vec<&String> = shared.open.difference(&shared.decided).collect();
+        if shared.ran < due || open.is_empty() {
+            return Ok(());
+        }
+        Err(Failed::from(format!("MUST rows that apply and that no check saw: {open:?}")))
+    }));
+    trials
+}
+
+impl Shared {
+    /// Runs one check alone, with the seed and the requests that it has in a run of all.
+    fn check(&mut self, id: &str) -> Result<(), Failed> {
+        let suite = self.suite.clone().exactly(id);
+        let report = self.runtime.block_on(suite.run()).map_err(|error| error.to_string())?;
+        self.ran = self.ran.saturating_add(1);
+        for row in &report.rows {
+            match row.outcome {
+                Outcome::Pass | Outcome::Warn | Outcome::Waived | Outcome::Fail => {
+                    self.decided.insert(row.id.clone());
+                }
+                _ => {}
+            }
+        }
+        self.open.extend(report.inconclusive().map(|row| row.id.clone()));
+        verdict(&report)
+    }
+}
+
+/// Rows that do not hold, and records that are left though they could be removed, fail the test of a check.
+fn verdict(report: &Report) -> Result<(), Failed> {
+    let wrong = report.with(Outcome::Fail).chain(report.with(Outcome::Error)).next().is_some();
+    if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
+        return Err(Failed::from(report.to_string()));
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! CSV: what each check sent and created, in the form of the `costs.csv` that `plan` estimates with.
+
+use std::fmt::Write as _;
+
+use super::Report;
+
+pub(super) fn written(report: &Report) -> String {
+    let mut text = String::new();
+    for check in report.checks.iter().filter(|check| !check.end.starts_with("disabled")) {
+        let intensity = report.intensity.as_str();
+        let _ = writeln!(text, "{},{intensity},{},{}", check.id, check.requests, check.records);
+    }
+    text
+}
