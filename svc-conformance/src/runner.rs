@@ -67,7 +67,8 @@ pub(crate) async fn run(
             watch(&Progress { check: check.to_owned(), done, all: all.len(), requests, broken });
         }
     };
-    let mut order: Vec<&Check> = all.iter().collect();
+    let chosen = |check: &&Check| selection.alone.as_ref().is_none_or(|alone| check.id == alone);
+    let mut order: Vec<&Check> = all.iter().filter(chosen).collect();
     if let Some(rows) = run.settings.stop_at.as_ref().filter(|rows| !rows.is_empty()) {
         let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
