@@ -166,9 +166,6 @@ def body_of(case, operation):
         # Nobody is there for whom they could be done (UND-29).
         for name in FUNCTIONS:
             body.pop(name, None)
-    if "/answers" in operation.path and body.get("responses") is not None:
-        # The question is a paragraph: it has no keys (HAF-09).
-        body["responses"] = []
     if operation.path.startswith("/questions/") and body.get("question_type") == "Paragraph":
         # The rule holds for the changed record, which may have responses from before (ERR-35).
         body["responses"] = []

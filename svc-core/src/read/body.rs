@@ -274,23 +274,21 @@ impl Bodies<'_> {
 
     fn schedule(&self, body: &Object, problems: &mut Problems) -> Option<Scheduling> {
         let mut body = body.clone();
-        let mut stop_name = STOP;
-        if let Some(end) = body.remove(END) {
-            if body.contains(STOP) {
-                // It does not count, and has to be a date all the same.
-                let only_end = [(STOP, end)].into_iter().collect();
-                let (_, found) = self.schedule_fields(&only_end, END);
-                found
-                    .into_iter()
-                    .filter(|problem| problem.properties == [END])
-                    .for_each(|problem| problems.push(problem));
-            } else {
-                body.insert(STOP, end);
-                stop_name = END;
-            }
+        let mut stop_name = "scheduled_stop_date";
+        if !body.contains(stop_name)
+            && let Some(end) = body.remove("scheduled_end_date")
+        {
+            body.insert(stop_name, end);
+            stop_name = "scheduled_end_date";
         }
-        let (valid, found) = self.schedule_fields(&body, stop_name);
-        found.into_iter().for_each(|problem| problems.push(problem));
+        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, &body, &Path::Root));
+        for mut problem in validator.problems {
+            // Named as the client named it (SCH-07).
+            problem
+                .rename(0, |name| if name == "scheduled_stop_date" { stop_name.to_owned() } else { name.to_owned() });
+            problems.push(problem);
+        }
         let (start, stop) = (valid.scheduled_start_date?, valid.scheduled_stop_date);
         if stop.is_some_and(|stop| stop < start) {
             let properties = ["scheduled_start_date", stop_name];
@@ -299,22 +297,7 @@ impl Bodies<'_> {
         }
         Some(Scheduling::Set { start, stop })
     }
-
-    /// The dates of a schedule, and their problems, which name the end as the client named it (SCH-07).
-    fn schedule_fields(&self, body: &Object, stop_name: &str) -> (ScheduleFields, Vec<Problem>) {
-        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
-        let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, body, &Path::Root));
-        let mut found: Vec<Problem> = validator.problems.into_iter().collect();
-        for problem in &mut found {
-            problem.rename(0, |name| if name == STOP { stop_name.to_owned() } else { name.to_owned() });
-        }
-        (valid, found)
-    }
 }
-
-/// The end of a schedule, and its other name (SCH-07).
-const STOP: &str = "scheduled_stop_date";
-const END: &str = "scheduled_end_date";
 
 /// The kind whose entry a function makes.
 fn kind_of(function: FunctionName) -> Kind {

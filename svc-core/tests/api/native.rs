@@ -201,10 +201,6 @@ fn sch_01_to_09_scheduling() {
         (format!(r#"{{{start},"scheduled_end_date":"later"}}"#), "FIELD_INVALID scheduled_end_date"),
         (format!(r#"{{{start},"scheduled_stop_date":7}}"#), "FIELD_INVALID scheduled_stop_date"),
         (
-            format!(r#"{{{start},"scheduled_stop_date":"2026-01-03T00:00:00Z","scheduled_end_date":""}}"#),
-            "FIELD_INVALID scheduled_end_date",
-        ),
-        (
             format!(r#"{{{start},"scheduled_end_date":"2026-01-01T00:00:00Z"}}"#),
             "START_DATE_AFTER_END_DATE scheduled_start_date,scheduled_end_date",
         ),
