@@ -62,9 +62,13 @@ impl<R: Resource> Get<R> for Memory {
 #[async_trait]
 impl<R: Resource> Create<R> for Memory {
     async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
-        let number = i64::try_from(self.rows().len())?;
-        let row = Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: draft.into_raw() };
-        self.rows().push(row);
+        let number = {
+            // Under one lock: two callers at once get two numbers.
+            let mut rows = self.rows();
+            let number = i64::try_from(rows.len())?;
+            rows.push(Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: draft.into_raw() });
+            number
+        };
         self.first(|row| row.number == number).map(Created::New).ok_or(Error::NotFound)
     }
 }
@@ -74,8 +78,11 @@ impl Update<Person> for Memory {
     async fn update(&self, cx: &Context, at: &Address, patch: Patch<Person>) -> Result<Option<Record<Person>>> {
         let is_meant = |row: &Row| Some(row.number) == at.id.number();
         if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
-            patch.apply_to(&mut row.draft.fields, cx.now).map_err(Error::Invalid)?;
-            row.changed = cx.now;
+            let mut fields = row.draft.fields.clone();
+            patch.apply_to(&mut fields, cx.now).map_err(Error::Invalid)?;
+            row.draft.fields = fields;
+            row.draft.identifiers = patch.identifiers.clone().unwrap_or_else(|| row.draft.identifiers.clone());
+            row.changed = cx.now.after(row.changed);
         }
         Ok(self.first(is_meant))
     }
