@@ -1,0 +1,44 @@
+//! The matrix of the suite: each MUST row has a check, a setting in which it was seen, and a faulty server that breaks it.
+//!
+//! `matrix.csv` is written with `UPDATE_MATRIX=1`, each test its own columns: row, level and checks here, what was seen by
+//! `cargo test -p svc-examples --test conformance -- --ignored`, the faulty servers by `cargo test -p svc-conformance
+//! --features self-test --test matrix_faults`. Whether a faulty server is found out is measured by `self-test`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use svc_conformance::catalogue::{Catalogue, Level};
+
+/// MUST rows that lack one of the three, each with the reason.
+const EXEMPT: &[(&str, &str)] = &[
+    ("HAL-12", "binds the suite, which never reads an id out of an address: no server can break it"),
+    ("SCH-09", "nothing is sent that a server could take wrongly: no server can break it"),
+];
+
+#[test]
+fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix.csv");
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let rows = Catalogue::built_in().expect("a catalogue").rows();
+    let mut written = "row,level,checks,seen in,faulty server\n".to_owned();
+    let mut bare = Vec::new();
+    for row in rows {
+        let old = text.lines().find(|line| line.split(',').next() == Some(row.id.as_str())).unwrap_or_default();
+        let mut measured = old.splitn(5, ',').skip(3);
+        let (seen, faulty) = (measured.next().unwrap_or_default(), measured.next().unwrap_or_default());
+        let checks = row.checks.join(" ");
+        let _ = writeln!(written, "{},{},{checks},{seen},{faulty}", row.id, row.level);
+        let is_exempt = EXEMPT.iter().any(|(id, _)| *id == row.id);
+        let lacks = checks.is_empty() || seen.is_empty() || (faulty.is_empty() && !is_exempt);
+        if row.level == Level::Must && lacks {
+            bare.push(format!("{}: checks `{checks}`, seen in `{seen}`, faulty server `{faulty}`", row.id));
+        }
+    }
+    if std::env::var_os("UPDATE_MATRIX").is_some() {
+        fs::write(&path, &written).expect("the matrix can be written");
+    } else {
+        assert_eq!(text.lines().count(), rows.len() + 1, "run with UPDATE_MATRIX=1");
+        assert_eq!(bare, Vec::<String>::new());
+    }
+}
