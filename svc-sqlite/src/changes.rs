@@ -28,6 +28,8 @@ pub(crate) struct Changes {
 struct Watch {
     file: Option<Connection>,
     version: Option<i64>,
+    /// Whether it has looked since the last call of [`Changes::were_quiet`].
+    used: bool,
 }
 
 impl Changes {
@@ -57,6 +59,14 @@ impl Changes {
         }
     }
 
+    /// Whether nobody has asked since the last call of this.
+    pub(crate) fn were_quiet(&self) -> bool {
+        self.watches.iter().fold(true, |quiet, watch| {
+            let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            !std::mem::take(&mut watch.used) && quiet
+        })
+    }
+
     /// A watch that nobody uses now, or else the first one.
     fn watch(&self) -> MutexGuard<'_, Watch> {
         let free = self.watches.iter().find_map(|watch| match watch.try_lock() {
@@ -72,6 +82,7 @@ impl Changes {
 impl Watch {
     /// Whether something was committed since the last look, or this is the first one.
     fn look(&mut self, path: &std::path::Path, patience: Duration) -> rusqlite::Result<bool> {
+        self.used = true;
         let file = self.file.take().map_or_else(|| open_reader(path, patience), Ok)?;
         let file = &*self.file.insert(file);
         let version = file.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))?;

@@ -357,7 +357,8 @@ impl Queue {
         loop {
             match self.next() {
                 Next::Read(read) => read(pool),
-                Next::Nothing if tidies => pool.idle().let_go(),
+                // While anybody asks, a view that is kept makes every look at the file cheap: they share its lock.
+                Next::Nothing if tidies && pool.changes.were_quiet() => pool.idle().let_go(),
                 Next::Nothing => {}
                 Next::Closed => return,
             }
