@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::TestResult;
 use support::client::{Client, link};
+use support::docs::walk;
 use support::program::Program;
 
 /// Starts an example on any free port, and a client with the key that it prints.
@@ -153,8 +154,12 @@ async fn custom_layout_is_followed_by_links() -> TestResult {
     let curie = curies.iter().find(|curie| curie["name"] == "crm").ok_or("no curie")?;
     let page = curie["href"].as_str().ok_or("no template")?.replace("{rel}", "shop");
     assert_eq!(client.send("GET", &page, None).await?.status, 200);
-    let documentation = client.send("GET", &link(&entry, "docs")?, None).await?;
-    assert!(documentation.text().contains("/hub/docs/v1/person"), "{}", documentation.text());
+    // The documentation leads to the vendor's page, and every link of it leads somewhere (ENT-22, HAL-18).
+    let site = program.base_url.strip_suffix("/hub/").ok_or("another base")?;
+    let pages = walk(&mut client, site, &link(&entry, "docs")?).await?;
+    let shop = "<a href=\"/relations/shop\">crm:shop</a>: Shop for supporters";
+    assert!(pages["/hub/docs/v1/relations"].contains(shop), "{}", pages["/hub/docs/v1/relations"]);
+    assert!(pages.contains_key("/hub/docs/v1/person") && pages.len() > 120, "{}", pages.len());
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use crate::{
     support::{
         Answer, TestResult,
         client::{Client, link},
+        docs::walk,
         program::Program,
     },
 };
@@ -39,34 +40,12 @@ impl Site {
         }
         let arguments = ["--people", "0", "--base-url", BASE, "--style", style, "--key", &keys];
         let program = Program::demo(&folder.path().join("pages.db"), &arguments)?;
-        let mut site = Self { program, pages: BTreeMap::new(), _folder: folder };
-        site.pages = site.walk().await?;
-        Ok(site)
-    }
-
-    /// Every page that the entry point's `docs` leads to, from link to link; each link has to lead somewhere.
-    async fn walk(&self) -> TestResult<BTreeMap<String, String>> {
-        let mut client = Client::connect(self.program.address()?, None).await?;
+        let mut client = Client::connect(program.address()?, None).await?;
         let start = link(&client.get(path(BASE)?).await?, "docs")?;
-        let (mut waiting, mut seen, mut pages) = (vec![path(&start)?.to_owned()], BTreeSet::new(), BTreeMap::new());
-        while let Some(address) = waiting.pop() {
-            if !seen.insert(address.clone()) {
-                continue;
-            }
-            let answer = client.send("GET", &address, None).await?;
-            assert_eq!(answer.status, 200, "{address}");
-            let is_explorer = address.contains("/explorer");
-            if is_explorer || !answer.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
-                continue;
-            }
-            let page = answer.text();
-            for href in attributes(&page, "href").chain(attributes(&page, "src")).filter(|it| !it.starts_with('#')) {
-                waiting.push(path(&href)?.to_owned());
-            }
-            let name = address.split_once("/docs/v1/").map_or("", |(_, name)| name);
-            assert!(pages.insert(name.to_owned(), page).is_none(), "two pages are called {name:?}");
-        }
-        Ok(pages)
+        let server = BASE.split_once("/organisation").ok_or("no path")?.0;
+        let pages = walk(&mut client, server, &start).await?.into_iter();
+        let name = |path: String| path.split_once("/docs/v1/").map_or(String::new(), |(_, name)| name.to_owned());
+        Ok(Self { program, pages: pages.map(|(path, page)| (name(path), page)).collect(), _folder: folder })
     }
 
     pub(crate) fn pages(&self) -> &BTreeMap<String, String> {
@@ -94,13 +73,6 @@ fn path(address: &str) -> TestResult<&str> {
     let Some((before, _)) = BASE.split_once("/organisation") else { return Err("no path".into()) };
     let path = address.strip_prefix(before).unwrap_or(address);
     if path.starts_with("/organisation/api/v1/") { Ok(path) } else { Err(format!("elsewhere: {address}").into()) }
-}
-
-/// The values of an attribute, as they were before they were escaped.
-fn attributes<'p>(page: &'p str, name: &str) -> impl Iterator<Item = String> + use<'p> {
-    let begin = format!(" {name}=\"");
-    let values: Vec<&str> = page.split(&begin).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)).collect();
-    values.into_iter().map(|value| value.replace("&amp;", "&"))
 }
 
 pub(crate) struct Reader<'a> {

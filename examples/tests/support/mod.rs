@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub(crate) mod client;
+pub(crate) mod docs;
 pub(crate) mod program;
 
 use std::error::Error;

@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 pub use builder::{ApiBuilder, BuildError};
 pub use exposure::Exposure;
 pub use own_relations::OwnRelations;
-pub(crate) use own_relations::is_name as is_relation_name;
+pub(crate) use own_relations::{OwnLink, is_name as is_relation_name};
 pub use reply::{ContentType, Reply};
 use settings::Settings;
 pub use settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor};
@@ -123,6 +123,12 @@ impl Api {
     #[must_use]
     pub fn vendor(&self) -> &Vendor {
         &self.inner.settings.vendor
+    }
+
+    /// The vendor's own relations and the namespace that they stand under (ENT-27).
+    pub(crate) fn own_relations(&self) -> Option<(&str, &OwnRelations)> {
+        let words = &self.inner.words;
+        words.own.as_ref().map(|own| (words.namespace.as_str(), own))
     }
 
     fn slots(&self, kind: Kind) -> &KindSlots {

@@ -2,6 +2,7 @@
 
 use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation, types};
 use crate::{
+    api::OwnLink,
     auth::Operation,
     error::Code,
     export::{capabilities, json_schema_names, without_row},
@@ -219,6 +220,18 @@ fn relations(docs: &Docs<'_>) -> DocPage {
     let mut page = topic("relations", "Relations", &summary);
     let entries = relation::names().into_iter().map(|name| docs.relation(name)).collect();
     page.lists.push(Listing { title: "Relations", entries });
+    if let Some((namespace, own)) = docs.api.own_relations() {
+        let entry = |link: &OwnLink| {
+            let name = format!("{namespace}:{}", link.name);
+            Entry::new(format!("{}{}", own.pages, link.name), name).text(link.title.as_str())
+        };
+        let entries = own.links.iter().map(entry).collect();
+        page.lists.push(Listing { title: "Own relations", entries });
+        page.notes.push(format!(
+            "Relations with the prefix `{namespace}` are this server's own, and their pages are its vendor's. A client that \
+             does not know them passes them over."
+        ));
+    }
     let entries = FunctionName::VALUES.iter().map(|name| docs.entry(name)).collect();
     page.lists.push(Listing { title: "Helper action functions", entries });
     page
