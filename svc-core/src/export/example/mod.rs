@@ -52,12 +52,6 @@ impl ExampleRequest {
         format!("{}_ID", kind.singular().to_ascii_uppercase())
     }
 
-    /// Its body as indented JSON.
-    #[must_use]
-    pub fn body_text(&self) -> Option<String> {
-        self.body.as_ref().map(pretty::pretty)
-    }
-
     /// Its answer as indented JSON.
     #[must_use]
     pub fn answer_text(&self) -> Option<String> {
