@@ -211,6 +211,11 @@ impl<'a> Incoming<'a> {
             };
             return pages.answer(target).unwrap_or_else(|| self.nothing_here());
         }
+        #[cfg(not(feature = "pages"))]
+        if let Target::OpenApi = target {
+            let document = svc_core::export::openapi_without_html(self.api, &self.base);
+            return Answer::page(crate::response::Media::Json, document.to_string());
+        }
         self.api.respond(context, &self.parts.method, target, self.parts.uri.query(), body).await.into()
     }
 }

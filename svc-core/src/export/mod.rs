@@ -14,7 +14,7 @@ pub use declaration::{
 };
 pub use example::{ExampleRequest, Language, indented};
 pub use json_schema::{json_schema, json_schema_names};
-pub use openapi::openapi;
+pub use openapi::{openapi, openapi_without_html};
 pub use page::{DocField, DocLink, DocOperation, DocPage, Docs, Entry, Facts, Listing, Subject};
 
 /// A doc comment of the tables without the requirement row at its end.

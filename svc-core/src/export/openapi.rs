@@ -28,10 +28,20 @@ const KEY: &str = "key";
 /// ```
 #[must_use]
 pub fn openapi(api: &Api, base: &Base) -> Value {
+    document(api, base, true)
+}
+
+/// The `OpenAPI` 3.1 document of a server that has its documentation in the machine form only, and no explorer.
+#[must_use]
+pub fn openapi_without_html(api: &Api, base: &Base) -> Value {
+    document(api, base, false)
+}
+
+fn document(api: &Api, base: &Base, has_html: bool) -> Value {
     let mut all = Definitions::new(api, base, "#/components/schemas/");
     let mut paths: Map<String, Value> = Map::new();
-    for route in routes::routes(api, base) {
-        if let Some(item) = operations::path_item(&mut all, &route) {
+    for route in routes::routes(api, base, has_html) {
+        if let Some(item) = operations::path_item(&mut all, &route, has_html) {
             paths.entry(route.path).or_insert(item);
         }
     }

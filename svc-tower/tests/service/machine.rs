@@ -22,3 +22,14 @@ async fn ent_22_without_pages_the_machine_form_is_all_there_is() {
         assert_eq!(exchange(&service, without_key("GET", path), "").await.status, StatusCode::NOT_FOUND, "{path}");
     }
 }
+
+#[tokio::test]
+async fn und_35_without_pages_the_open_api_document_has_neither_html_nor_the_explorer() {
+    let answer = exchange(&service(), without_key("GET", "/docs/openapi.json"), "").await;
+    assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, Some("application/json")));
+    let document: serde_json::Value = serde_json::from_str(answer.text()).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    assert!(paths.contains_key("/docs/v1/{relation}") && !paths.contains_key("/docs/explorer"));
+    let page = &paths["/docs/v1/{relation}"]["get"]["responses"]["200"]["content"];
+    assert!(page.get("application/hal+json").is_some() && !answer.text().contains("text/html"), "{page}");
+}

@@ -14,17 +14,18 @@ use crate::{
 
 const HAL: &str = "application/hal+json";
 const JSON: &str = "application/json";
+const HTML: &str = "text/html";
 
 /// The methods that are described; `OPTIONS` is the same everywhere.
 const METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// What a path takes; `None` where nothing of it is served.
-pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route) -> Option<Value> {
+pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool) -> Option<Value> {
     let mut item = Map::new();
     for method in METHODS {
         let verdict = all.api.verdict(&method, &route.target);
         if verdict != Verdict::NotImplemented {
-            item.insert(method.as_str().to_ascii_lowercase(), operation(all, &method, route, verdict));
+            item.insert(method.as_str().to_ascii_lowercase(), operation(all, &method, route, verdict, has_html));
         }
     }
     if item.is_empty() {
@@ -46,7 +47,7 @@ fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": schema })
 }
 
-fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, verdict: Verdict) -> Value {
+fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, verdict: Verdict, has_html: bool) -> Value {
     // `HEAD` as `GET`, and `PATCH` as `PUT` where that is switched on.
     let meant = all.api.method(method);
     let (id, summary) = names(&meant, &route.target);
@@ -73,6 +74,9 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, verdict:
     let mut responses = Map::new();
     for (status, description, content) in successes(all, &meant, &route.target) {
         responses.insert(status.to_owned(), answer(&description, content));
+    }
+    if let Target::Docs | Target::DocsPage(_) = route.target {
+        responses.insert("200".to_owned(), documentation(has_html));
     }
     failures(all, verdict, &meant, route, &mut responses);
     if *method == Method::HEAD {
@@ -178,7 +182,7 @@ fn successes(all: &mut Definitions<'_>, method: &Method, target: &Target) -> Vec
     match (method, target) {
         (_, Target::EntryPoint) => vec![("200", text("The entry point."), Some((HAL, all.entry_point())))],
         (_, Target::Docs | Target::DocsPage(_) | Target::Explorer(_)) => {
-            vec![("200", text("A page."), Some(("text/html", json!({ "type": "string" }))))]
+            vec![("200", text("A page."), Some((HTML, json!({ "type": "string" }))))]
         }
         (_, Target::Capabilities) => vec![("200", text("What is supported."), Some((JSON, all.capabilities())))],
         (_, Target::OpenApi | Target::JsonSchema(_)) => {
@@ -211,6 +215,16 @@ fn successes(all: &mut Definitions<'_>, method: &Method, target: &Target) -> Vec
             vec![("200", text("What was recorded; without a key, an empty object."), Some((HAL, schema)))]
         }
     }
+}
+
+/// A page of the documentation: for people, and for machines, who ask for it with `Accept` (ENT-22).
+fn documentation(has_html: bool) -> Value {
+    let mut content = Map::new();
+    content.insert(HAL.to_owned(), json!({ "schema": { "type": "object" } }));
+    if has_html {
+        content.insert(HTML.to_owned(), json!({ "schema": { "type": "string" } }));
+    }
+    json!({ "description": "A page.", "content": content })
 }
 
 fn answer(description: &str, content: Option<(&'static str, Value)>) -> Value {

@@ -19,8 +19,9 @@ pub(super) struct Route {
     pub(super) target: Target,
 }
 
-/// The paths of every target of the interface; which of them are served is not asked here.
-pub(super) fn routes(api: &Api, base: &Base) -> Vec<Route> {
+/// The paths of every target of the interface, of the explorer where there is HTML; which of the others are served is not
+/// asked here.
+pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     let mut add = |target: Target, of: Option<Kind>| {
         let (path, ids) = template(api, base, &target, of);
@@ -28,9 +29,11 @@ pub(super) fn routes(api: &Api, base: &Base) -> Vec<Route> {
             routes.push(Route { path, ids, target });
         }
     };
-    for target in [Target::EntryPoint, Target::Docs, Target::Explorer("".into()), Target::Capabilities, Target::OpenApi]
-    {
+    for target in [Target::EntryPoint, Target::Docs, Target::Capabilities, Target::OpenApi] {
         add(target, None);
+    }
+    if has_html {
+        add(Target::Explorer("".into()), None);
     }
     add(Target::Helper { helper: HelperName::PersonSignup, container: None }, None);
     for &kind in Kind::ALL {
