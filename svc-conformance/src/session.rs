@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Method, Request};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::target::TargetError;
 /// Pages that a walk reads at most.
 const MOST_PAGES: usize = 400;
 /// How often a request is sent again after 429 or 503 with `Retry-After`.
-const MOST_RETRIES: usize = 4;
+pub(crate) const MOST_RETRIES: usize = 4;
 
 /// Who calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,19 +54,12 @@ impl Client<'_> {
 
     /// Sends one request; the answer passes the recorder and the passive checks.
     pub(crate) async fn send(&self, method: Method, url: &str, body: Option<String>) -> Result<Answer, Stop> {
-        let mut tries = 0_usize;
-        loop {
-            let answer = self.once(&method, url, body.as_deref(), &[], true).await?;
-            let wait = waiting(&answer).filter(|_| tries < MOST_RETRIES);
-            let Some(wait) = wait else { return Ok(answer) };
-            tries = tries.saturating_add(1);
-            tokio::time::sleep(wait.min(self.cx.run.settings.timeout)).await;
-        }
+        self.patiently(&method, url, body.as_deref(), &[], true).await
     }
 
     /// Sends one request whose answer is no document of the interface (documentation, the declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
-        self.once(&Method::GET, url, None, &[], false).await
+        self.patiently(&Method::GET, url, None, &[], false).await
     }
 
     /// Sends one request with more headers.
@@ -77,7 +70,26 @@ impl Client<'_> {
         body: Option<&str>,
         headers: &[(&str, &str)],
     ) -> Result<Answer, Stop> {
-        self.once(method, url, body, headers, true).await
+        self.patiently(method, url, body, headers, true).await
+    }
+
+    /// Sends one request, and sends it again where the target asks to wait.
+    async fn patiently(
+        &self,
+        method: &Method,
+        url: &str,
+        body: Option<&str>,
+        headers: &[(&str, &str)],
+        judged: bool,
+    ) -> Result<Answer, Stop> {
+        let mut tries = 0_usize;
+        loop {
+            let answer = self.once(method, url, body, headers, judged).await?;
+            let wait = waiting(answer.status, &answer.headers).filter(|_| tries < MOST_RETRIES);
+            let Some(wait) = wait else { return Ok(answer) };
+            tries = tries.saturating_add(1);
+            self.cx.run.target.wait(wait.min(self.cx.run.settings.timeout)).await;
+        }
     }
 
     async fn once(
@@ -264,10 +276,10 @@ impl Client<'_> {
 }
 
 /// How long the target asks to wait; only 429 and 503 do.
-fn waiting(answer: &Answer) -> Option<Duration> {
-    if !matches!(answer.status, 429 | 503) {
+pub(crate) fn waiting(status: u16, headers: &HeaderMap) -> Option<Duration> {
+    if !matches!(status, 429 | 503) {
         return None;
     }
-    let seconds = answer.header("retry-after")?.trim().parse::<u64>().ok()?;
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<u64>().ok()?;
     Some(Duration::from_secs(seconds.clamp(1, 30)))
 }

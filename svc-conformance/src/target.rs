@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -38,6 +38,12 @@ pub trait Target: Send + Sync + fmt::Debug {
         limit: usize,
         timeout: Duration,
     ) -> Result<Response<Bytes>, TargetError>;
+
+    /// Lets time pass: until a date of the target can be a later one (CRU-19), or as long as it asks to wait with
+    /// `Retry-After`.
+    async fn wait(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
 }
 
 /// Why there is no answer.
@@ -67,18 +73,26 @@ pub enum TargetError {
 pub struct InProcess<S> {
     service: Mutex<S>,
     base: String,
+    wait: Option<Arc<dyn Fn(Duration) + Send + Sync>>,
 }
 
 impl<S> InProcess<S> {
     /// A service whose entry point is at `/`.
     pub const fn new(service: S) -> Self {
-        Self { service: Mutex::new(service), base: String::new() }
+        Self { service: Mutex::new(service), base: String::new(), wait: None }
     }
 
     /// Sets the address of the entry point, such as `http://localhost/api/v1/`.
     #[must_use]
     pub fn base(mut self, base: impl Into<String>) -> Self {
         self.base = with_slash(base.into());
+        self
+    }
+
+    /// Sets what is done instead of waiting, for a service whose clock is set by hand: it goes on by this much.
+    #[must_use]
+    pub fn on_wait(mut self, wait: impl Fn(Duration) + Send + Sync + 'static) -> Self {
+        self.wait = Some(Arc::new(wait));
         self
     }
 }
@@ -120,6 +134,13 @@ where
             collected(response.map_err(|error| TargetError::Broken(error.to_string()))?, limit).await
         };
         tokio::time::timeout(timeout, answer).await.unwrap_or(Err(TargetError::TimedOut(timeout)))
+    }
+
+    async fn wait(&self, duration: Duration) {
+        match &self.wait {
+            Some(wait) => wait(duration),
+            None => tokio::time::sleep(duration).await,
+        }
     }
 }
 

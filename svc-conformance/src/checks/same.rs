@@ -214,7 +214,7 @@ impl Client<'_> {
                 holds(cx, rows, right, || format!("{path} is {got} instead of {expected} in {}", read.short()));
                 return Ok(());
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            cx.run.target.wait(Duration::from_millis(100)).await;
         }
     }
 

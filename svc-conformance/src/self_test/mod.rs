@@ -5,7 +5,7 @@
 //! - [`faults`]: faulty servers, with the rows that they break.
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
-//! - [`smallest`]: the smallest cases of the planted faults.
+//! - [`smallest`]: the smallest cases of the planted faults; [`seen`]: which rows a faulty server was seen to fail.
 //! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
 
 pub mod faults;
@@ -14,6 +14,7 @@ pub mod mirror;
 pub mod odd;
 pub mod results;
 pub mod score;
+pub mod seen;
 pub mod sight;
 pub mod smallest;
 pub mod subject;

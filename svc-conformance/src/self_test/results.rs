@@ -169,12 +169,18 @@ pub struct Score {
     pub seconds: u64,
     /// What the stateful search made of the planted faults.
     pub smallest: Vec<Smallest>,
+    /// Rows that bind, each with the faulty server whose run failed it.
+    pub seen: BTreeMap<String, String>,
+    /// Rows that bind and that no faulty server made for them was seen to fail.
+    pub unseen: Vec<String>,
     /// Each family of faulty servers, by name.
     pub families: Vec<Family>,
     /// Faulty servers that were not caught in every run, by name, with the runs at the intensity asked for that missed them.
     pub survivors: BTreeMap<String, Vec<u64>>,
     /// Odd servers that were accused, with the rows.
     pub accusations: BTreeMap<String, Vec<String>>,
+    /// Faulty servers, with the rows that their runs failed before they stopped.
+    pub failed: BTreeMap<String, String>,
 }
 
 impl Score {
@@ -185,6 +191,7 @@ impl Score {
         faults: &[FaultScore],
         odd: &[OddScore],
         smallest: Vec<Smallest>,
+        rows: &BTreeMap<String, Option<String>>,
     ) -> Self {
         let mut families: BTreeMap<&str, Family> = BTreeMap::new();
         for one in faults {
@@ -214,14 +221,17 @@ impl Score {
             broken: odd.iter().map(|one| one.broken.len()).sum(),
             seconds: took.as_secs(),
             smallest,
+            seen: rows.iter().filter_map(|(row, fault)| Some((row.clone(), fault.clone()?))).collect(),
+            unseen: rows.iter().filter(|(_, fault)| fault.is_none()).map(|(row, _)| row.clone()).collect(),
             families: families.into_values().collect(),
             survivors: missed.map(|one| (one.name.clone(), one.runs.survived.keys().copied().collect())).collect(),
             accusations: accused.map(|one| (one.name.to_owned(), one.accused.keys().cloned().collect())).collect(),
+            failed: faults.iter().map(|one| (one.name.clone(), joined(&one.failed))).collect(),
         }
     }
 
     /// Whether no odd server was accused, and the faulty ones were caught: at the least intensity nine of ten, at any other
-    /// all of them, the planted ones with cases of at most one step more than they take.
+    /// all of them, the planted ones with cases of at most one step more than they take, and each row by a fault made for it.
     #[must_use]
     pub fn is_enough(&self) -> bool {
         let most = |killed: usize, runs: usize| killed.saturating_mul(10) >= runs.saturating_mul(9);
@@ -229,7 +239,7 @@ impl Score {
             most(self.killed, self.runs)
         } else {
             let near = self.smallest.iter().all(Smallest::is_near);
-            self.killed == self.runs && most(self.quick_killed, self.quick_runs) && near
+            self.killed == self.runs && most(self.quick_killed, self.quick_runs) && near && self.unseen.is_empty()
         };
         caught && self.accused == 0 && self.broken == 0
     }
@@ -239,4 +249,8 @@ impl Score {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
+}
+
+fn joined(rows: &BTreeSet<String>) -> String {
+    rows.iter().map(String::as_str).collect::<Vec<&str>>().join(" ")
 }

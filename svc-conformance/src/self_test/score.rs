@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::faults::{self, Fault};
 use super::odd::{self, Odd};
 use super::results::{FaultScore, OddScore, Score};
+use super::seen::{self, Seen};
 use super::smallest::{self, Smallest};
 use super::subject::Subject;
 use crate::Intensity;
@@ -62,6 +63,7 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
         settings.only.as_ref().is_none_or(|only| name.contains(only.as_str()) || family.contains(only.as_str()))
     };
     let faults: Vec<Fault> = faults::registry().into_iter().filter(|fault| wanted(&fault.name, fault.family)).collect();
+    let sought = seen::sought(&faults);
     let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(odd.name, "odd")).collect();
     let room = Arc::new(Semaphore::new(settings.workers.max(1)));
     let mut running = JoinSet::new();
@@ -90,7 +92,15 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
             });
         }
     }
+    for sought in sought.into_iter().filter(|_| settings.intensity != Intensity::Quick) {
+        let (room, intensity, seed) = (Arc::clone(&room), settings.intensity, settings.seeds.start);
+        running.spawn(async move {
+            let _place = room.acquire_owned().await;
+            (0, Either::Seen(seen::see(&sought, intensity, seed).await))
+        });
+    }
     let (mut faults, mut odd, mut smallest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut rows = BTreeMap::new();
     while let Some(done) = running.join_next().await {
         match done {
             Ok((at, Either::Fault(score))) => {
@@ -105,18 +115,25 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
                 tell(&smallest_line(&found));
                 smallest.insert(at, found);
             }
+            Ok((_, Either::Seen(seen))) => {
+                if seen.fault.is_none() {
+                    tell(&format!("UNSEEN  {}: {:?}", seen.row, seen.missed));
+                }
+                rows.insert(seen.row, seen.fault);
+            }
             Err(error) => tell(&format!("a run broke off: {error}")),
         }
     }
     let faults: Vec<FaultScore> = faults.into_values().collect();
     let odd: Vec<OddScore> = odd.into_values().collect();
-    Score::of(settings, began.elapsed(), &faults, &odd, smallest.into_values().collect())
+    Score::of(settings, began.elapsed(), &faults, &odd, smallest.into_values().collect(), &rows)
 }
 
 enum Either {
     Fault(FaultScore),
     Odd(OddScore),
     Smallest(Smallest),
+    Seen(Seen),
 }
 
 fn smallest_line(found: &Smallest) -> String {
@@ -177,7 +194,7 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
 
 /// One run against a faulty server. Where the fault hides the declaration, it is the one of the server without the fault, as
 /// if it had been written by hand.
-async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
+pub(super) async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
     let start = || async { fault.start().await.map_err(|error| error.to_string()) };
     let ran = suite(&start().await?, intensity, seed).stop_at_failure(rows).run().await;
     match ran {
@@ -222,7 +239,7 @@ async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
 }
 
 /// The rows of a report that failed.
-fn failed(report: &Report) -> impl Iterator<Item = &crate::report::RowReport> {
+pub(super) fn failed(report: &Report) -> impl Iterator<Item = &crate::report::RowReport> {
     report.with(Outcome::Fail)
 }
 
@@ -243,6 +260,9 @@ pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
     if let Some((key, lacks)) = &subject.restricted_key {
         keys = keys.restricted(key, lacks);
     }
-    let target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
+    let mut target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
+    if let Some(time) = subject.time.clone() {
+        target = target.on_wait(move |duration| time.pass(duration));
+    }
     Suite::new(target).keys(keys).intensity(intensity).seed(seed).clean_up(false).allow_side_effects(true)
 }

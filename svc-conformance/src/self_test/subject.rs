@@ -14,7 +14,7 @@ use svc_sqlite::{FileError, KeyError, KeyOptions, SeedRow, Store};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 
-use super::mirror::{Mirror, Options};
+use super::mirror::{Mirror, Options, Time};
 use super::wire::{Call, Wire};
 
 /// Base of the reference server's addresses.
@@ -34,6 +34,8 @@ pub struct Subject {
     pub other_key: Option<String>,
     /// A key that lacks a right, with that right.
     pub restricted_key: Option<(String, String)>,
+    /// Its time, where that can be let pass without waiting.
+    pub time: Option<Time>,
     /// Kept as long as the service runs.
     _folder: Option<TempDir>,
 }
@@ -77,14 +79,16 @@ impl Subject {
 
     /// The data of a second service, behind one that is set up otherwise.
     #[must_use]
-    pub fn of_mirror(mirror: &Mirror, options: Options) -> Self {
+    pub fn of_mirror(mirror: &Mirror, mut options: Options) -> Self {
+        let time = Time::default();
+        options.clock = options.clock.with(&time);
         let (base, prefix) = (options.base.clone(), options.prefix.clone());
         let key_at = |at: usize| options.keys.get(at).map(|key| key.token.clone());
         let key = key_at(0).unwrap_or_default();
         let other_key = key_at(1);
         let restricted_key = key_at(2).map(|token| (token, "people.create".to_owned()));
         let wire = Wire::of(mirror.set_up_as(options));
-        Self { wire, base, prefix, key, other_key, restricted_key, _folder: None }
+        Self { wire, base, prefix, key, other_key, restricted_key, time: Some(time), _folder: None }
     }
 
     /// The reference server on a file of its own; its key is bound to a person.
@@ -115,6 +119,7 @@ impl Subject {
             key: "k-one".to_owned(),
             other_key: Some("k-two".to_owned()),
             restricted_key: Some(("k-narrow".to_owned(), "people.create".to_owned())),
+            time: None,
             _folder: Some(folder),
         })
     }

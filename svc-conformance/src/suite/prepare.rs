@@ -18,6 +18,7 @@ use crate::profile::Profile;
 use crate::recorder::Recorder;
 use crate::run::Run;
 use crate::seed::Seed;
+use crate::session::{MOST_RETRIES, waiting};
 
 impl Suite {
     /// Reaches the target and finds out what it declares.
@@ -98,10 +99,17 @@ impl Suite {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken())?;
             request.headers_mut().insert(name, key.parse().map_err(|_| broken())?);
         }
-        let began = Instant::now();
-        let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
-        recorder.record("declaration", &request, &answer, began.elapsed());
-        let response = answer?;
+        let mut tries = 0_usize;
+        let response = loop {
+            let began = Instant::now();
+            let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
+            recorder.record("declaration", &request, &answer, began.elapsed());
+            let response = answer?;
+            let wait = waiting(response.status().as_u16(), response.headers()).filter(|_| tries < MOST_RETRIES);
+            let Some(wait) = wait else { break response };
+            tries = tries.saturating_add(1);
+            self.target.wait(wait.min(self.settings.timeout)).await;
+        };
         Ok((response.status().as_u16(), serde_json::from_slice(response.body()).unwrap_or(Value::Null)))
     }
 }

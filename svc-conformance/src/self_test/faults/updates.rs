@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Fault, Place, add, links, members, set};
+use super::{Fault, Over, Place, add, links, members, set};
 use crate::self_test::sight::{self, What};
 use crate::self_test::twist::{Server, Twist};
 use crate::self_test::wire::{Answer, Call};
@@ -141,6 +141,9 @@ pub(super) fn faults() -> Vec<Fault> {
         Fault::new(FAMILY, "modified_date stays", &["CRU-19", "TYP-16"], || frozen(false)).at(Place::Backend),
         Fault::new(FAMILY, "modified_date stays in the reference server", &["CRU-19", "TYP-16"], || frozen(false))
             .on_reference(),
+        Fault::new(FAMILY, "modified_date stays, in whole seconds", &["CRU-19", "TYP-16"], || frozen(false))
+            .over(Over::Mirror(|options| options.whole_seconds = true))
+            .at(Place::Backend),
         Fault::new(FAMILY, "modified_date goes back", &["CRU-19", "TYP-16"], || frozen(true)),
         Fault::new(FAMILY, "created_date moves with updates", &["TYP-15"], || {
             Twist::records("*", |record, _| {

@@ -32,7 +32,7 @@ use answer::Answer;
 use store::Tenants;
 
 pub use bugs::Bug;
-pub use options::{Clock, Hrefs, Key, Options};
+pub use options::{Clock, Hrefs, Key, Options, Time};
 
 /// The second service; a clone shares its data.
 #[derive(Debug, Clone)]

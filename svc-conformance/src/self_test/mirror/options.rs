@@ -2,7 +2,25 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Time that is let pass instead of waiting for it; a clone shares it.
+#[derive(Debug, Clone, Default)]
+pub struct Time(Arc<AtomicU64>);
+
+impl Time {
+    /// Lets time pass.
+    pub fn pass(&self, duration: Duration) {
+        self.0.fetch_add(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// How much of it has passed.
+    #[must_use]
+    pub fn passed(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
+}
 
 /// Microseconds since 1970.
 #[derive(Clone)]
@@ -22,6 +40,13 @@ impl Clock {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
         })
+    }
+
+    /// The same clock, which goes on by what is let pass besides.
+    #[must_use]
+    pub fn with(&self, time: &Time) -> Self {
+        let (clock, time) = (self.clone(), time.clone());
+        Self::new(move || clock.now().saturating_add(i64::try_from(time.passed().as_micros()).unwrap_or(i64::MAX)))
     }
 
     /// The time.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::fields::{self, Field};
-use super::mirror::{Hrefs, Options};
+use super::mirror::{Hrefs, Options, Time};
 use super::subject::{Subject, SubjectError};
 use super::twist::Twist;
 use crate::self_test::faults::Over;
@@ -20,7 +20,7 @@ pub struct Odd {
     /// What is odd about it.
     pub name: &'static str,
     over: Over,
-    twist: Option<Arc<dyn Fn() -> Twist + Send + Sync>>,
+    twist: Option<Arc<dyn Fn(&Time) -> Twist + Send + Sync>>,
     /// Whether the suite is given a key to other data, and one that lacks a right.
     more_keys: bool,
 }
@@ -41,6 +41,10 @@ impl Odd {
     }
 
     fn with(self, twist: impl Fn() -> Twist + Send + Sync + 'static) -> Self {
+        self.timed(move |_| twist())
+    }
+
+    fn timed(self, twist: impl Fn(&Time) -> Twist + Send + Sync + 'static) -> Self {
         Self { twist: Some(Arc::new(twist)), ..self }
     }
 
@@ -55,7 +59,8 @@ impl Odd {
             subject.restricted_key = None;
         }
         let Some(twist) = &self.twist else { return Ok(subject) };
-        let (twist, base) = (twist(), subject.base.clone());
+        let time = subject.time.clone().unwrap_or_default();
+        let (twist, base) = (twist(&time), subject.base.clone());
         Ok(subject.behind(|wire, prefix| twist.over(wire, prefix, &base)))
     }
 }
@@ -90,7 +95,7 @@ pub fn registry() -> Vec<Odd> {
         Odd::mirror("helpers are atomic", |options| options.atomic_helpers = true),
         Odd::mirror("helpers need a key", |options| options.anonymous_helpers = false),
         Odd::mirror("it takes its time", plain).with(wrapped::slow),
-        Odd::mirror("it limits the rate", plain).with(wrapped::rate_limited),
+        Odd::mirror("it limits the rate", plain).timed(wrapped::rate_limited),
         Odd::mirror("totals follow later", plain).with(wrapped::later),
         Odd::mirror("another prefix and key header", |options| {
             "osdi".clone_into(&mut options.prefix);

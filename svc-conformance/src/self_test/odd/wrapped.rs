@@ -1,11 +1,14 @@
 //! Oddities that stand around a service.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use http::{HeaderValue, header};
 use serde_json::{Map, Value};
 
+use crate::self_test::mirror::Time;
 use crate::self_test::sight::{self, What};
 use crate::self_test::twist::Twist;
 use crate::self_test::wire::{self, Answer};
@@ -32,24 +35,32 @@ pub(super) fn charset() -> Twist {
     })
 }
 
-/// Each answer takes some milliseconds.
+/// Every 100th answer takes a while, the first among them.
 pub(super) fn slow() -> Twist {
-    Twist::around(|call, server| {
+    let count = Arc::new(AtomicU32::new(0));
+    Twist::around(move |call, server| {
+        let is_late = count.fetch_add(1, Ordering::Relaxed).is_multiple_of(100);
         Box::pin(async move {
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            if is_late {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
             server.send(call).await
         })
     })
 }
 
-/// Every 400th request is put off: the client is to come back at once.
-pub(super) fn rate_limited() -> Twist {
-    let mut count = 0_u32;
+/// After 400 requests every further one is put off until the client has waited for a second.
+pub(super) fn rate_limited(time: &Time) -> Twist {
+    let time = time.clone();
+    let (mut count, mut began) = (0_u32, time.passed());
     Twist::before(move |_, _| {
-        count = count.wrapping_add(1);
-        count.is_multiple_of(400).then(|| {
+        if time.passed() >= began.saturating_add(Duration::from_secs(1)) {
+            (count, began) = (0, time.passed());
+        }
+        count = count.saturating_add(1);
+        (count > 400).then(|| {
             let mut answer = Answer::empty(429);
-            answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("0"));
+            answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             answer
         })
     })
