@@ -14,7 +14,6 @@ pub(crate) struct Answer {
     pub(crate) url: String,
     /// The request in one line, for messages; without keys.
     pub(crate) request: String,
-    pub(crate) number: usize,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -71,21 +70,21 @@ impl Answer {
 
     /// Every description, under either spelling of its entry (ERR-33), or bare at the top (ERR-02).
     pub(crate) fn problems(&self) -> Vec<Problem> {
+        self.descriptions().into_iter().map(Problem::read).collect()
+    }
+
+    /// As [`Answer::problems`], as they stand.
+    pub(crate) fn descriptions(&self) -> Vec<&Value> {
         if self.error().is_some() {
-            return self.entries().iter().flat_map(descriptions).map(Problem::read).collect();
+            return self.entries().iter().flat_map(descriptions).collect();
         }
         match &self.json {
-            Value::Array(list) => list.iter().map(Problem::read).collect(),
+            Value::Array(list) => list.iter().collect(),
             Value::Object(object) if object.contains_key("error_code") || object.contains_key("description") => {
-                vec![Problem::read(&self.json)]
+                vec![&self.json]
             }
             _ => Vec::new(),
         }
-    }
-
-    /// Whether the answer is a 400 with a description that names this property.
-    pub(crate) fn names(&self, property: &str) -> bool {
-        self.status == 400 && self.problems().iter().any(|p| p.properties.iter().any(|name| name == property))
     }
 
     /// Whether the answer is a 400 with this code that names this property.

@@ -79,12 +79,6 @@ pub(crate) struct Seen {
     pub(crate) deviated: Vec<Finding>,
 }
 
-impl Seen {
-    pub(crate) const fn observations(&self) -> usize {
-        self.held.saturating_add(self.broke.len()).saturating_add(self.deviated.len())
-    }
-}
-
 /// Something that a row does not allow, or that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

@@ -54,37 +54,19 @@ impl Client<'_> {
 
     /// Sends one request; the answer passes the recorder and the passive checks.
     pub(crate) async fn send(&self, method: Method, url: &str, body: Option<String>) -> Result<Answer, Stop> {
-        self.patiently(&method, url, body.as_deref(), &[], true).await
+        self.patiently(&method, url, body.as_deref(), true).await
     }
 
     /// Sends one request whose answer is no document of the interface (documentation, the declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
-        self.patiently(&Method::GET, url, None, &[], false).await
-    }
-
-    /// Sends one request with more headers.
-    pub(crate) async fn with_headers(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(&str, &str)],
-    ) -> Result<Answer, Stop> {
-        self.patiently(method, url, body, headers, true).await
+        self.patiently(&Method::GET, url, None, false).await
     }
 
     /// Sends one request, and sends it again where the target asks to wait.
-    async fn patiently(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(&str, &str)],
-        judged: bool,
-    ) -> Result<Answer, Stop> {
+    async fn patiently(&self, method: &Method, url: &str, body: Option<&str>, judged: bool) -> Result<Answer, Stop> {
         let mut tries = 0_usize;
         loop {
-            let answer = self.once(method, url, body, headers, judged).await?;
+            let answer = self.once(method, url, body, judged).await?;
             let wait = waiting(answer.status, &answer.headers).filter(|_| tries < MOST_RETRIES);
             let Some(wait) = wait else { return Ok(answer) };
             tries = tries.saturating_add(1);
@@ -92,17 +74,10 @@ impl Client<'_> {
         }
     }
 
-    async fn once(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(&str, &str)],
-        judged: bool,
-    ) -> Result<Answer, Stop> {
+    async fn once(&self, method: &Method, url: &str, body: Option<&str>, judged: bool) -> Result<Answer, Stop> {
         let cx = self.cx;
         cx.may_send(method)?;
-        let request = self.request(method, url, body, headers)?;
+        let request = self.request(method, url, body)?;
         let sent = request.clone();
         let began = Instant::now();
         let settings = &cx.run.settings;
@@ -131,7 +106,6 @@ impl Client<'_> {
             method: method.clone(),
             url: url.to_owned(),
             request: exchange.line(),
-            number: exchange.number,
             status: parts.status.as_u16(),
             headers: parts.headers,
             json: serde_json::from_slice(&body).unwrap_or(Value::Null),
@@ -156,13 +130,7 @@ impl Client<'_> {
         }
     }
 
-    fn request(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(&str, &str)],
-    ) -> Result<Request<Bytes>, Stop> {
+    fn request(&self, method: &Method, url: &str, body: Option<&str>) -> Result<Request<Bytes>, Stop> {
         let broken = |what: &str| Stop::Inconclusive(format!("{what} cannot be sent: {url}"));
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = method.clone();
@@ -177,10 +145,6 @@ impl Client<'_> {
         }
         if body.is_some() {
             out.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
-        for (name, value) in headers {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken("a header"))?;
-            out.insert(name, HeaderValue::from_str(value).map_err(|_| broken("a header"))?);
         }
         *request.body_mut() = Bytes::from(body.unwrap_or_default().to_owned());
         Ok(request)

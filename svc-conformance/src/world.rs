@@ -185,12 +185,6 @@ impl Client<'_> {
         Ok(answer.record())
     }
 
-    /// Whether a record with this address is in a collection.
-    pub(crate) async fn lists(&self, collection: &str, record: &Record) -> Result<bool, Stop> {
-        let own = record.own()?;
-        Ok(self.members(collection).await?.iter().any(|member| member.link("self").as_deref() == Some(own.as_str())))
-    }
-
     /// A number that a container keeps, after it is read again.
     pub(crate) async fn counted(&self, record: &Record, field: &str) -> Result<Option<f64>, Stop> {
         Ok(self.reread(record).await?[field].as_f64())

@@ -98,6 +98,10 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
         cx.holds(row, link.is_some() == listed || (may_lack && link.is_none()), || {
             format!("{many}.list is {}declared, the link is {link:?}", if listed { "" } else { "not " })
         });
+        if listed && !may_lack {
+            // Where it is not linked, only an address that is built could lead there.
+            cx.holds("HAL-05", link.is_some(), || format!("{many}.list is declared, and nothing leads to it"));
+        }
         let Some(href) = link.filter(|_| listed) else { continue };
         let answer = api.get(&href).await?;
         let page = answer.status == 200 && (answer["total_records"].is_number() || answer.text().trim() == "{}");

@@ -16,6 +16,9 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
         cx.holds("ERR-01", false, || format!("neither success nor failure: {answer}"));
         return;
     }
+    if answer.status == 500 {
+        unexpected(cx, answer);
+    }
     // A missing record needs no body; ERR-11 judges what it has.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
@@ -83,15 +86,21 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
             }
         }
     }
-    if answer.status == 500 {
-        let codes = list.iter().filter_map(|d| d.get("error_code").or_else(|| d.get("code"))).filter_map(Value::as_str);
-        let expected = codes.into_iter().all(|code| code == "NOT_IMPLEMENTED" || code == "NOT_SUPPORTED");
-        if !expected {
-            cx.run.met.add("status.500");
-            let told = list.iter().any(|d| d["error_code"].is_string() && d["description"].is_string());
-            cx.holds("ERR-05", told, || format!("an unexpected error without a description of it: {answer}"));
-            let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));
-            cx.prefers("ERR-06", named && !list.is_empty(), || format!("no reference_code: {answer}"));
-        }
+}
+
+/// A 500 is not supported (ERR-07), or unexpected, and says so (ERR-05, ERR-06).
+fn unexpected(cx: &Cx, answer: &Answer) {
+    let list = answer.descriptions();
+    let not_there = |description: &&Value| {
+        let code = description.get("error_code").or_else(|| description.get("code"));
+        code.is_some_and(|code| code == "NOT_IMPLEMENTED" || code == "NOT_SUPPORTED")
+    };
+    if !list.is_empty() && list.iter().all(not_there) {
+        return;
     }
+    cx.run.met.add("status.500");
+    let told = list.iter().any(|d| d["error_code"].is_string() && d["description"].is_string());
+    cx.holds("ERR-05", told, || format!("an unexpected error without a description of it: {answer}"));
+    let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));
+    cx.prefers("ERR-06", named && !list.is_empty(), || format!("no reference_code: {answer}"));
 }

@@ -132,6 +132,15 @@ impl Answer {
         self.is_hal().then(|| serde_json::from_slice(&self.body).ok()).flatten()
     }
 
+    /// Adds a behaviour, where this is the declaration.
+    pub fn declare(&mut self, behaviour: &str) -> bool {
+        let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&self.body) else { return false };
+        let Some(behaviours) = document.get_mut("behaviours").and_then(Value::as_array_mut) else { return false };
+        behaviours.push(behaviour.into());
+        self.set_json(&Value::Object(document));
+        true
+    }
+
     /// Replaces the body.
     pub fn set_json(&mut self, body: &Value) {
         self.body = body.to_string().into();

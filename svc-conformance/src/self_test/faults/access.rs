@@ -126,7 +126,7 @@ pub(super) fn faults() -> Vec<Fault> {
         instead("a bad key leads to a login page", &["AUT-03", "AUT-07", "ERR-08"], 401, 302),
         instead("a missing right is 401", &["AUT-04", "ERR-09"], 403, 401),
         instead("a missing right is 404", &["AUT-04", "ERR-09"], 403, 404).on_reference(),
-        instead("a missing right is 500", &["AUT-04", "ERR-09", "ERR-05"], 403, 500),
+        instead("a missing right is 500", &["AUT-04", "ERR-09"], 403, 500),
         trusting("rights are not looked at", &["AUT-04", "AUT-08", "ERR-09"], |call| key(call) == Some("k-narrow")),
         trusting("any key will do", &["AUT-03", "ERR-08"], |call| {
             call.headers.contains_key("svc-api-token") && key(call).is_none()

@@ -38,6 +38,20 @@ fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
     entries.filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut()).flatten().collect()
 }
 
+/// Each create of a share page fails, as is declared, and is answered by this.
+fn unexpected(name: &'static str, body: fn() -> Value) -> Fault {
+    Fault::new("status", name, &["ERR-05"], move || {
+        Twist::after(move |call, answer, sight| {
+            if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
+                *answer = Answer::document(500, &body());
+            } else {
+                answer.declare("fault_injection");
+            }
+        })
+    })
+    .at(Place::Backend)
+}
+
 /// Descriptions with a code are left out.
 fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Fault {
     Fault::new("rules", name, rows, move || {
@@ -197,7 +211,7 @@ fn statuses() -> Vec<Fault> {
                 answer.status = 422;
             }
         }),
-        answer("a wrong create is 500", &["ERR-12", "ERR-05"], |call, answer, _| {
+        answer("a wrong create is 500", &["ERR-12"], |call, answer, _| {
             if answer.status == 400 && call.method == "POST" {
                 answer.status = 500;
             }
@@ -257,21 +271,16 @@ fn statuses() -> Vec<Fault> {
             }
         })
         .on_reference(),
-        Fault::new(
-            "status",
-            "every 30th read fails",
-            &["ERR-05", "ERR-10", "COL-*", "ENT-*", "RES-*", "CRU-*"],
-            || {
-                let mut count = 0_u32;
-                Twist::after(move |call, answer, _| {
-                    count = count.wrapping_add(u32::from(call.method == "GET"));
-                    if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
-                        *answer = Answer::document(500, &json!({ "message": "java.lang.NullPointerException" }));
-                    }
-                })
-            },
-        ),
-        Fault::new("status", "a create fails unexpectedly without an error", &["ERR-05", "ERR-13", "CRU-*"], || {
+        Fault::new("status", "every 30th read fails", &["ERR-10", "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
+            let mut count = 0_u32;
+            Twist::after(move |call, answer, _| {
+                count = count.wrapping_add(u32::from(call.method == "GET"));
+                if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
+                    *answer = Answer::document(500, &json!({ "message": "java.lang.NullPointerException" }));
+                }
+            })
+        }),
+        Fault::new("status", "a create fails unexpectedly without an error", &["ERR-13", "CRU-*"], || {
             Twist::after(|call, answer, sight| {
                 if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
                     *answer = Answer::empty(500);
@@ -279,6 +288,14 @@ fn statuses() -> Vec<Fault> {
             })
         })
         .on_reference(),
+        unexpected(
+            "an unexpected error is a line of its log",
+            || json!({ "message": "java.lang.NullPointerException" }),
+        ),
+        unexpected("an unexpected error has no descriptions", || {
+            let entry = json!({ "resource": "svc:share_page", "response_code": 500, "error_descriptions": [] });
+            json!({ "svc:error": { "request_type": "atomic", "response_code": 500, "resource_status": [entry] } })
+        }),
         Fault::new("status", "a delete leaves a body in 204", &["ERR-17", "CRU-14", "CRU-05", "CRU-09"], || {
             Twist::after(|call, answer, _| {
                 if call.method == "DELETE" && answer.is_success() {

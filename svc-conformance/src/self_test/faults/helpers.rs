@@ -130,8 +130,20 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        posted("helpers take no function", &["HLP-02", "HAF-*"], "*", |body| {
+        posted("helpers take no function", &["HAF-*"], "*", |body| {
             body.retain(|name, _| !name.starts_with("add_"));
+        }),
+        Fault::new(FAMILY, "helpers refuse a function beside a person", &["HLP-02", "HAF-*"], || {
+            Twist::before(|call, sight| {
+                let body = call.json().filter(|_| matches!(sight.what(call), Some(What::Helper(_))))?;
+                let both = body.contains_key("person") && body.keys().any(|name| name.starts_with("add_"));
+                both.then(|| {
+                    let description = json!({ "error_code": "NOT_ALLOWED", "description": "A person or a function, not both." });
+                    let entry = json!({ "resource": sight.rel("person"), "response_code": 400, "error_descriptions": [description] });
+                    let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
+                    Answer::document(400, &json!({ sight.rel("error"): error }))
+                })
+            })
         }),
         posted("a posted person keeps its name only", &["HLP-03", "HLP-19", "RES-person-*"], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {

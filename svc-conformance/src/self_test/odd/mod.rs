@@ -14,13 +14,16 @@ use crate::self_test::faults::Over;
 use svc_core::api::ResponseStyle;
 use svc_core::link::Dialect;
 
+/// Makes the oddity that stands around a service, which may look at its time.
+type Oddity = Arc<dyn Fn(&Time) -> Twist + Send + Sync>;
+
 /// An odd server.
 #[derive(Clone)]
 pub struct Odd {
     /// What is odd about it.
     pub name: &'static str,
     over: Over,
-    twist: Option<Arc<dyn Fn(&Time) -> Twist + Send + Sync>>,
+    twist: Option<Oddity>,
     /// Whether the suite is given a key to other data, and one that lacks a right.
     more_keys: bool,
 }

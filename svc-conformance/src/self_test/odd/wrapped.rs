@@ -83,11 +83,7 @@ pub(super) fn later() -> Twist {
         }
     };
     Twist::after(move |call, answer, sight| {
-        if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
-            && let Some(behaviours) = document.get_mut("behaviours").and_then(Value::as_array_mut)
-        {
-            behaviours.push("totals_follow_later".into());
-            answer.set_json(&Value::Object(document));
+        if answer.declare("totals_follow_later") {
             return;
         }
         if !matches!(sight.what(call), Some(What::Record(_))) || call.method != "GET" {
