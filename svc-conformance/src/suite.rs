@@ -3,6 +3,7 @@
 mod keys;
 mod prepare;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use crate::report::Report;
 use crate::run::Settings;
 use crate::runner;
 use crate::select::{Selection, Waiver};
+use crate::snapshot;
 use crate::target::{Target, TargetError};
 
 pub use keys::Keys;
@@ -104,6 +106,7 @@ pub struct Suite {
     key_header: Option<String>,
     pub(crate) progress: Option<Watch>,
     writes: Option<bool>,
+    snapshots: bool,
 }
 
 impl Suite {
@@ -128,6 +131,7 @@ impl Suite {
             key_header: None,
             progress: None,
             writes: None,
+            snapshots: false,
         }
     }
 
@@ -284,6 +288,14 @@ impl Suite {
         self
     }
 
+    /// Whether the report gets snapshots of the server's documents ([`Report::snapshots`]): after the checks, each kind's record
+    /// is made once more.
+    #[must_use]
+    pub const fn snapshots(mut self, wanted: bool) -> Self {
+        self.snapshots = wanted;
+        self
+    }
+
     /// Is told before each check how far the run is.
     #[must_use]
     pub fn on_progress(mut self, watch: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
@@ -302,8 +314,11 @@ impl Suite {
         self.selection.verify(catalogue, &all)?;
         let run = Arc::new(self.prepare().await?);
         let ran = runner::run(&run, catalogue, &all, &self.selection, self.progress.as_ref()).await;
+        let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
-        Ok(Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, began.elapsed()))
+        let took = began.elapsed();
+        let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, took);
+        Ok(Report { snapshots: taken, ..report })
     }
 
     /// What a run would look at and send. Nothing is sent but what reads the declaration.

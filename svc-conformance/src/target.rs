@@ -13,11 +13,11 @@ use http::{Request, Response, Uri};
 use http_body::Body;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tower::{Service, ServiceExt};
 
 use crate::address;
+use crate::connect::{Connector, connector};
 
 /// Where requests go.
 #[async_trait]
@@ -168,27 +168,41 @@ where
     }
 }
 
-/// Any address, over HTTP/1.1.
+/// Any address, over HTTP/1.1; with the feature `https` also behind TLS.
 #[derive(Debug)]
 pub struct Remote {
     base: String,
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
 }
 
 impl Remote {
-    /// The server whose entry point is at this address.
+    /// The server whose entry point is at this address. Behind `https`, the authorities that this machine trusts vouch for it;
+    /// `SSL_CERT_FILE` names others.
     ///
     /// # Errors
-    /// It is no absolute `http` address without a user, a query and a fragment.
+    /// It is no absolute `http` or, with the feature `https`, `https` address without a user, a query and a fragment.
     pub fn new(base: impl Into<String>) -> Result<Self, TargetError> {
-        let base = with_slash(base.into());
-        let plain = base.starts_with("http://") && !base.contains(['?', '#']);
-        if !plain || address::resolve(&base, &base).is_none() {
-            return Err(TargetError::Unreachable(format!("`{base}` is no http address of an entry point")));
+        Self::vouched_for(base.into(), None)
+    }
+
+    /// The server at an `https` address that one of these authorities vouches for, and none besides: certificates as PEM.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), or there is no certificate in `pem`.
+    #[cfg(feature = "https")]
+    pub fn trusting(base: impl Into<String>, pem: &[u8]) -> Result<Self, TargetError> {
+        Self::vouched_for(base.into(), Some(pem))
+    }
+
+    fn vouched_for(base: String, authorities: Option<&[u8]>) -> Result<Self, TargetError> {
+        let base = with_slash(base);
+        let is_https = base.starts_with("https://");
+        let is_web = is_https || base.starts_with("http://");
+        if !is_web || base.contains(['?', '#']) || address::resolve(&base, &base).is_none() {
+            return Err(TargetError::Unreachable(format!("`{base}` is no http or https address of an entry point")));
         }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(Duration::from_secs(5)));
+        let connector = connector(is_https, authorities);
+        let connector = connector.map_err(|reason| TargetError::Unreachable(format!("`{base}`: {reason}")))?;
         Ok(Self { base, client: Client::builder(TokioExecutor::new()).build(connector) })
     }
 }

@@ -98,3 +98,10 @@ async fn pages_without_end_are_a_finding() {
         assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
     }
 }
+
+#[cfg(not(feature = "https"))]
+#[test]
+fn https_without_the_feature_is_refused_with_its_name() {
+    let refused = svc_conformance::Remote::new("https://crm.example.org/").expect_err("no TLS");
+    assert!(refused.to_string().contains("built without the feature `https`"), "{refused}");
+}

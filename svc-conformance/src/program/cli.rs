@@ -142,6 +142,14 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
+    /// Compare the server's documents with those kept in this folder; a difference is none of conformance
+    #[arg(long, value_name = "DIR")]
+    pub(super) snapshots: Option<PathBuf>,
+
+    /// Keep the server's documents as they are now
+    #[arg(long, requires = "snapshots")]
+    pub(super) update_snapshots: bool,
+
     /// The prefix of relations, where it is not the declared one
     #[arg(long)]
     pub(super) prefix: Option<String>,

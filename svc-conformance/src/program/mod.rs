@@ -13,6 +13,7 @@ mod replay;
 mod run;
 mod self_test;
 mod settings;
+mod snapshots;
 
 use std::fmt;
 use std::process::ExitCode;

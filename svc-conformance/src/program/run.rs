@@ -1,7 +1,7 @@
 //! `run`: checks a server and reports.
 
 use super::cli::RunOptions;
-use super::{Trouble, files, progress, say, settings};
+use super::{Trouble, files, progress, say, settings, snapshots};
 use crate::report::Format;
 
 pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
@@ -33,6 +33,10 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
         say(&report.written(Format::Text));
     }
     files::reports(&report, &options.report)?;
+    if let Some(folder) = &options.snapshots {
+        let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
+        if on_stdout { eprint!("{text}") } else { say(&text) }
+    }
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);
     } else {

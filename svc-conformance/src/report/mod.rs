@@ -16,6 +16,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::catalogue::{Catalogue, Level};
 use crate::check::Intensity;
@@ -70,6 +71,10 @@ pub struct Report {
     pub broken_waivers: Vec<String>,
     /// What the declaration lacks of the least that the profile needs; a claim without it is not met.
     pub profile_lacks: Vec<String>,
+    /// How documents of the server look, by name, where [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members
+    /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
+    #[serde(skip)]
+    pub snapshots: BTreeMap<String, Value>,
     /// What the server was judged against.
     #[serde(skip)]
     pub(crate) declared: Declaration,
@@ -151,6 +156,7 @@ impl Report {
             clean_up,
             broken_waivers,
             profile_lacks: profile.lacks(&run.declared),
+            snapshots: BTreeMap::new(),
             declared: run.declared.text.clone(),
         }
     }

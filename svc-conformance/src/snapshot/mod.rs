@@ -1,0 +1,95 @@
+//! Snapshots: how a server's documents look, free of ids, dates and addresses, to be held against those of another day. A
+//! difference is none of conformance.
+
+mod canonical;
+mod compare;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use self::canonical::Canonical;
+use crate::check::{Check, Cx, Stop};
+use crate::generate::{self, Turn};
+use crate::kinds::{KINDS, Kind};
+use crate::run::Run;
+use crate::seed::Seed;
+use crate::session::{Answer, Client};
+
+pub use compare::differences;
+
+/// What sends the requests; it proves no row.
+const TAKING: Check = Check::new("snapshots", &[], |_| Box::pin(async { Ok(()) }));
+
+/// The documents of a server by name: its declaration, its entry point, a record of each kind, and an error. Bodies are the
+/// same in every run, whatever its seed.
+pub(crate) async fn take(run: &Arc<Run>) -> BTreeMap<String, Value> {
+    let cx = Cx::new(Arc::clone(run), TAKING, 0);
+    let api = cx.api();
+    let mut taken = BTreeMap::new();
+    let declaration = serde_json::to_value(&run.declared.text).unwrap_or_default();
+    taken.insert("declaration".to_owned(), Canonical::new(run.target.base()).document(&declaration));
+    let mut names: Vec<(&str, Option<Kind>)> = vec![("entry_point", None), ("error", None)];
+    names.extend(KINDS.iter().map(|kind| (kind.one, Some(*kind))));
+    for (name, kind) in names {
+        let document = async {
+            match (name, kind) {
+                (_, Some(kind)) => record(&cx, &api, kind).await,
+                ("error", _) => error(&cx, &api).await,
+                _ => entry_point(&cx, &api).await,
+            }
+        };
+        // What cannot be had is not there; the checks say why.
+        if let Ok(Ok(document)) = tokio::time::timeout(run.settings.check_timeout, document).await {
+            taken.insert(name.to_owned(), document);
+        }
+    }
+    taken
+}
+
+fn answered(answer: &Answer, canonical: &mut Canonical<'_>) -> Value {
+    let media = answer.header("content-type").unwrap_or_default();
+    json!({ "status": answer.status, "content_type": media, "body": canonical.document(&answer.json) })
+}
+
+async fn entry_point(cx: &Cx, api: &Client<'_>) -> Result<Value, Stop> {
+    let base = cx.run.target.base();
+    Ok(answered(&api.get(base).await?, &mut Canonical::new(base)))
+}
+
+/// The answer to a create whose body is no object.
+async fn error(cx: &Cx, api: &Client<'_>) -> Result<Value, Stop> {
+    let takes = |kind: &&Kind| kind.under.is_none() && cx.declared().offers(kind.one, "create");
+    let none = || Stop::Inconclusive("nothing can be created".to_owned());
+    let kind = KINDS.iter().find(takes).ok_or_else(none)?;
+    let url = api.collection(kind.many).await?;
+    let answer = api.send(Method::POST, &url, Some("[]".to_owned())).await?;
+    Ok(answered(&answer, &mut Canonical::new(cx.run.target.base())))
+}
+
+/// A new record with every field that it takes, as it is read.
+async fn record(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Value, Stop> {
+    let (one, declared) = (kind.one, cx.declared());
+    let is_helped = kind.helper.is_some_and(|helper| declared.helps(helper));
+    if !declared.offers(one, "read") || !(declared.offers(one, "create") || is_helped) {
+        return Err(Stop::Inconclusive(format!("no {one} can be made and read")));
+    }
+    let seed = Seed::new(0).of("snapshots").of(one);
+    let whole = generate::body(declared, one, Turn::All(0), &seed.token());
+    let whole = whole.and_then(|whole| generate::sample(&whole, seed));
+    let mut sent = whole.unwrap_or_else(|| json!({}));
+    let made = if let Ok(made) = api.make(one, &sent).await {
+        made
+    } else {
+        sent = json!({});
+        api.make(one, &sent).await?
+    };
+    let own = made.own()?;
+    let mut canonical = Canonical::new(cx.run.target.base()).sent(&sent).record(&own);
+    // What every marker of this run begins with.
+    let unique = cx.unique();
+    canonical = canonical.mark(unique.rsplit_once('-').map_or(unique.as_str(), |(begin, _)| begin));
+    Ok(answered(&api.get(&own).await?, &mut canonical))
+}
