@@ -4,7 +4,8 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -22,6 +23,18 @@ fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byt
 fn keeps_everything(request: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
     if request.method() == http::Method::DELETE {
         *response.status_mut() = StatusCode::CONFLICT;
+    }
+    response
+}
+
+/// Records that the server which counts them has made.
+static CREATED: Mutex<usize> = Mutex::new(0);
+static CREATES: Condvar = Condvar::new();
+
+fn counts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
+    if request.method() == http::Method::POST && response.status().is_success() {
+        *CREATED.lock().expect("a number") += 1;
+        CREATES.notify_all();
     }
     response
 }
@@ -187,24 +200,23 @@ fn journal(folder: &Path) -> Option<PathBuf> {
 
 #[test]
 fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
-    let (server, folder) = (Server::good(), folder());
+    let (server, folder) = (Server::start(counts), folder());
     // What was there before, also with a marker that looks like one of the suite.
     let people = server.collection("people");
     server.request("POST", &people, r#"{"given_name":"Ada"}"#);
     server.request("POST", &people, r#"{"given_name":"Grace","identifiers":["svc-conformance:other-run-0"]}"#);
     let before = server.records();
+    *CREATED.lock().expect("a number") = 0;
     let mut child = program(folder.path())
         .args(["run", &server.base, "--key", "k-one", "--quiet", "--rate", "300/s", "--only", "typ/*"])
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the program");
-    let deadline = Instant::now() + Duration::from_mins(1);
-    let created = || journal(folder.path()).map_or(0, |path| text(&path).matches("\"created\"").count());
-    while created() < 10 {
-        assert!(Instant::now() < deadline && child.try_wait().expect("a state").is_none(), "{} records", created());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    // The child is killed once the server has made ten records, whatever it has noted of the last of them.
+    let reached =
+        CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_mins(1), |created| *created < 10);
+    assert!(!reached.expect("a number").1.timed_out(), "the run creates ten records");
     child.kill().expect("killed");
     child.wait().expect("ended");
     let journal = journal(folder.path()).expect("a journal");
