@@ -94,6 +94,14 @@ impl Browser {
         Ok(())
     }
 
+    /// Makes the window as narrow as a telephone's.
+    pub(crate) async fn narrow(&mut self) -> TestResult {
+        let size = json!({ "width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true });
+        let command = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": size });
+        self.command("goog/cdp/execute", command).await?;
+        Ok(())
+    }
+
     /// What the body of a function gives in the page.
     pub(crate) async fn run(&mut self, script: &str) -> TestResult<Value> {
         self.command("execute/sync", json!({ "script": script, "args": [] })).await

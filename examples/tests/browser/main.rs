@@ -234,6 +234,8 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
         return Ok(());
     }
     let mut session = Session::start().await?;
+    session.browser.narrow().await?;
+    let fits = "return window.innerWidth === 360 && document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
     for path in ["docs/", "docs/v1/person", "docs/v1/record_signature_helper", "docs/v1/FIELD_INVALID"] {
         session.browser.open(&format!("{}{path}", session.demo.base_url)).await?;
         session
@@ -242,8 +244,19 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
             .await?;
         let skip = "const skip = document.querySelector('.skip'); skip.focus(); return skip.getBoundingClientRect().left >= 0;";
         assert_eq!(session.browser.run(skip).await?, true, "{path}: the link that skips is seen when it is reached");
-        let wide = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
-        assert_eq!(session.browser.run(wide).await?, true, "{path} is wider than its window");
+        assert_eq!(session.browser.run(fits).await?, true, "{path} is wider than its window");
     }
+    // The explorer, too: a person with its form, each action once.
+    session.open("").await?;
+    session.use_key(KEY).await?;
+    session.browser.press("svc:people").await?;
+    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.press("Change a person").await?;
+    session.browser.wait_for("document.querySelector('.panel form')").await?;
+    assert_eq!(session.browser.run(fits).await?, true, "the explorer is wider than its window");
+    let actions = "return [...document.querySelectorAll('.actions button')].map(button => button.textContent);";
+    let actions = session.browser.run(actions).await?;
+    let expected = json!(["Change a person", "Delete a person", "Record an attempt to reach a person"]);
+    assert_eq!(actions, expected, "RES-person-48: two relations lead to one helper");
     session.end(&[]).await
 }

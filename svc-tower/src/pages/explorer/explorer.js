@@ -152,7 +152,9 @@ function resource(done, address) {
   const links = Object.entries(json._links ?? {}).filter(([rel]) => rel !== "curies");
   const single = links.filter(([, link]) => !Array.isArray(link) && isOurs(link.href));
   const toRead = single.filter(([rel, link]) => !["self", "next", "previous", "prev"].includes(rel) && routeOf(link.href)?.item.get);
-  const helpers = single.map(([, link]) => ({ address: link.href, route: routeOf(link.href) })).filter(({ route }) => route && !route.item.get);
+  // One helper may have two relations.
+  const addresses = [...new Set(single.map(([, link]) => link.href))];
+  const helpers = addresses.map((address) => ({ address, route: routeOf(address) })).filter(({ route }) => route && !route.item.get);
   const here = { address: (json._links?.self?.href ?? address).split("?")[0], route: routeOf(address) };
   fill(
     place.resource,
