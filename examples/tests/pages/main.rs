@@ -17,10 +17,13 @@ use crate::{
     support::{TestResult, client::link},
 };
 
+/// No fewer than there are pages with requests.
+const PAGES: usize = 80;
+
 #[tokio::test]
 async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_page_states() -> TestResult {
     for style in ["table", "examples"] {
-        let site = Site::open(style).await?;
+        let site = Site::open(style, PAGES).await?;
         let mut sent = BTreeSet::new();
         let mut largest = 0;
         for (number, (name, page)) in site.with_requests().enumerate() {
@@ -33,7 +36,11 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
                 sent.insert(format!("{} {}", shown.method, shown.address));
             }
         }
-        println!("{style}: {} different requests; the largest page with some has {largest} bytes", sent.len());
+        println!(
+            "{style}: {} requests on {} pages, the largest of {largest} bytes",
+            sent.len(),
+            site.with_requests().count()
+        );
         let methods: BTreeSet<&str> = sent.iter().filter_map(|it| it.split(' ').next()).collect();
         assert_eq!(methods, BTreeSet::from(["DELETE", "GET", "POST", "PUT"]));
         assert!(sent.len() > 90, "{style}: {}", sent.len());
@@ -47,7 +54,7 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
 
 #[tokio::test]
 async fn ent_22_the_pages_are_found_by_their_links_and_small_under_a_long_address() -> TestResult {
-    let site = Site::open("table").await?;
+    let site = Site::open("table", 1).await?;
     assert!(site.pages().len() > 120, "{}", site.pages().len());
     for (name, page) in site.pages() {
         assert!(page.len() < 20 * 1024, "{name}: {} bytes", page.len());
@@ -57,7 +64,7 @@ async fn ent_22_the_pages_are_found_by_their_links_and_small_under_a_long_addres
 
 #[tokio::test]
 async fn ent_22_the_four_languages_of_an_example_say_the_same() -> TestResult {
-    let site = Site::open("table").await?;
+    let site = Site::open("table", 1).await?;
     let people = requests(site.page("people")?);
     let [list, create] = people.as_slice() else { panic!("{people:?}") };
     assert_eq!(
@@ -72,7 +79,7 @@ async fn ent_22_the_four_languages_of_an_example_say_the_same() -> TestResult {
 
 #[tokio::test]
 async fn hal_18_every_relation_that_an_answer_has_leads_to_a_page() -> TestResult {
-    let site = Site::open("table").await?;
+    let site = Site::open("table", 1).await?;
     let mut reader = Reader::new(&site, 0).await?;
     let mut found = BTreeSet::new();
     let entry = reader.read("").await?;

@@ -20,32 +20,43 @@ use crate::{
 /// Longer than most, as its addresses stand on every page.
 pub(crate) const BASE: &str = "https://members.example.org/organisation/api/v1/";
 
-/// How many readers a site has tenants for; more than it has pages with requests.
-const READERS: usize = 120;
+/// How often a request is sent that the demo puts off while its data load; it is held back for some seconds each time.
+const TRIES: usize = 20;
 
 /// A demo without people, a tenant for each reader, and the pages that its links lead to.
 pub(crate) struct Site {
     program: Program,
+    readers: usize,
     /// The pages by the last part of their address; the start page has none.
     pages: BTreeMap<String, String>,
     _folder: TempDir,
 }
 
 impl Site {
-    pub(crate) async fn open(style: &str) -> TestResult<Self> {
+    pub(crate) async fn open(style: &str, readers: usize) -> TestResult<Self> {
         let folder = tempfile::tempdir()?;
         let mut keys = String::new();
-        for number in 0..READERS {
+        for number in 0..readers {
             write!(keys, "{}reader-{number}={}", if number > 0 { "," } else { "" }, key(number))?;
         }
         let arguments = ["--people", "0", "--base-url", BASE, "--style", style, "--key", &keys];
         let program = Program::demo(&folder.path().join("pages.db"), &arguments)?;
         let mut client = Client::connect(program.address()?, None).await?;
-        let start = link(&client.get(path(BASE)?).await?, "docs")?;
+        let mut entry = client.send("GET", path(BASE)?, None).await?;
+        for _ in 1..TRIES {
+            if entry.status != 503 {
+                break;
+            }
+            // Such an answer ends its connection.
+            client = Client::connect(program.address()?, None).await?;
+            entry = client.send("GET", path(BASE)?, None).await?;
+        }
+        assert_eq!(entry.status, 200, "{}", entry.text());
+        let start = link(&serde_json::from_slice(&entry.body)?, "docs")?;
         let server = BASE.split_once("/organisation").ok_or("no path")?.0;
         let pages = walk(&mut client, server, &start).await?.into_iter();
         let name = |path: String| path.split_once("/docs/v1/").map_or(String::new(), |(_, name)| name.to_owned());
-        Ok(Self { program, pages: pages.map(|(path, page)| (name(path), page)).collect(), _folder: folder })
+        Ok(Self { program, readers, pages: pages.map(|(path, page)| (name(path), page)).collect(), _folder: folder })
     }
 
     pub(crate) fn pages(&self) -> &BTreeMap<String, String> {
@@ -85,7 +96,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) async fn new(site: &'a Site, number: usize) -> TestResult<Self> {
-        assert!(number < READERS, "more pages than readers");
+        assert!(number < site.readers, "more pages than readers");
         let address = site.program.address()?;
         let keyed = Client::connect(address, Some(&key(number))).await?;
         Ok(Self { site, keyed, keyless: Client::connect(address, None).await?, ids: BTreeMap::new() })
