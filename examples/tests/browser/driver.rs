@@ -153,7 +153,8 @@ impl Browser {
         self.type_into(&format!("//*[@id={label}/@for]"), text).await
     }
 
-    async fn type_into(&mut self, path: &str, text: &str) -> TestResult {
+    /// Puts a text into the field that an `XPath` leads to.
+    pub(crate) async fn type_into(&mut self, path: &str, text: &str) -> TestResult {
         let element = self.element(path).await?;
         self.command(&format!("element/{element}/clear"), json!({})).await?;
         self.command(&format!("element/{element}/value"), json!({ "text": text })).await?;

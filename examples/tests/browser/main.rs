@@ -37,8 +37,14 @@ struct Session {
 
 impl Session {
     async fn start() -> TestResult<Self> {
+        Self::with(&[]).await
+    }
+
+    /// With more arguments for the demo.
+    async fn with(arguments: &[&str]) -> TestResult<Self> {
         let folder = tempfile::tempdir()?;
-        let demo = Program::demo(&folder.path().join("browser.db"), &["--people", "60", "--anonymous-helpers", "on"])?;
+        let arguments = [&["--people", "60", "--anonymous-helpers", "on"], arguments].concat();
+        let demo = Program::demo(&folder.path().join("browser.db"), &arguments)?;
         let explorer = format!("{}docs/explorer", demo.base_url);
         let mut session = Self { demo, browser: Browser::start().await?, explorer, _folder: folder };
         session.open("").await?;
@@ -258,5 +264,40 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
     let actions = session.browser.run(actions).await?;
     let expected = json!(["Change a person", "Delete a person", "Record an attempt to reach a person"]);
     assert_eq!(actions, expected, "RES-person-48: two relations lead to one helper");
+    session.end(&[]).await
+}
+
+#[tokio::test]
+async fn cap_04_the_explorer_offers_what_the_server_declares_and_no_more() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::with(&["--without", "people.delete,helper.record_canvass"]).await?;
+    session.use_key(KEY).await?;
+    session.browser.press("svc:people").await?;
+    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.press("Change a person").await?;
+    let actions = "return [...document.querySelectorAll('.actions button')].map(button => button.textContent);";
+    assert_eq!(session.browser.run(actions).await?, json!(["Change a person"]), "CAP-04");
+    // A field has the form of its type: a list, a list that is open, a group; none for what the server keeps.
+    let options = |label: &str| {
+        format!(
+            "return [...document.getElementById([...document.querySelectorAll('.panel label')].find(label => \
+             label.textContent === {label:?}).htmlFor).options].map(option => option.textContent);"
+        )
+    };
+    assert_eq!(session.browser.run(&options("gender")).await?, json!(["–", "Female", "Male", "Other"]), "TYP-08");
+    let parties = session.browser.run(&options("party_identification")).await?;
+    assert_eq!(parties.as_array().and_then(|all| all.last()), Some(&json!("other …")), "TYP-09: {parties}");
+    let labels = "return [...document.querySelectorAll('.panel label')].map(label => label.textContent);";
+    let labels = session.browser.run(labels).await?;
+    assert!(!labels.as_array().ok_or("no labels")?.contains(&json!("created_date")), "{labels}");
+    session.browser.choose("party_identification", "other …").await?;
+    let other = "//input[@aria-label='party_identification: other value']";
+    session.browser.type_into(other, "Harbour List").await?;
+    session.browser.press("Send").await?;
+    session.browser.wait_for("document.querySelector('.properties')?.innerText.includes('Harbour List')").await?;
+    let sent = session.browser.requested_bodies().await?;
+    assert_eq!(sent.last().map(String::as_str), Some("{\"party_identification\": \"Harbour List\"}"));
     session.end(&[]).await
 }

@@ -1,5 +1,5 @@
 //! The demo's documentation held against the demo itself, over HTTP: every link on every page resolves, every request on every
-//! page is sent as it stands there and gets the status that the page states, and every relation of every answer has a page
+//! page is sent as it stands there and gets the status and an answer such as the page states, and every relation of every answer has a page
 //! (ENT-22, HAL-18).
 
 mod parse;
@@ -9,6 +9,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
 use svc_core::model::Kind;
 
 use crate::{
@@ -25,7 +26,7 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
     for style in ["table", "examples"] {
         let site = Site::open(style, PAGES).await?;
         let mut sent = BTreeSet::new();
-        let mut largest = 0;
+        let (mut largest, mut answers) = (0, 0);
         for (number, (name, page)) in site.with_requests().enumerate() {
             largest = largest.max(page.len());
             // Each page is read by somebody whose data are their own.
@@ -33,16 +34,24 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
             for shown in requests(page) {
                 let answer = reader.send(&shown).await?;
                 assert_eq!(answer.status, shown.status, "{style} {name}: {shown:?}: {}", answer.text());
+                if let Some(expected) = &shown.answer {
+                    answers += 1;
+                    let real = serde_json::from_slice(&answer.body)?;
+                    let mut other = Vec::new();
+                    differences("", expected, &real, &mut other);
+                    assert!(other.is_empty(), "{style} {name} {}: {other:?}", shown.address);
+                }
                 sent.insert(format!("{} {}", shown.method, shown.address));
             }
         }
+        let pages = site.with_requests().count();
         println!(
-            "{style}: {} requests on {} pages, the largest of {largest} bytes",
-            sent.len(),
-            site.with_requests().count()
+            "{style}: {} requests on {pages} pages, the largest of {largest} bytes; {answers} answers",
+            sent.len()
         );
         let methods: BTreeSet<&str> = sent.iter().filter_map(|it| it.split(' ').next()).collect();
         assert_eq!(methods, BTreeSet::from(["DELETE", "GET", "POST", "PUT"]));
+        assert!(answers > 30, "{style}: {answers}");
         assert!(sent.len() > 90, "{style}: {}", sent.len());
         for kind in Kind::ALL {
             let of_kind = format!("/{}", kind.plural());
@@ -96,4 +105,27 @@ async fn hal_18_every_relation_that_an_answer_has_leads_to_a_page() -> TestResul
         reader.read_page(&template.replace("{rel}", name)).await?;
     }
     Ok(())
+}
+
+/// Where an answer is not such as a page shows: a member or a link that is not shown, or a value of another type. A page shows
+/// every member that there can be; of the objects in them, and of the records of a collection, only some.
+fn differences(path: &str, shown: &Value, real: &Value, found: &mut Vec<String>) {
+    match (shown, real) {
+        (Value::Object(shown), Value::Object(real)) => {
+            for (name, real) in real {
+                match shown.get(name) {
+                    Some(shown) => differences(&format!("{path}/{name}"), shown, real, found),
+                    None if !path.is_empty() && path != "/_links" => {}
+                    None => found.push(format!("{path}/{name} is not shown")),
+                }
+            }
+        }
+        (Value::Array(shown), Value::Array(real)) => {
+            for real in real {
+                differences(&format!("{path}/0"), shown.first().unwrap_or(&Value::Null), real, found);
+            }
+        }
+        _ if std::mem::discriminant(shown) == std::mem::discriminant(real) => {}
+        _ => found.push(format!("{path}: {shown} is shown, {real} came")),
+    }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Shown {
     pub(crate) body: Option<Value>,
     /// The status that the page states.
     pub(crate) status: u16,
+    /// The answer that the page shows, where it shows one.
+    pub(crate) answer: Option<Value>,
 }
 
 /// The requests of a page; each language has to say the same.
@@ -31,7 +33,11 @@ fn one(part: &str) -> Shown {
     for (language, read) in [("python", python as fn(&str, u16) -> Shown), ("javascript", javascript), ("rust", rust)] {
         assert_eq!(read(&block(language), status), curl, "{language}");
     }
-    curl
+    let answer = part.split_once("<summary>Answer</summary>").map(|(_, rest)| {
+        let (_, code) = rest.split_once("<code class=\"json\">").unwrap_or_else(|| panic!("no answer: {rest}"));
+        json(&unescape(code.split_once("</code>").unwrap().0))
+    });
+    Shown { answer, ..curl }
 }
 
 fn unescape(text: &str) -> String {
@@ -52,7 +58,7 @@ fn shown(method: &str, address: &str, headers: &[(String, String)], body: Option
             other => panic!("{name}: {other}"),
         }
     }
-    Shown { method: method.to_ascii_uppercase(), address: address.to_owned(), key_header, body, status }
+    Shown { method: method.to_ascii_uppercase(), address: address.to_owned(), key_header, body, status, answer: None }
 }
 
 /// The words of a command, as a shell splits them.
