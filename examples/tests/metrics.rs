@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use support::client::{Client, link};
-use support::program::{KEY, Program};
+use support::program::{KEY, Program, demo, outcome};
 use support::{Answer, Raw, TestResult};
 
 async fn get(program: &Program, path: &str) -> TestResult<Answer> {
@@ -94,5 +94,39 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
             assert!(answer.status == 404 && !answer.text().contains("svc_requests_total"), "{refused:?} {path}");
         }
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn top_shows_them_as_a_table() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let data = folder.path().join("a.db");
+    let program = Program::demo(&data, &["--people", "1"])?;
+    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let people = link(&client.get(&program.base_url).await?, "svc:people")?;
+    for _ in 0..3 {
+        client.get(&people).await?;
+    }
+    assert_eq!(client.send("POST", &people, Some(&json!([]))).await?.status, 400);
+    let address = program.address()?.to_string();
+    let (status, out, errors) = outcome(demo(&data).args(["top", &address, "--times", "2", "--every", "0.05"]))?;
+    assert!(status.success(), "{errors}");
+    let looks: Vec<&str> = out.split("route ").skip(1).collect();
+    // Requests, per second, failed: in the second look nothing has come since the first.
+    for (look, rate) in looks.iter().zip(["-", "0.0"]) {
+        let row = |name: &str| {
+            look.lines().find(|line| line.starts_with(name)).map(|line| line.split_whitespace().collect::<Vec<_>>())
+        };
+        let list = row("GET    people ").ok_or("no row")?;
+        assert_eq!(list[..5], ["GET", "people", "3", rate, "0"], "{look}");
+        let create = row("POST   people ").ok_or("no row")?;
+        assert_eq!(create[..5], ["POST", "people", "1", rate, "1"], "{look}");
+        let busy: f64 = row("readers busy").and_then(|words| words.last()?.parse().ok()).ok_or("no number")?;
+        assert!(busy >= 0.0 && !look.contains(KEY), "{look}");
+    }
+    assert_eq!(looks.len(), 2, "{out}");
+    drop(program);
+    let (status, _, errors) = outcome(demo(&data).args(["top", &address, "--times", "1"]))?;
+    assert!(status.code() == Some(1) && errors.contains("The metrics cannot be read"), "{errors}");
     Ok(())
 }

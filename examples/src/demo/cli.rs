@@ -141,6 +141,18 @@ pub enum Command {
     },
     /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it
     Compact,
+    /// Shows what a running demo does: its routes with their requests and times, and its store
+    Top {
+        /// The address on which it listens
+        #[arg(default_value = "127.0.0.1:8080")]
+        address: String,
+        /// Seconds from one look to the next
+        #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
+        every: f64,
+        /// So many looks [default: until it is stopped]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        times: Option<u32>,
+    },
     /// Prints a document about the interface that a server with the same options has
     Export {
         /// Which document.
@@ -221,6 +233,11 @@ pub enum Switch {
     On,
     /// Off.
     Off,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| format!("`{text}` is no number of seconds from 0.01 to 3600"))
 }
 
 #[cfg(test)]

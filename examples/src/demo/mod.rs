@@ -21,6 +21,7 @@ pub mod seed;
 mod server;
 mod settings;
 mod signals;
+mod top;
 mod trouble;
 mod watch;
 

@@ -23,6 +23,7 @@ use super::places::data_file;
 use super::server::serve;
 use super::settings::Settings;
 use super::signals::Stop;
+use super::top;
 use super::trouble::Trouble;
 
 /// Does what the command line says; a server runs until it is told to stop.
@@ -37,6 +38,7 @@ pub async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Keys { action }) => keys::manage(&data_file(data)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&data_file(data)?, &to).await,
         Some(Command::Compact) => keys::compact(&data_file(data)?).await,
+        Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(&cli.options, &document),
     }
 }
