@@ -149,7 +149,8 @@ pub enum FindKey {
 ///
 /// # Behaviour
 ///
-/// - A missing container is [`Error::NotFound`](crate::Error::NotFound) (HLP-23).
+/// - A missing container is [`Error::NotFound`](crate::Error::NotFound) (HLP-23); where [`Get`] is registered and
+///   [`finds_container`](Self::finds_container) is not true, the library has looked before the call.
 /// - An action that cannot be stored stores nothing: [`Error::Invalid`](crate::Error::Invalid) (HLP-10). What only the
 ///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
 ///   stay, unless [`RawPlan::atomic`](crate::helper::RawPlan::atomic) (ERR-34).
@@ -166,6 +167,12 @@ pub enum FindKey {
 pub trait Helper<H: HelperSpec>: Send + Sync {
     /// Does what the plan says.
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
+
+    /// Whether [`run`](Self::run) itself answers [`Error::NotFound`](crate::Error::NotFound) where there is no such
+    /// container (HLP-23). The library then does not ask [`Get`] for it before each call.
+    fn finds_container(&self) -> bool {
+        false
+    }
 }
 
 /// Tells whether anything has changed, at the cost of next to nothing.

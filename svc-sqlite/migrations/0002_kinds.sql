@@ -1,6 +1,7 @@
 -- One table for each kind of record. `seq` is the order of creation and is never given twice; links hold the id of the
 -- record they lead to; `identifiers` are the elements of a JSON array, `body` the members of a JSON object, both ready
--- for the wire. Times are microseconds since 1970 in UTC.
+-- for the wire. Times are microseconds since 1970 in UTC. The index of ids begins with the id, not the tenant, for the one
+-- look-up that does not know the tenant: whose a container is that a helper call without a key names.
 
 CREATE TABLE people (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -11,7 +12,7 @@ CREATE TABLE people (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX people_all ON people (tenant);
@@ -27,7 +28,7 @@ CREATE TABLE petitions (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX petitions_all ON petitions (tenant);
@@ -45,7 +46,7 @@ CREATE TABLE events (
     organizer BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX events_all ON events (tenant);
@@ -63,7 +64,7 @@ CREATE TABLE forms (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX forms_all ON forms (tenant);
@@ -81,7 +82,7 @@ CREATE TABLE fundraising_pages (
     currency TEXT,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX fundraising_pages_all ON fundraising_pages (tenant);
@@ -100,7 +101,7 @@ CREATE TABLE donations (
     submission BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX donations_all ON donations (tenant);
@@ -120,7 +121,7 @@ CREATE TABLE tags (
     name TEXT,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id),
+    UNIQUE (id, tenant),
     UNIQUE (tenant, name)
 ) STRICT;
 
@@ -139,7 +140,7 @@ CREATE TABLE lists (
     name TEXT,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id),
+    UNIQUE (id, tenant),
     UNIQUE (tenant, name)
 ) STRICT;
 
@@ -157,7 +158,7 @@ CREATE TABLE queries (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX queries_all ON queries (tenant);
@@ -174,7 +175,7 @@ CREATE TABLE questions (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX questions_all ON questions (tenant);
@@ -191,7 +192,7 @@ CREATE TABLE share_pages (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX share_pages_all ON share_pages (tenant);
@@ -208,7 +209,7 @@ CREATE TABLE advocacy_campaigns (
     modified_by BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX advocacy_campaigns_all ON advocacy_campaigns (tenant);
@@ -225,7 +226,7 @@ CREATE TABLE messages (
     scheduled_stop INTEGER,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX messages_all ON messages (tenant);
@@ -240,7 +241,7 @@ CREATE TABLE signatures (
     petition BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX signatures_by_person ON signatures (tenant, person) WHERE person IS NOT NULL;
@@ -256,7 +257,7 @@ CREATE TABLE submissions (
     form BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX submissions_by_person ON submissions (tenant, person) WHERE person IS NOT NULL;
@@ -272,7 +273,7 @@ CREATE TABLE attendances (
     person BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX attendances_by_event ON attendances (tenant, event) WHERE event IS NOT NULL;
@@ -288,7 +289,7 @@ CREATE TABLE outreaches (
     advocacy_campaign BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX outreaches_by_person ON outreaches (tenant, person) WHERE person IS NOT NULL;
@@ -306,7 +307,7 @@ CREATE TABLE answers (
     canvass BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX answers_by_person ON answers (tenant, person) WHERE person IS NOT NULL;
@@ -325,7 +326,7 @@ CREATE TABLE taggings (
     canvass BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id),
+    UNIQUE (id, tenant),
     UNIQUE (tenant, tag, person)
 ) STRICT;
 
@@ -343,7 +344,7 @@ CREATE TABLE items (
     list BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id),
+    UNIQUE (id, tenant),
     UNIQUE (tenant, list, person)
 ) STRICT;
 
@@ -360,7 +361,7 @@ CREATE TABLE canvasses (
     target BLOB,
     identifiers TEXT NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (tenant, id)
+    UNIQUE (id, tenant)
 ) STRICT;
 
 CREATE INDEX canvasses_by_canvasser ON canvasses (tenant, canvasser) WHERE canvasser IS NOT NULL;
@@ -431,11 +432,3 @@ CREATE TABLE outbox (
 
 CREATE INDEX outbox_all ON outbox (tenant);
 CREATE INDEX outbox_by_person ON outbox (tenant, person) WHERE person IS NOT NULL;
-
--- Whose a container is, for helper calls without a key: the one look-up that does not begin with the tenant.
-CREATE TABLE container (
-    id     BLOB NOT NULL,
-    kind   INTEGER NOT NULL,
-    tenant INTEGER NOT NULL REFERENCES tenant (id),
-    PRIMARY KEY (id, kind)
-) STRICT, WITHOUT ROWID;

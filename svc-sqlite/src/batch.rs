@@ -1,4 +1,6 @@
 //! One transaction of the writer: its jobs, each undone alone when it fails, then COMMIT, then the answers.
+//!
+//! Jobs run without savepoints. When one fails after it has written, all of them are done again, each in a savepoint.
 
 use std::any::Any;
 use std::ops::Deref;
@@ -17,8 +19,12 @@ use crate::readers::Views;
 use crate::stats::Commits;
 use crate::trouble::{SOON, Trouble, settle, taints};
 
-/// The write-ahead log is copied into the file when it has so many pages.
-const LONG_LOG: i32 = 2_000;
+/// The write-ahead log is copied into the file when it has so many pages. Over and over the same few pages of the log are
+/// cheaper to write than ever new ones.
+const LONG_LOG: i32 = 1_000;
+
+/// Transactions with savepoints after one that had to be done again.
+const WARY: u32 = 16;
 
 type Hook = Box<dyn FnOnce() + Send>;
 
@@ -51,8 +57,8 @@ pub(crate) trait Task: Send {
     fn is_late(&self) -> bool;
     /// Whether its caller has gone away.
     fn is_dropped(&self) -> bool;
-    /// Does the work; whether what it wrote shall stay.
-    fn begin(&mut self, job: &mut Job<'_>) -> bool;
+    /// Does the work, or does it again when the transaction had to be begun anew; whether what it wrote shall stay.
+    fn attempt(&mut self, job: &mut Job<'_>) -> bool;
     /// Whether its failure may have left a damaged page in the connection's cache.
     fn taints(&self) -> bool;
     /// What its failure means for the other jobs of the transaction.
@@ -66,14 +72,14 @@ pub(crate) trait Task: Send {
 /// A job with its types.
 pub(crate) struct Work<T, F> {
     deadline: Option<Instant>,
-    job: Option<F>,
+    job: F,
     result: Option<Result<T>>,
-    answer: Option<oneshot::Sender<Result<T>>>,
+    answer: Option<oneshot::Sender<(Result<T>, F)>>,
 }
 
 impl<T, F> Work<T, F> {
     pub(crate) fn new(deadline: Option<Instant>, job: F) -> Self {
-        Self { deadline, job: Some(job), result: None, answer: None }
+        Self { deadline, job, result: None, answer: None }
     }
 
     /// The result of work that was done on the caller's thread.
@@ -81,8 +87,9 @@ impl<T, F> Work<T, F> {
         self.result.unwrap_or_else(|| Err(Error::unexpected("a write was not begun")))
     }
 
-    /// Where the answer of queued work arrives.
-    pub(crate) fn answer_later(&mut self) -> oneshot::Receiver<Result<T>> {
+    /// Where the answer of queued work arrives. The job comes with it: its caller's thread has allocated what it holds, and
+    /// frees it without keeping the writer from the next transaction.
+    pub(crate) fn answer_later(&mut self) -> oneshot::Receiver<(Result<T>, F)> {
         let (sender, receiver) = oneshot::channel();
         self.answer = Some(sender);
         receiver
@@ -92,7 +99,7 @@ impl<T, F> Work<T, F> {
 impl<T, F> Task for Work<T, F>
 where
     T: Send,
-    F: FnOnce(&mut Job<'_>) -> Result<T> + Send,
+    F: Fn(&mut Job<'_>) -> Result<T> + Send,
 {
     fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
@@ -102,9 +109,8 @@ where
         self.answer.as_ref().is_some_and(oneshot::Sender::is_canceled)
     }
 
-    fn begin(&mut self, job: &mut Job<'_>) -> bool {
-        let Some(work) = self.job.take() else { return false };
-        let result = catch_unwind(AssertUnwindSafe(|| work(job))).unwrap_or_else(|panic| Err(panicked(&*panic)));
+    fn attempt(&mut self, job: &mut Job<'_>) -> bool {
+        let result = catch_unwind(AssertUnwindSafe(|| (self.job)(job))).unwrap_or_else(|panic| Err(panicked(&*panic)));
         let keep = result.is_ok();
         self.result = Some(result.map_err(settle));
         keep
@@ -125,10 +131,11 @@ where
         self.result = Some(Err(trouble.error()));
     }
 
-    fn answer(mut self: Box<Self>) {
-        if let (Some(answer), Some(result)) = (self.answer.take(), self.result.take()) {
+    fn answer(self: Box<Self>) {
+        let Self { answer, result, job, .. } = *self;
+        if let (Some(answer), Some(result)) = (answer, result) {
             // The caller may have gone away meanwhile.
-            let _ = answer.send(result);
+            let _ = answer.send((result, job));
         }
     }
 }
@@ -138,12 +145,35 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
     Error::unexpected(format!("a write panicked: {}", text.unwrap_or("no text")))
 }
 
+/// The jobs of a transaction that stay.
+#[derive(Default)]
+struct Kept {
+    any: bool,
+    hooks: Vec<Hook>,
+}
+
+/// Why a transaction cannot be committed.
+enum Stop {
+    /// Everything in it is lost.
+    Lost(Trouble),
+    /// A job failed after it had written, and nothing but the end of the transaction undoes that.
+    Stained,
+}
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Lost(Trouble::of(&error))
+    }
+}
+
 /// The writing connection.
 pub(crate) struct Engine {
     connection: Connection,
     views: Views,
     patience: Duration,
     before_commit: Option<Hold>,
+    /// Transactions whose jobs still get savepoints, because one had to be done again not long ago.
+    wary: u32,
     /// Pages in the write-ahead log after the last COMMIT.
     log: Arc<AtomicI32>,
     commits: Arc<Commits>,
@@ -169,6 +199,7 @@ impl Engine {
             views,
             patience: options.busy_timeout,
             before_commit: options.before_commit.clone(),
+            wary: 0,
             log,
             commits,
         })
@@ -229,42 +260,20 @@ impl Engine {
 
     /// The jobs of a transaction that has begun, and its end.
     pub(crate) fn carry_out(&mut self, batch: &mut [&mut dyn Task]) {
-        let alone = batch.len() == 1;
-        let mut kept = false;
-        let mut hooks = Vec::new();
-        let mut failed = None;
-        let mut tainted = false;
-        for task in &mut *batch {
-            let end = self.one(&mut **task, alone);
-            tainted = tainted || task.taints();
-            match end {
-                Ok(Some(of_job)) => {
-                    kept = true;
-                    hooks.extend(of_job);
-                }
-                Ok(None) => {}
-                Err(trouble) => {
-                    failed = Some(trouble);
-                    break;
-                }
-            }
+        self.wary = self.wary.saturating_sub(1);
+        let mut end = self.attempt(batch, self.wary > 0);
+        let mut tainted = batch.iter().any(|task| task.taints());
+        if let Err(Stop::Stained) = end {
+            self.wary = WARY;
+            let begun = self.begin_patiently().map_err(|error| Stop::Lost(Trouble::of(&error)));
+            end = begun.and_then(|()| self.attempt(batch, true));
+            tainted = tainted || batch.iter().any(|task| task.taints());
         }
-        if failed.is_none() && kept {
-            if let Some(hold) = &self.before_commit {
-                hold();
-            }
-            let begun = Instant::now();
-            failed = self.execute("COMMIT").err().map(|error| Trouble::of(&error));
-            if failed.is_none() {
-                self.commits.count(batch.len(), begun.elapsed());
-            }
-        }
-        if let Some(trouble) = failed {
-            refuse(batch, &trouble);
-        } else {
-            for hook in hooks {
-                run_hook(hook);
-            }
+        match end.and_then(|kept| self.commit(kept, batch.len())) {
+            Ok(hooks) => hooks.into_iter().for_each(run_hook),
+            Err(Stop::Lost(trouble)) => refuse(batch, &trouble),
+            // Cannot be: with savepoints each job is undone alone.
+            Err(Stop::Stained) => refuse(batch, &Trouble::Passing(SOON)),
         }
         self.roll_back();
         if tainted && let Err(error) = self.connection.release_memory() {
@@ -272,27 +281,50 @@ impl Engine {
         }
     }
 
-    /// One job; its hooks when it stays, nothing when it is undone, trouble when the whole transaction is lost.
-    fn one(&self, task: &mut dyn Task, alone: bool) -> Result<Option<Vec<Hook>>, Trouble> {
-        if !alone {
-            self.execute("SAVEPOINT job").map_err(|error| Trouble::of(&error))?;
+    /// Each job of a transaction. Savepoints cost a copy of every page that a job changes, so they are set only where a
+    /// job is likely to be undone.
+    fn attempt(&self, batch: &mut [&mut dyn Task], savepoints: bool) -> Result<Kept, Stop> {
+        let is_alone = batch.len() == 1;
+        let savepoints = savepoints && !is_alone;
+        let mut kept = Kept::default();
+        for task in batch {
+            let before = self.connection.total_changes();
+            if savepoints {
+                self.execute("SAVEPOINT job")?;
+            }
+            let mut job = Job { connection: &self.connection, hooks: Vec::new() };
+            let keeps = task.attempt(&mut job);
+            let hooks = job.hooks;
+            // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
+            if self.connection.is_autocommit() {
+                return Err(Stop::Lost(task.trouble()));
+            }
+            if keeps {
+                kept.any = true;
+                kept.hooks.extend(hooks);
+            } else if savepoints {
+                self.execute("ROLLBACK TO job")?;
+            } else if !is_alone && self.connection.total_changes() != before {
+                return Err(Stop::Stained);
+            }
+            if savepoints {
+                self.execute("RELEASE job")?;
+            }
         }
-        let mut job = Job { connection: &self.connection, hooks: Vec::new() };
-        let keep = task.begin(&mut job);
-        let hooks = job.hooks;
-        // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
-        if self.connection.is_autocommit() {
-            return Err(task.trouble());
+        Ok(kept)
+    }
+
+    /// Ends a transaction with COMMIT when a job of it stays; the hooks that run now.
+    fn commit(&self, kept: Kept, jobs: usize) -> Result<Vec<Hook>, Stop> {
+        if kept.any {
+            if let Some(hold) = &self.before_commit {
+                hold();
+            }
+            let begun = Instant::now();
+            self.execute("COMMIT")?;
+            self.commits.count(jobs, begun.elapsed());
         }
-        let end = match (keep, alone) {
-            (true, true) => return Ok(Some(hooks)),
-            // The end of the transaction undoes it.
-            (false, true) => return Ok(None),
-            (true, false) => self.execute("RELEASE job"),
-            (false, false) => self.execute("ROLLBACK TO job").and_then(|()| self.execute("RELEASE job")),
-        };
-        end.map_err(|error| Trouble::of(&error))?;
-        Ok(keep.then_some(hooks))
+        Ok(kept.hooks)
     }
 
     fn execute(&self, sql: &str) -> rusqlite::Result<()> {

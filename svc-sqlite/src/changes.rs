@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::file::open_reader;
+use crate::keys;
 use crate::options::Options;
 
 /// Looks that can be taken at the same time, each over a connection of its own.
@@ -28,6 +29,8 @@ pub(crate) struct Changes {
 struct Watch {
     file: Option<Connection>,
     version: Option<i64>,
+    /// The changes to keys, as far as they were counted since the version is this one.
+    keys: Option<i64>,
     /// Whether it has looked since the last call of [`Changes::were_quiet`].
     used: bool,
 }
@@ -44,19 +47,33 @@ impl Changes {
 
     /// A number that is another one after every commit: when it is the same as before, what was read since then is current.
     pub(crate) fn count(&self) -> rusqlite::Result<u64> {
+        self.look(|_| Ok(())).map(|(count, ())| count)
+    }
+
+    /// The number of changes to keys, as it was at this call or later.
+    pub(crate) fn key_epoch(&self) -> rusqlite::Result<i64> {
+        // The watch's own connection tells: no reader has to begin its view anew for each write.
+        self.look(Watch::key_epoch).map(|(_, epoch)| epoch)
+    }
+
+    /// Looks with one of the watches, and asks it for something more.
+    fn look<T>(&self, ask: impl FnOnce(&mut Watch) -> rusqlite::Result<T>) -> rusqlite::Result<(u64, T)> {
         let mut watch = self.watch();
         let watch = &mut *watch;
-        let looked = watch.look(&self.path, self.patience);
-        if looked.is_err() {
+        let looked = watch.look(&self.path, self.patience).map(|is_changed| {
+            // A commit that this watch has seen before was counted then, which is after whatever it makes stale was read.
+            if is_changed {
+                self.count.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
+            } else {
+                self.count.load(Ordering::Acquire)
+            }
+        });
+        let answer = looked.and_then(|count| Ok((count, ask(watch)?)));
+        if answer.is_err() {
             // It may remember a damaged page, and its next look is a first one.
             *watch = Watch::default();
         }
-        // A commit that this watch has seen before was counted then, which is after whatever it makes stale was read.
-        if looked? {
-            Ok(self.count.fetch_add(1, Ordering::AcqRel).wrapping_add(1))
-        } else {
-            Ok(self.count.load(Ordering::Acquire))
-        }
+        answer
     }
 
     /// Whether nobody has asked since the last call of this.
@@ -86,7 +103,24 @@ impl Watch {
         let file = self.file.take().map_or_else(|| open_reader(path, patience), Ok)?;
         let file = &*self.file.insert(file);
         let version = file.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))?;
-        Ok(self.version.replace(version) != Some(version))
+        let is_changed = self.version.replace(version) != Some(version);
+        if is_changed {
+            self.keys = None;
+        }
+        Ok(is_changed)
+    }
+
+    /// The number of changes to keys; read at the first call after a change.
+    fn key_epoch(&mut self) -> rusqlite::Result<i64> {
+        match (self.keys, &self.file) {
+            (Some(epoch), _) => Ok(epoch),
+            (None, Some(file)) => {
+                let epoch = keys::epoch(file)?;
+                self.keys = Some(epoch);
+                Ok(epoch)
+            }
+            (None, None) => Err(rusqlite::Error::QueryReturnedNoRows),
+        }
     }
 }
 

@@ -20,9 +20,9 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Distinct statements kept prepared on the writer and on each reader.
 const STATEMENTS: usize = 512;
-/// Page cache of the writer, and of each reader, in KiB: anonymous memory, so it is small; the kernel caches the file.
-const WRITER_CACHE: i64 = 8 * 1024;
-const READER_CACHE: i64 = 2 * 1024;
+/// Page cache of a connection in KiB: anonymous memory, so it is small; the kernel caches the file. With a larger one the
+/// writer is slower: its pages no longer fit into the processor's cache.
+const PAGE_CACHE: i64 = 2 * 1024;
 /// The write-ahead log is cut to so many bytes when it starts anew.
 const LOG_BYTES: i64 = 32 * 1024 * 1024;
 
@@ -302,10 +302,10 @@ fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
     if let Some(pages) = options.max_page_count {
         writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
-    common_settings(writer, WRITER_CACHE)
+    common_settings(writer)
 }
 
-fn common_settings(connection: &Connection, cache: i64) -> rusqlite::Result<()> {
+fn common_settings(connection: &Connection) -> rusqlite::Result<()> {
     // Otherwise a statement with a range or a limit is compiled anew whenever it is given other values.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -313,14 +313,14 @@ fn common_settings(connection: &Connection, cache: i64) -> rusqlite::Result<()> 
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))?;
-    connection.pragma_update(None, "cache_size", cache.saturating_neg())
+    connection.pragma_update(None, "cache_size", PAGE_CACHE.saturating_neg())
 }
 
 /// Opens a connection that cannot write.
 pub(crate) fn open_reader(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     reader.busy_timeout(busy_timeout)?;
-    common_settings(&reader, READER_CACHE)?;
+    common_settings(&reader)?;
     reader.pragma_update(None, "query_only", true)?;
     Ok(reader)
 }

@@ -179,7 +179,7 @@ impl Store {
             revoked: None,
         };
         let hash = hash(token);
-        self.writer().run(None, move |job| add(job, key, &hash)).await?
+        self.writer().run(None, move |job| add(job, &key, &hash)).await?
     }
 
     /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
@@ -208,7 +208,7 @@ impl Store {
         let revoke = move |job: &mut Job<'_>| {
             let revoked = job
                 .prepare_cached("UPDATE api_key SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL")?
-                .execute((id, now.micros()))?;
+                .execute((&id, now.micros()))?;
             next_epoch(job)?;
             Ok(revoked > 0)
         };
@@ -216,7 +216,7 @@ impl Store {
     }
 }
 
-fn add(job: &Job<'_>, key: KeyInfo, hash: &Hash) -> Result<Result<KeyInfo, KeyError>> {
+fn add(job: &Job<'_>, key: &KeyInfo, hash: &Hash) -> Result<Result<KeyInfo, KeyError>> {
     let Some(tenant) = tenants::id(job, &key.tenant)? else {
         return Ok(Err(KeyError::TenantUnknown(key.tenant.as_str().to_owned())));
     };
@@ -249,7 +249,7 @@ fn add(job: &Job<'_>, key: KeyInfo, hash: &Hash) -> Result<Result<KeyInfo, KeyEr
         key.expires.map(Timestamp::micros),
     ))?;
     next_epoch(job)?;
-    Ok(Ok(key))
+    Ok(Ok(key.clone()))
 }
 
 /// Tells every process that what it remembers of the keys may be out of date.

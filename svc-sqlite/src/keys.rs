@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, Row};
@@ -48,11 +48,9 @@ pub(crate) struct Keys {
     known: RwLock<KnownKeys>,
 }
 
-/// Keys that were looked up, as they were when `count` commits had been counted.
+/// Keys that were looked up, as they were after so many changes to keys.
 #[derive(Default)]
 struct KnownKeys {
-    count: u64,
-    /// Tells changes to keys from all other commits.
     epoch: i64,
     /// By prefix. Two keys with one prefix, which nobody can make on purpose, push each other out.
     by_prefix: HashMap<i64, Known>,
@@ -66,33 +64,19 @@ impl Keys {
     /// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
     pub(crate) fn check(&self, readers: &Readers, token: &str, now: Timestamp) -> Result<Option<(Tenant, Caller)>> {
         let hash = hash(token);
-        let count = self.changes.count().map_err(|error| settle(error.into()))?;
+        let current = self.changes.key_epoch().map_err(|error| settle(error.into()))?;
         {
-            let known = self.known();
-            if known.count == count
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            if known.epoch == current
                 && let Some(key) = known.find(&hash)
             {
                 return Ok(key.holder(now));
             }
         }
-        // Read after the count: what is committed in between changes the count of the next check.
-        let (epoch, key) = readers.with(|file| {
-            let epoch = epoch(file)?;
-            Ok((epoch, self.still_known(epoch, &hash).map_or_else(|| read(file, &hash), |key| Ok(Some(key)))?))
-        })?;
+        let (epoch, key) = readers.with(|file| Ok((epoch(file)?, read(file, &hash)?)))?;
         let holder = key.as_ref().and_then(|key| key.holder(now));
-        self.known.write().unwrap_or_else(PoisonError::into_inner).learn(count, epoch, key);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).learn(epoch, key);
         Ok(holder)
-    }
-
-    fn known(&self) -> RwLockReadGuard<'_, KnownKeys> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is known of a key when no key has changed since.
-    fn still_known(&self, epoch: i64, hash: &Hash) -> Option<Known> {
-        let known = self.known();
-        known.find(hash).filter(|_| known.epoch == epoch).cloned()
     }
 }
 
@@ -101,15 +85,15 @@ impl KnownKeys {
         self.by_prefix.get(&prefix(hash)).filter(|key| bool::from(key.hash.ct_eq(hash)))
     }
 
-    /// Keeps what was read after `count` commits; what is older than what is known already is not kept.
-    fn learn(&mut self, count: u64, epoch: i64, key: Option<Known>) {
-        if count < self.count {
+    /// Keeps what was read after so many changes; what is older than what is known already is not kept.
+    fn learn(&mut self, epoch: i64, key: Option<Known>) {
+        if epoch < self.epoch {
             return;
         }
-        if epoch != self.epoch || self.by_prefix.len() >= REMEMBERED {
+        if epoch > self.epoch || self.by_prefix.len() >= REMEMBERED {
             self.by_prefix.clear();
         }
-        (self.count, self.epoch) = (count, epoch);
+        self.epoch = epoch;
         if let Some(key) = key {
             self.by_prefix.insert(prefix(&key.hash), key);
         }
@@ -124,9 +108,9 @@ impl Known {
 }
 
 /// The number of changes to keys.
-fn epoch(file: &Connection) -> Result<i64> {
+pub(crate) fn epoch(file: &Connection) -> rusqlite::Result<i64> {
     let mut epoch = file.prepare_cached("SELECT value FROM meta WHERE name = 'key_epoch'")?;
-    Ok(epoch.query_row((), |row| row.get(0))?)
+    epoch.query_row((), |row| row.get(0))
 }
 
 /// The key with this hash, unless it is revoked.

@@ -18,7 +18,8 @@ impl Store {
     pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
         let (name, value) = (stored_name(name), value.to_owned());
         let write = move |job: &mut crate::writer::Job<'_>| {
-            job.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?.execute([name, value])?;
+            job.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?
+                .execute([&name, &value])?;
             Ok(())
         };
         self.writer().run(None, write).await

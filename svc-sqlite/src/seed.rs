@@ -43,15 +43,15 @@ impl Store {
     /// [`Error::Invalid`] with what a create would answer, and storage trouble; nothing of the call is then stored.
     pub async fn seed(&self, tenant: &Tenant, rows: Vec<SeedRow>) -> Result<()> {
         let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
-        self.write(&cx, move |session| rows.into_iter().try_for_each(|row| session.seed(row))).await
+        self.write(&cx, move |session| rows.iter().try_for_each(|row| session.seed(row))).await
     }
 }
 
 impl Session<'_> {
-    fn seed(&mut self, row: SeedRow) -> Result<()> {
-        let SeedRow { id, created, mut draft, recorded_by } = row;
-        let name = id.clone();
-        let id = RecordId::parse(&id).ok_or_else(|| Error::unexpected(format!("{name} is no canonical UUID")))?;
+    fn seed(&mut self, row: &SeedRow) -> Result<()> {
+        let SeedRow { id: name, created, draft, recorded_by } = row;
+        let mut draft = draft.clone();
+        let id = RecordId::parse(name).ok_or_else(|| Error::unexpected(format!("{name} is no canonical UUID")))?;
         let mut dates = [None; 2];
         if draft.kind == Kind::Message {
             for (date, field) in dates.iter_mut().zip(["scheduled_start_date", "scheduled_stop_date"]) {
@@ -62,9 +62,9 @@ impl Session<'_> {
             Some(of) => Some((of.kind, RecordId::parse(&of.id).ok_or(Error::NotFound)?)),
             None => None,
         };
-        let new = New { recorded_by, given: Some((id, created)), holders: Holders::Note, ..New::default() };
+        let new = New { recorded_by, given: Some((id, *created)), holders: Holders::Note, ..New::default() };
         let kind = draft.kind.singular();
-        let (stored, _) = self.create(draft, &new).map_err(|error| at_fault(error, kind, &name))?;
+        let (stored, _) = self.create(draft, &new).map_err(|error| at_fault(error, kind, name))?;
         if let [Some(start), stop] = dates {
             self.set_schedule(stored.seq, Some(start), stop)?;
         }

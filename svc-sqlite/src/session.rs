@@ -108,18 +108,19 @@ impl Store {
     }
 
     /// Runs a write for a caller: everything or nothing of it is stored, and it is durable before the answer (ERR-04).
+    /// It may be done again; see [`Writer::run`](crate::writer::Writer::run).
     pub(crate) async fn write<T, F>(&self, cx: &Context, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Session<'_>) -> Result<T> + Send + 'static,
+        F: Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
     {
         let tenant = self.tenant_in(cx)?;
         let (store, now) = (self.clone(), cx.now);
         let caller = cx.caller.person().cloned();
         let job = move |job: &mut Job<'_>| {
             let mut session = Session::new(job, &store, tenant, now);
-            if let Some(id) = caller {
-                session.caller = session.find(&Address::top(Kind::Person, id))?.map(|found| found.id);
+            if let Some(id) = &caller {
+                session.caller = session.find(&Address::top(Kind::Person, id.clone()))?.map(|found| found.id);
             }
             let done = work(&mut session)?;
             session.check()?;

@@ -19,6 +19,8 @@ pub(crate) struct Statements {
     pub(crate) scan_under: Vec<String>,
     /// Row and parent of a record: `?2` id.
     pub(crate) exists: String,
+    /// Names of the tenants that have a record: `?1` id. The only statement that does not begin with the tenant.
+    pub(crate) owners: String,
     /// A record by its typed column: `?2` the value.
     pub(crate) typed: String,
     /// A membership: `?2` container, `?3` person.
@@ -59,6 +61,7 @@ impl Statements {
                 format!("SELECT seq FROM {name} WHERE tenant = ?1 AND {column} = ?2 ORDER BY seq")
             }),
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
+            owners: format!("SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"),
             typed: format!("{select} WHERE r.tenant = ?1 AND r.{typed} = ?2 LIMIT 1"),
             membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
             insert: insert(table),
@@ -75,7 +78,8 @@ impl Statements {
     /// Every statement.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
-        let reads = [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.typed, &self.membership];
+        let reads =
+            [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.owners, &self.typed, &self.membership];
         let writes = [&self.insert, &self.update, &self.set_body, &self.delete];
         let each = [&self.page_under, &self.scan_under, &self.set_column, &self.clear_column];
         let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());

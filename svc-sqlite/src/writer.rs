@@ -84,7 +84,8 @@ impl Writer {
     /// Runs `work` in a transaction and answers when it is durable.
     ///
     /// What `work` wrote is undone, alone, when it returns an error or panics. It may share its transaction with other
-    /// work before and after it, and sees what that wrote. When `deadline` passes or the caller goes away before it has
+    /// work before and after it, and sees what that wrote. It is done again when other work of its transaction has to be
+    /// undone. When `deadline` passes or the caller goes away before it has
     /// begun, it is not begun; once begun it completes.
     pub(crate) fn run<T, F>(
         &self,
@@ -93,7 +94,7 @@ impl Writer {
     ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Job<'_>) -> Result<T> + Send + 'static,
+        F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
     {
         let shared = Arc::clone(&self.shared);
         async move {
@@ -104,7 +105,7 @@ impl Writer {
             let answer = work.answer_later();
             shared.enqueue(Box::new(work))?;
             // Dropped without an answer: it came too late, or the store was closed.
-            answer.await.unwrap_or_else(|oneshot::Canceled| Err(unavailable()))
+            answer.await.map_or_else(|oneshot::Canceled| Err(unavailable()), |(result, _job)| result)
         }
     }
 }

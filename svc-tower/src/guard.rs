@@ -4,13 +4,12 @@ use std::{
     any::Any,
     future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
+    pin::Pin,
     task::Poll,
 };
 
 /// What `future` gives, or what its panic said.
-pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
-    let mut future = pin!(future);
+pub(crate) async fn caught<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, String> {
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
@@ -26,15 +25,17 @@ fn said(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use super::*;
 
     #[tokio::test]
     async fn err_05_a_panic_is_caught_also_after_a_pause() {
-        assert_eq!(caught(async { 7 }).await, Ok(7));
+        assert_eq!(caught(pin!(async { 7 })).await, Ok(7));
         let later = async {
             tokio::task::yield_now().await;
             panic!("number {}", 7)
         };
-        assert_eq!(caught::<_>(later).await.map(|(): ()| ()), Err("number 7".to_owned()));
+        assert_eq!(caught(pin!(later)).await.map(|(): ()| ()), Err("number 7".to_owned()));
     }
 }

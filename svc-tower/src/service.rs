@@ -4,7 +4,7 @@ use std::{
     convert::Infallible,
     future::Future,
     net::IpAddr,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -152,7 +152,7 @@ impl SvcService {
         }
         let target = incoming.target.clone();
         let Some(target) = target else { return incoming.nothing_here() };
-        match caught(incoming.answer(&target, body)).await {
+        match caught(pin!(incoming.answer(&target, body))).await {
             Ok(answer) => answer,
             Err(said) => {
                 let reply = self.api.panic_reply(Some(&target));

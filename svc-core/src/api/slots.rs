@@ -41,7 +41,12 @@ slots! {
     AnyUpdate: update(at: &Address, patch: RawPatch) -> Option<RawRecord>;
     AnyDelete: delete(at: &Address) -> bool;
     AnyFind: find(key: &FindKey) -> Option<RawRecord>;
-    AnyHelper: run(plan: RawPlan) -> RawOutcome;
+}
+
+#[async_trait]
+pub(crate) trait AnyHelper: Send + Sync {
+    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome>;
+    fn finds_container(&self) -> bool;
 }
 
 /// A store seen through one kind or one helper.
@@ -107,6 +112,10 @@ impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
         Ok(self.store.run(cx, Plan::new(plan)).await.map(Outcome::into_raw)?)
+    }
+
+    fn finds_container(&self) -> bool {
+        self.store.finds_container()
     }
 }
 

@@ -136,7 +136,7 @@ fn copies_of_erased_values_are_gone_after_compacting() {
         for _ in 0..200 {
             let steps: Vec<_> = (0..100).map(|_| (roll(4), roll(1_000_000_007), roll(300), roll(6_000))).collect();
             let work = move |job: &mut Job<'_>| {
-                for (what, name, length, who) in steps {
+                for (what, name, length, who) in steps.iter().copied() {
                     let body = format!("PLANTED-{name}-").repeat(usize::try_from(length).unwrap() / 8 + 1);
                     let (name, who) = (format!("PLANTED {name}"), i64::try_from(who).unwrap());
                     match what {

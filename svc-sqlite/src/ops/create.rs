@@ -35,7 +35,7 @@ impl<R: Resource> Create<R> for Store {
                 {
                     session.settle_answer(question, None, &draft.fields)?;
                 }
-                let (stored, is_new) = session.create(draft, &New::default())?;
+                let (stored, is_new) = session.create(draft.clone(), &New::default())?;
                 session.check()?;
                 Ok((stored.into_raw(), is_new))
             })
@@ -195,9 +195,6 @@ impl Session<'_> {
         self.tie_identifiers(table, identifiers, stored.seq)?;
         if table.kind == Kind::Person {
             self.tie_emails(stored.seq, None, Some(fields))?;
-        }
-        if table.is_container() {
-            self.open_to_strangers(table, stored.id)?;
         }
         self.count(&stored)?;
         self.knows(stored.kind, Found { seq: stored.seq, id: stored.id, parent: stored.parent() });

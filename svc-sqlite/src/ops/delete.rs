@@ -121,9 +121,6 @@ impl Session<'_> {
         self.check()?;
         self.discount(stored)?;
         self.free_identifiers(table, &identifiers::parse(&stored.identifiers))?;
-        if table.is_container() {
-            self.close_to_strangers(table, stored.id)?;
-        }
         self.forget_totals(table, stored.id)?;
         self.file.prepare_cached(&table.sql.delete)?.execute((self.tenant, stored.seq))?;
         Ok(())

@@ -163,6 +163,7 @@ fn with_the_store() {
                             .map(|seq| Change { collection: [u8::try_from(kind).unwrap()].into(), seq, is_member: !remove })
                             .into_iter()
                             .collect();
+                        let follow = Arc::clone(&follow);
                         job.after_commit(move || follow.follow(&changes));
                         Ok(())
                     });

@@ -155,6 +155,7 @@ fn changes_count_what_follows_a_commit() {
     let (of_hook, seen, positions) = (store.clone(), Arc::clone(&between), Arc::clone(store.positions()));
     let write = store.writer().run(None, move |job| {
         job.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
+        let (of_hook, seen, positions) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&positions));
         job.after_commit(move || *seen.lock().unwrap() = of_hook.changes());
         job.after_commit(move || positions.follow(&[]));
         Ok(())

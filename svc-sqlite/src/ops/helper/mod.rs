@@ -19,8 +19,12 @@ use crate::{record_id::RecordId, rows::Stored, session::Session, store::Store};
 impl<H: HelperSpec> Helper<H> for Store {
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>> {
         let plan = plan.into_raw();
-        let outcome = self.write(cx, move |session| session.run(plan)).await?;
+        let outcome = self.write(cx, move |session| session.run(plan.clone())).await?;
         Ok(Outcome::from_raw(outcome))
+    }
+
+    fn finds_container(&self) -> bool {
+        true
     }
 }
 
