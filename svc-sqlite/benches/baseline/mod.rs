@@ -9,15 +9,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Response, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use svc_core::value::Timestamp;
 use tokio::net::TcpListener;
+use uuid::Uuid;
 
 /// A page of people out of a table made for it: every column is text that only has to be copied.
 pub(crate) struct Pages {
@@ -58,7 +61,7 @@ impl Pages {
         let mut rows = people.query(())?;
         file.execute_batch("BEGIN")?;
         while let Some(row) = rows.next()? {
-            let id = uuid::Uuid::from_slice(row.get_ref(1)?.as_blob()?).unwrap_or_default().to_string();
+            let id = Uuid::from_slice(row.get_ref(1)?.as_blob()?).unwrap_or_default().to_string();
             let text = |column| row.get(column).map(|micros| Timestamp::from_micros(micros).to_string());
             let (created, modified) = (text(2)?, text(3)?);
             let (identifiers, body) = (row.get::<_, String>(4)?, row.get::<_, Vec<u8>>(5)?);
@@ -156,64 +159,150 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(file)
 }
 
-/// Signs a petition: a new person, a signature and their totals, each call in a transaction of its own.
+/// Signs a petition: a new person, a signature and their totals, each request in a transaction of its own.
 pub(crate) struct Signs {
     file: Connection,
+    petition: Uuid,
+    base: String,
+    namespace: String,
+}
+
+/// What a request leaves in the file.
+struct Rows<'a> {
     tenant: i64,
-    petition: Vec<u8>,
+    person: Uuid,
+    signature: Uuid,
+    now: i64,
+    /// The key of the person's address.
+    email: &'a [u8],
+    person_body: &'a [u8],
+    signature_body: &'a [u8],
 }
 
 impl Signs {
     /// Over a file with the tables of the store, which nobody else writes.
-    pub(crate) fn open(path: &Path, petition: &str) -> rusqlite::Result<Self> {
-        let petition = uuid::Uuid::try_parse(petition).unwrap_or_default();
-        let file = open(path)?;
-        let tenant =
-            file.query_row("SELECT tenant FROM petitions WHERE id = ?1", [petition.as_bytes()], |row| row.get(0))?;
-        Ok(Self { file, tenant, petition: petition.as_bytes().to_vec() })
+    pub(crate) fn open(path: &Path, petition: &str, base: &str, namespace: &str) -> rusqlite::Result<Self> {
+        let petition = Uuid::try_parse(petition).unwrap_or_default();
+        Ok(Self { file: open(path)?, petition, base: base.to_owned(), namespace: namespace.to_owned() })
     }
 
-    /// One request: what was sent, as finished bytes; the same look-ups, rows and totals as a helper call needs.
-    pub(crate) fn sign(&self, person: &[u8], email: &[u8; 16], signature: &[u8]) -> rusqlite::Result<()> {
-        let now = Timestamp::now().micros();
-        let (person_id, signature_id) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
-        let (person_id, signature_id) = (person_id.as_bytes(), signature_id.as_bytes());
-        let (file, tenant) = (&self.file, self.tenant);
-        file.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
+    /// One request, as somebody would serve it by hand: who asks, what the body says, the same look-ups, rows and totals
+    /// as a helper call needs, and the signature as an answer. It takes the body as it comes: no rule is checked.
+    pub(crate) fn answer(&self, request: &Request<Bytes>) -> rusqlite::Result<Response<Full<Bytes>>> {
+        let key = request.headers().get("svc-api-token").map_or(&b""[..], HeaderValue::as_bytes);
+        self.file.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
+        let Some(tenant) = self.tenant(key)? else { return self.refuse(StatusCode::UNAUTHORIZED) };
+        let Ok(mut sent) = serde_json::from_slice::<Value>(request.body()) else {
+            return self.refuse(StatusCode::BAD_REQUEST);
+        };
+        let person = sent.get_mut("person").map(Value::take).unwrap_or_default();
+        let email = person["email_addresses"][0]["address"].as_str().unwrap_or_default().trim().to_lowercase();
+        let now = Timestamp::now();
+        let signature = json!({"comments": sent["comments"], "action_date": now.to_string()}).to_string();
+        let person = person.to_string();
+        let rows = Rows {
+            tenant,
+            person: Uuid::now_v7(),
+            signature: Uuid::now_v7(),
+            now: now.micros(),
+            email: &Sha256::digest(email.as_bytes())[..16],
+            person_body: members(&person),
+            signature_body: members(&signature),
+        };
+        if !self.write(&rows)? {
+            return self.refuse(StatusCode::CONFLICT);
+        }
+        self.file.prepare_cached("COMMIT")?.execute(())?;
+        let (id, of, text) = (rows.signature, rows.person, String::from_utf8_lossy(rows.signature_body));
+        let (base, namespace) = (&self.base, &self.namespace);
+        let href = |path: String| json!({"href": format!("{base}{path}")});
+        let mut links = serde_json::Map::new();
+        links.insert("self".to_owned(), href(format!("signatures/{id}")));
+        links.insert("svc:person".to_owned(), href(format!("people/{of}")));
+        links.insert("svc:petition".to_owned(), href(format!("petitions/{}", self.petition)));
+        let links = Value::Object(links);
+        let body = format!(
+            r#"{{"identifiers":["{namespace}:{id}"],"created_date":"{now}","modified_date":"{now}",{text},"_links":{links}}}"#
+        );
+        Ok(respond(StatusCode::OK, body.into()))
+    }
+
+    /// Whose key it is.
+    fn tenant(&self, key: &[u8]) -> rusqlite::Result<Option<i64>> {
+        let hash: [u8; 32] = Sha256::digest(key).into();
+        let prefix = hash.first_chunk().map_or(0, |first| i64::from_be_bytes(*first));
+        self.file
+            .prepare_cached("SELECT tenant FROM api_key WHERE prefix = ?1 AND hash = ?2 AND revoked IS NULL")?
+            .query_row((prefix, hash), |row| row.get(0))
+            .optional()
+    }
+
+    fn refuse(&self, status: StatusCode) -> rusqlite::Result<Response<Full<Bytes>>> {
+        self.file.prepare_cached("ROLLBACK")?.execute(())?;
+        Ok(respond(status, Bytes::new()))
+    }
+
+    /// The rows of a request; `false` when the person is known already.
+    fn write(&self, rows: &Rows<'_>) -> rusqlite::Result<bool> {
+        let (file, tenant, now) = (&self.file, rows.tenant, rows.now);
+        let (person, signature, petition) =
+            (rows.person.as_bytes(), rows.signature.as_bytes(), self.petition.as_bytes());
         file.prepare_cached("SELECT seq FROM petitions WHERE tenant = ?1 AND id = ?2")?
-            .query_row((tenant, &self.petition), |row| row.get::<_, i64>(0))?;
-        if file.prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2")?.exists((tenant, email))? {
-            return file.prepare_cached("ROLLBACK")?.execute(()).map(drop);
+            .query_row((tenant, petition), |row| row.get::<_, i64>(0))?;
+        if file.prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2")?.exists((tenant, rows.email))? {
+            return Ok(false);
         }
         file.prepare_cached(
             "INSERT INTO people (tenant, id, created, modified, identifiers, body) VALUES (?1, ?2, ?3, ?3, '', ?4)",
         )?
-        .execute((tenant, person_id, now, person))?;
+        .execute((tenant, person, now, rows.person_body))?;
         file.prepare_cached("INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)")?.execute((
             tenant,
-            email,
+            rows.email,
             file.last_insert_rowid(),
         ))?;
-        self.count(1, 0, &[])?;
+        self.count(tenant, 1, 0, &[])?;
         file.prepare_cached(
             "INSERT INTO signatures (tenant, id, created, modified, person, petition, identifiers, body)
              VALUES (?1, ?2, ?3, ?3, ?4, ?5, '', ?6)",
         )?
-        .execute((tenant, signature_id, now, person_id, &self.petition, signature))?;
-        self.count(14, 1, person_id)?;
-        self.count(14, 2, &self.petition)?;
-        file.prepare_cached("COMMIT")?.execute(()).map(drop)
+        .execute((tenant, signature, now, person, petition, rows.signature_body))?;
+        self.count(tenant, 14, 1, person)?;
+        self.count(tenant, 14, 2, petition)?;
+        Ok(true)
     }
 
-    fn count(&self, kind: i64, scope: i64, owner: &[u8]) -> rusqlite::Result<()> {
+    fn count(&self, tenant: i64, kind: i64, scope: i64, owner: &[u8]) -> rusqlite::Result<()> {
         self.file
             .prepare_cached(
                 "INSERT INTO total (tenant, kind, scope, owner, records) VALUES (?1, ?2, ?3, ?4, 1)
                  ON CONFLICT DO UPDATE SET records = records + 1",
             )?
-            .execute((self.tenant, kind, scope, owner))
+            .execute((tenant, kind, scope, owner))
             .map(drop)
     }
+}
+
+/// The members of an object's text.
+fn members(object: &str) -> &[u8] {
+    object.get(1..object.len().saturating_sub(1)).unwrap_or_default().as_bytes()
+}
+
+/// A response with the headers that the service sends.
+fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CACHE_CONTROL, "max-age=0, private, must-revalidate"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::VARY, "svc-api-token"),
+        (header::CONTENT_TYPE, "application/hal+json"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 /// Bare hyper: finished bytes for each path, with the headers that the service sends.
@@ -222,22 +311,9 @@ pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>)
     while let Ok((stream, _)) = listener.accept().await {
         let bodies = Arc::clone(&bodies);
         tokio::spawn(async move {
-            let answer = service_fn(|request: http::Request<hyper::body::Incoming>| {
+            let answer = service_fn(|request: Request<hyper::body::Incoming>| {
                 let body = bodies.get(request.uri().path()).cloned().unwrap_or_default();
-                async move {
-                    let mut response = Response::new(Full::new(body));
-                    let headers = response.headers_mut();
-                    let fixed = [
-                        (header::CACHE_CONTROL, "max-age=0, private, must-revalidate"),
-                        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-                        (header::VARY, "svc-api-token"),
-                        (header::CONTENT_TYPE, "application/hal+json"),
-                    ];
-                    for (name, value) in fixed {
-                        headers.insert(name, http::HeaderValue::from_static(value));
-                    }
-                    Ok::<_, Infallible>(response)
-                }
+                async move { Ok::<_, Infallible>(respond(StatusCode::OK, body)) }
             });
             // Without it small answers wait for the client's acknowledgement.
             let _ = stream.set_nodelay(true);
