@@ -26,7 +26,7 @@ pub(crate) const MANY: u32 = 1_000_000;
 /// Members of a small container beside it.
 pub(crate) const FEW: u32 = 1_000;
 /// Changes with what [`fill`] makes, so that a file of an earlier version is made anew.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// A container of the large file with one million members, and one with a thousand.
 pub(crate) struct Pair {
