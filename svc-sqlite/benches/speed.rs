@@ -16,6 +16,8 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Empty, Full};
 use measure::{Bound, Report, cpu_each, interleaved, is_asked_for, per_second};
 use svc_core::model::Kind;
+use svc_sqlite::Options;
+use svc_tower::SvcService;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tower::Service;
@@ -135,26 +137,27 @@ fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     report.line(what, Bound::AtMost(1.2), many / few, "x", &format!("{many:.1} us, {few:.1} us"));
 }
 
-/// Durable signatures of new people against a handler written by hand, with one transaction for each request.
+/// Durable signatures of new people, whose writes share transactions, against one transaction for each request: of the same
+/// service, and of a handler written by hand.
 fn writes(report: &mut Report) {
     const ALONE: u32 = 300;
     const CALLERS: u32 = 64;
     const EACH: u32 = 25;
     let folder = folder();
-    let (own, by_hand) = (folder.path().join("own.db"), folder.path().join("by-hand.db"));
     let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    let open = |path| {
+    let open = |name: &str, batch: usize| {
         runtime.block_on(async {
-            let server = Server::open(path).await;
+            let server = Server::with(Options::new(folder.path().join(name)).batch(batch)).await;
             server.load([data::petition(0)]).await;
             server
         })
     };
-    // The baseline writes into a file with the same tables, which the store has made and closed.
-    let of_hand = open(&by_hand).key;
-    let server = open(&own);
+    // By hand it writes into a file with the same tables, which the store has made and closed.
+    let of_hand = open("by-hand.db", 1).key;
+    let (single, shared) = (open("single.db", 1), open("shared.db", 256));
     let petition = data::id(Kind::Petition, 0);
-    let hand = baseline::Signs::open(&by_hand, petition.as_str(), data::BASE, data::NAMESPACE);
+    let hand = folder.path().join("by-hand.db");
+    let hand = baseline::Signs::open(&hand, petition.as_str(), data::BASE, data::NAMESPACE);
     let hand = hand.expect("a file with a petition");
     let number = AtomicU32::new(0);
     let path = format!("petitions/{petition}/record_signature_helper");
@@ -162,59 +165,57 @@ fn writes(report: &mut Report) {
         let first = number.fetch_add(count, Ordering::Relaxed);
         (first..first + count).map(|number| post(key, &path, data::signature_text(number))).collect()
     };
-    let to_service = |count: u32| -> Vec<_> {
-        requests(&server.key, count).into_iter().map(|request| request.map(Full::new)).collect()
+    let by_hand = || {
+        let requests = requests(&of_hand, ALONE);
+        per_second(ALONE, || {
+            for request in &requests {
+                accepted(hand.answer(request).expect("an answer").status());
+            }
+        })
     };
-    let [hand_rate, alone, together] = interleaved(
+    let service = |server: &Server, callers: u32, each: u32| {
+        let calls: Vec<_> = (0..callers).map(|_| (server.service.clone(), requests(&server.key, each))).collect();
+        per_second(callers * each, || {
+            runtime.block_on(async {
+                // The first caller is the thread itself: one alone needs no other.
+                let mut calls = calls.into_iter().map(|(service, requests)| signed(service, requests));
+                let first = calls.next().expect("a caller");
+                let others: Vec<_> = calls.map(tokio::spawn).collect();
+                first.await;
+                for other in others {
+                    other.await.expect("a caller");
+                }
+            });
+        })
+    };
+    let [hand_alone, single_alone, shared_alone, single_together, shared_together] = interleaved(
         7,
         [
-            &mut || {
-                let requests = requests(&of_hand, ALONE);
-                per_second(ALONE, || {
-                    for request in &requests {
-                        accepted(hand.answer(request).expect("an answer").status());
-                    }
-                })
-            },
-            &mut || {
-                let requests = to_service(ALONE);
-                let mut service = server.service.clone();
-                per_second(ALONE, || {
-                    runtime.block_on(async {
-                        for request in requests {
-                            accepted(service.call(request).await.unwrap_or_else(|never| match never {}).status());
-                        }
-                    });
-                })
-            },
-            &mut || {
-                let callers: Vec<_> = (0..CALLERS).map(|_| to_service(EACH)).collect();
-                per_second(CALLERS * EACH, || {
-                    runtime.block_on(async {
-                        let tasks: Vec<_> = callers
-                            .into_iter()
-                            .map(|requests| {
-                                let mut service = server.service.clone();
-                                tokio::spawn(async move {
-                                    for request in requests {
-                                        let answer = service.call(request).await;
-                                        accepted(answer.unwrap_or_else(|never| match never {}).status());
-                                    }
-                                })
-                            })
-                            .collect();
-                        for task in tasks {
-                            task.await.expect("a caller");
-                        }
-                    });
-                })
-            },
+            &mut || by_hand(),
+            &mut || service(&single, 1, ALONE),
+            &mut || service(&shared, 1, ALONE),
+            &mut || service(&single, CALLERS, EACH),
+            &mut || service(&shared, CALLERS, EACH),
         ],
     );
-    for (what, limit, rate) in [("64 callers", 4.0, together), ("1 caller", 0.9, alone)] {
-        let what = format!("durable signatures, {what}, requests per second");
-        let detail = format!("{rate:.0}/s, by hand {hand_rate:.0}/s");
-        report.line(&what, Bound::AtLeast(limit), rate / hand_rate, "x", &detail);
+    let mut line = |who: &str, than: &str, least: f64, rate: f64, base: f64| {
+        let what = format!("durable signatures, {who}, against {than}");
+        report.line(&what, Bound::AtLeast(least), rate / base, "x", &format!("{rate:.0}/s, {base:.0}/s"));
+    };
+    line("64 callers", "single ones", 4.0, shared_together, single_together);
+    line("64 callers", "by hand", 4.0, shared_together, hand_alone);
+    line("1 caller", "single ones", 0.9, shared_alone, single_alone);
+    println!(
+        "(1 caller against by hand, where no rule is checked: {:.2}x, {shared_alone:.0}/s, {hand_alone:.0}/s)",
+        shared_alone / hand_alone
+    );
+}
+
+/// One caller: its requests one after the other.
+async fn signed(mut service: SvcService, requests: Vec<Request<Bytes>>) {
+    for request in requests {
+        let answer = service.call(request.map(Full::new)).await;
+        accepted(answer.unwrap_or_else(|never| match never {}).status());
     }
 }
 

@@ -27,6 +27,7 @@ pub struct Options {
     pub(crate) inline_commit: bool,
     pub(crate) readers: usize,
     pub(crate) queue: usize,
+    pub(crate) batch: usize,
     pub(crate) busy_timeout: Duration,
     pub(crate) synchronous_normal: bool,
     pub(crate) max_page_count: Option<u32>,
@@ -46,6 +47,7 @@ impl Options {
             inline_commit: true,
             readers: cores.saturating_add(2),
             queue: 4096,
+            batch: 256,
             busy_timeout: Duration::from_secs(2),
             synchronous_normal: false,
             max_page_count: None,
@@ -85,6 +87,13 @@ impl Options {
     #[must_use]
     pub fn queue(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
+        self
+    }
+
+    /// How many writes share one transaction, and so one sync, at most (default: 256); with 1 each has its own.
+    #[must_use]
+    pub fn batch(mut self, writes: usize) -> Self {
+        self.batch = writes.max(1);
         self
     }
 

@@ -20,9 +20,6 @@ use crate::trouble::{Trouble, unavailable};
 
 pub(crate) use crate::batch::Job;
 
-/// Writes that share one transaction at most.
-const BATCH: usize = 256;
-
 /// The one way to change the data file.
 pub(crate) struct Writer {
     shared: Arc<Shared>,
@@ -35,6 +32,8 @@ struct Shared {
     queue: Mutex<Queue>,
     filled: Condvar,
     capacity: usize,
+    /// Writes that share one transaction at most.
+    batch: usize,
     inline: bool,
     /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers leave them to the
     /// thread, where they share a sync; a caller who is alone saves the way to it and back.
@@ -59,6 +58,7 @@ impl Writer {
             queue: Mutex::new(Queue { waiting: VecDeque::new(), long_log: false, open: true }),
             filled: Condvar::new(),
             capacity: options.queue,
+            batch: options.batch,
             inline: options.inline_commit,
             crowd: AtomicUsize::new(0),
             commits,
@@ -214,10 +214,10 @@ impl Shared {
     /// The next batch, without the work that nobody waits for any more.
     fn take(&self) -> Vec<Box<dyn Task>> {
         let mut queue = self.queue();
-        let mut batch = Vec::with_capacity(queue.waiting.len().min(BATCH));
+        let mut batch = Vec::with_capacity(queue.waiting.len().min(self.batch));
         // Dropped only when the queue is free: what a job holds may reach back to the store.
         let mut dropped = Vec::new();
-        while batch.len() < BATCH
+        while batch.len() < self.batch
             && let Some(task) = queue.waiting.pop_front()
         {
             if task.is_dropped() {

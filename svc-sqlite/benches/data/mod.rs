@@ -158,7 +158,11 @@ pub(crate) struct Server {
 impl Server {
     /// Over the data file at `path`, which is made when there is none.
     pub(crate) async fn open(path: &Path) -> Self {
-        let store = Store::open(Options::new(path)).expect("a store");
+        Self::with(Options::new(path)).await
+    }
+
+    pub(crate) async fn with(options: Options) -> Self {
+        let store = Store::open(options).expect("a store");
         let tenant = store.ensure_tenant(TENANT).await.expect("a tenant");
         let key = store.create_key(&tenant, KeyOptions::new("bench")).await.expect("a key").token;
         let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
