@@ -212,6 +212,21 @@ fn a_failing_job_is_undone_alone() {
     }
 }
 
+/// UND-36: waiting writes share one COMMIT, as many as the options allow.
+#[test]
+fn a_transaction_has_as_many_writes_as_allowed() {
+    let commits = |batch| {
+        let notes: Vec<Boxed<()>> =
+            vec![Box::new(note("a")), Box::new(note("b")), Box::new(note("c")), Box::new(note("d"))];
+        let (bench, answers) = together(|options| options.batch(batch), notes);
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+        let stats = bench.store.stats();
+        // The table and the first note have a transaction of their own.
+        (stats.batches - 2, stats.largest_batch)
+    };
+    assert_eq!((commits(256), commits(3), commits(1), commits(0)), ((1, 4), (2, 3), (4, 1), (4, 1)));
+}
+
 /// UND-36: when COMMIT fails, every job of the transaction fails, also those that had succeeded.
 #[test]
 fn a_failed_commit_acknowledges_nothing() {
