@@ -1,10 +1,12 @@
 //! A server that answers garbage, breaks off, stalls, sends too much or leads in circles gives a finding, not a crash or a hang.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use svc_conformance::{Declaration, InProcess, Keys, Outcome, Report, Suite, read_declaration};
 use tower::service_fn;
@@ -104,4 +106,28 @@ async fn pages_without_end_are_a_finding() {
 fn https_without_the_feature_is_refused_with_its_name() {
     let refused = svc_conformance::Remote::new("https://crm.example.org/").expect_err("no TLS");
     assert!(refused.to_string().contains("built without the feature `https`"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_target_that_asks_to_wait_is_waited_for() {
+    let (waits, turns) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    let service = service_fn(move |_: Request<Full<Bytes>>| {
+        let is_busy = turns.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+        async move {
+            let mut response = Response::new(Full::from(if is_busy { String::new() } else { page("/people?page=2") }));
+            if is_busy {
+                *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                response.headers_mut().insert("retry-after", "7".parse().expect("a value"));
+            }
+            Answer::Ok(response)
+        }
+    });
+    let waited = Arc::clone(&waits);
+    let target = InProcess::new(service).on_wait(move |duration| waited.lock().expect("waits").push(duration));
+    let suite = Suite::new(target).declaration(declaration()).keys(Keys::primary("k")).only(["ENT-01"]);
+    let report = suite.run().await.expect("a report");
+    // Each request was put off once, and nobody holds it against the server.
+    assert_eq!(report.row("ENT-01").map(|row| row.outcome), Some(Outcome::Pass), "{report}");
+    let waits = waits.lock().expect("waits");
+    assert!(waits.len() > 1 && waits.iter().all(|wait| *wait == Duration::from_secs(7)), "{waits:?}");
 }
