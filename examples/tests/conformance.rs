@@ -69,6 +69,8 @@ fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
             .keys(keys.restricted("k-three-reads", "people.create"))
             .intensity(intensity)
             .allow_side_effects(true)
+            // The demo syncs each write, and a disk that others write to may take its time.
+            .timeout(Duration::from_mins(1))
             .seed(42);
         let report = suite.run().await.expect("a run");
         (report, before, records(target.as_ref()).await)
