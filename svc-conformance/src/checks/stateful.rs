@@ -1,4 +1,5 @@
-//! The stateful search: random sequences of operations, held against the model after each step.
+//! The stateful search: a tour through the operations of each relation, then random sequences of operations, held against the
+//! model after each step.
 
 use proptest::strategy::{Strategy, ValueTree};
 
@@ -52,32 +53,52 @@ pub(super) const CHECKS: &[Check] = &[Check::new(
 .needs("*.create and *.read")];
 
 async fn sequences(cx: &Cx) -> Result<(), Stop> {
+    for steps in model::tours(cx).into_iter().take(cx.cases(4, 100, 100)) {
+        if let Some((steps, found)) = differs(cx, &steps).await? {
+            let (steps, found) =
+                if cx.attempt > 0 { (steps, found) } else { model::shortened(cx, steps, found).await? };
+            return Err(told(cx, &steps, &found, "a tour"));
+        }
+    }
     for case in 0..cx.cases(6, 40, 300) {
         let random = &mut runner(cx.seed(&format!("sequence {case}")));
         let Ok(mut tree) = model::choices(cx.cases(16, 28, 60)).new_tree(random) else { continue };
         let steps = model::resolve(cx, &tree.current());
-        let executed = model::execute(cx, &steps).await?;
-        for row in &executed.held {
-            cx.holds(row, true, String::new);
-        }
-        let Some(found) = executed.difference else { continue };
-        if cx.attempt > 0 {
-            // The first attempt has the smallest case; this one says whether it comes again.
-            cx.holds(&found.row, false, || found.message.clone());
-            return Err(Stop::Failed);
-        }
-        let (steps, found) = simpler(cx, &mut tree, steps, found).await?;
-        let (steps, found) = model::shortened(cx, steps, found).await?;
-        let rel = |name: &str| cx.declared().rel(name);
-        let mut lines: Vec<String> = steps.iter().map(|step| step.line(&rel)).collect();
-        if let Some(last) = lines.last_mut() {
-            last.push_str("   <- ");
-            last.push_str(&found.message);
-        }
-        cx.breaks(&found.row, || format!("{} (found in {} sequences)", found.message, case.saturating_add(1)), &lines);
-        return Err(Stop::Failed);
+        let Some((steps, found)) = differs(cx, &steps).await? else { continue };
+        let (steps, found) = if cx.attempt > 0 {
+            (steps, found)
+        } else {
+            let (steps, found) = simpler(cx, &mut tree, steps, found).await?;
+            model::shortened(cx, steps, found).await?
+        };
+        return Err(told(cx, &steps, &found, &format!("{} random sequences", case.saturating_add(1))));
     }
     Ok(())
+}
+
+/// The steps and the first difference from the model, if there is one.
+async fn differs(cx: &Cx, steps: &[Step]) -> Result<Option<(Vec<Step>, Difference)>, Stop> {
+    let executed = model::execute(cx, steps).await?;
+    for row in &executed.held {
+        cx.holds(row, true, String::new);
+    }
+    Ok(executed.difference.map(|found| (steps.to_vec(), found)))
+}
+
+/// Records a difference: the first attempt has the smallest case, another one says whether it comes again.
+fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
+    if cx.attempt > 0 {
+        cx.holds(&found.row, false, || found.message.clone());
+        return Stop::Failed;
+    }
+    let rel = |name: &str| cx.declared().rel(name);
+    let mut lines: Vec<String> = steps.iter().map(|step| step.line(&rel)).collect();
+    if let Some(last) = lines.last_mut() {
+        last.push_str("   <- ");
+        last.push_str(&found.message);
+    }
+    cx.breaks(&found.row, || format!("{} (found in {found_in})", found.message), &lines);
+    Stop::Failed
 }
 
 /// The first shrinking: proptest's, over the choices.

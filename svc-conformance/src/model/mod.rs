@@ -8,6 +8,7 @@ mod execute;
 mod resolve;
 mod shrink;
 mod state;
+mod tour;
 
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ use crate::kinds::Kind;
 pub(crate) use execute::execute;
 pub(crate) use resolve::{Choice, choices, resolve};
 pub(crate) use shrink::shortened;
+pub(crate) use tour::tours;
 
 /// One operation on records that earlier steps made.
 #[derive(Debug, Clone, PartialEq)]

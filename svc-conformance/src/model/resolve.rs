@@ -15,11 +15,11 @@ const MOST_FIELDS: usize = 4;
 
 /// One random choice, and what it picks.
 #[derive(Debug, Clone, Copy)]
-struct Op {
-    sort: u8,
-    pick: u8,
-    other: u8,
-    value: u16,
+pub(super) struct Op {
+    pub(super) sort: u8,
+    pub(super) pick: u8,
+    pub(super) other: u8,
+    pub(super) value: u16,
 }
 
 /// A choice as it is generated: the four numbers of an [`Op`].
@@ -123,11 +123,17 @@ fn update(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !(one.kind.one == "attendance" && name == "status"));
         if op.other.is_multiple_of(5) {
-            members.iter_mut().for_each(|(_, value)| *value = Value::Null);
+            *members = emptied(cx, one.kind, std::mem::take(members));
         }
     }
     let unfit = body.as_object().is_none_or(Map::is_empty);
     (!unfit).then_some(Act::Update { of: one.id, body })
+}
+
+/// An update that empties what another one fills, but for what may not be empty.
+pub(super) fn emptied(cx: &Cx, kind: Kind, body: Map<String, Value>) -> Map<String, Value> {
+    let firm = |name: &str| cx.declared().field(kind.one, name).is_some_and(|field| field.required);
+    body.into_iter().filter(|(name, _)| !firm(name)).map(|(name, _)| (name, Value::Null)).collect()
 }
 
 /// Deletes what nothing living hangs on.
@@ -139,7 +145,7 @@ fn delete(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
 }
 
 /// Some fields of a kind that depend on no other field.
-fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
+pub(super) fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
     let seed = Seed::new(u64::from(op.value)).of(kind.one);
     let declared = cx.declared();
     let own = declared.fields(kind.one).into_iter().flatten();

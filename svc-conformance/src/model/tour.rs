@@ -1,0 +1,127 @@
+//! Sequences that are not left to chance: for each relation of the interface a tour through its operations, so that each of
+//! them comes after each other one, on the container, on the person and on what belongs to both.
+
+use serde_json::{Map, Value};
+
+use super::resolve::{Op, emptied, fields};
+use super::{Act, Step};
+use crate::check::Cx;
+use crate::kinds::{KINDS, Kind, kind};
+use crate::seed::Rng;
+
+/// Bodies that are tried for an update before it is left out.
+const MOST_BODIES: usize = 12;
+
+/// A tour for each kind that belongs to a container and a person, where the server offers what it takes.
+pub(crate) fn tours(cx: &Cx) -> Vec<Vec<Step>> {
+    KINDS.iter().filter_map(|kind| tour(cx, *kind)).collect()
+}
+
+fn tour(cx: &Cx, member: Kind) -> Option<Vec<Step>> {
+    let declared = cx.declared();
+    let (container, person) = (kind(member.under.filter(|one| *one != "person")?)?, kind("person")?);
+    if container.under.is_some() || ![container, person].iter().all(|kind| declared.offers(kind.one, "create")) {
+        return None;
+    }
+    let rest = declared.offers(member.one, "create");
+    let helps = member.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
+    if !rest && !helps {
+        return None;
+    }
+    let mut tour = Tour { cx, rng: cx.rng(&format!("tour of {}", member.one)), steps: Vec::new(), helper: !rest };
+    let (who, under) = (tour.create(person), tour.create(container));
+    // One person may belong to a tag, a list or a question once.
+    let other = if matches!(member.one, "tagging" | "item" | "answer") { tour.create(person) } else { who };
+    // What needs the fewest records comes first, so that a case is as small as it can be.
+    for (kind, of) in [(person, who), (container, under)] {
+        tour.update(kind, of);
+        tour.empty(kind, of);
+    }
+    let first = tour.record(member, under, who);
+    tour.update(person, who);
+    tour.update(container, under);
+    // Where there are two ways to record it, the other one.
+    tour.helper = helps;
+    let second = tour.record(member, under, other);
+    tour.helper = !rest;
+    tour.update(member, first);
+    tour.empty(member, first);
+    tour.update(member, second);
+    tour.delete(member, first);
+    tour.update(container, under);
+    tour.update(person, who);
+    tour.update(member, second);
+    tour.delete(member, second);
+    tour.update(container, under);
+    if declared.offers(member.one, "delete") {
+        let third = tour.record(member, under, who);
+        tour.update(person, who);
+        tour.update(container, under);
+        tour.delete(member, third);
+        tour.delete(container, under);
+        tour.update(person, who);
+    }
+    Some(tour.steps)
+}
+
+struct Tour<'c> {
+    cx: &'c Cx,
+    rng: Rng,
+    steps: Vec<Step>,
+    /// Whether records are made by helpers alone.
+    helper: bool,
+}
+
+impl Tour<'_> {
+    fn then(&mut self, act: Act) -> usize {
+        let id = self.steps.len();
+        self.steps.push(Step { id, act });
+        id
+    }
+
+    fn body(&mut self, kind: Kind, most: usize) -> Value {
+        let value = u16::try_from(self.rng.below(usize::from(u16::MAX))).unwrap_or_default();
+        fields(self.cx, kind, Op { sort: 0, pick: 0, other: 0, value }, most)
+    }
+
+    fn create(&mut self, kind: Kind) -> usize {
+        let body = self.body(kind, 4);
+        self.then(Act::Create { kind, body })
+    }
+
+    fn record(&mut self, kind: Kind, container: usize, person: usize) -> usize {
+        let (body, helper) = (self.body(kind, 2), self.helper);
+        self.then(Act::Record { kind, container, person, body, helper })
+    }
+
+    fn update(&mut self, kind: Kind, of: usize) {
+        if let Some(body) = self.change(kind) {
+            self.then(Act::Update { of, body: Value::Object(body) });
+        }
+    }
+
+    /// An update that empties fields.
+    fn empty(&mut self, kind: Kind, of: usize) {
+        if let Some(body) = self.change(kind) {
+            let body = emptied(self.cx, kind, body);
+            if !body.is_empty() {
+                self.then(Act::Update { of, body: Value::Object(body) });
+            }
+        }
+    }
+
+    /// Some fields to change, if the kind can be updated and has such.
+    fn change(&mut self, kind: Kind) -> Option<Map<String, Value>> {
+        if !self.cx.declared().offers(kind.one, "update") {
+            return None;
+        }
+        let mut bodies = (0..MOST_BODIES).filter_map(|_| self.body(kind, 2).as_object().cloned());
+        bodies.find(|members| !members.is_empty())
+    }
+
+    fn delete(&mut self, kind: Kind, of: usize) {
+        if self.cx.declared().offers(kind.one, "delete") {
+            self.then(Act::Delete { of });
+        }
+    }
+}
