@@ -1,5 +1,10 @@
 //! A client of the `WebDriver` protocol, as much of it as the tests need: JSON over HTTP to chromedriver.
+//!
+//! No command races with the page: what it shows is looked at only when it stands, so nothing is found in a view that another
+//! one is about to replace. The explorer says so itself (`aria-busy`), from the moment in which a press has its effect.
 
+use std::error::Error;
+use std::fmt::{Display, Formatter};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,11 +13,41 @@ use serde_json::{Value, json};
 
 use crate::support::{Raw, TestResult};
 
-/// How long a page may take for what is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a page may take for what is waited for. It bounds what would never end, and nothing else.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long it is until the page is looked at again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Holds where a page stands: it is loaded, and nothing in it is busy.
+const STANDS: &str = "document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')";
+
+/// Errors that say that nothing was done to an element, because the page was not as it was when the element was found.
+const PASSING: &[&str] = &["stale element reference", "element click intercepted", "element not interactable"];
 
 /// What an element is called in answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// An error of the driver.
+#[derive(Debug)]
+struct Refused {
+    code: String,
+    message: String,
+}
+
+impl Display for Refused {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}: {}", self.code, self.message)
+    }
+}
+
+impl Error for Refused {}
+
+/// What is done to an element.
+enum Deed<'t> {
+    Click,
+    Write(&'t str),
+}
 
 /// A browser that is driven.
 pub(crate) struct Browser {
@@ -62,9 +97,14 @@ impl Browser {
             "browserName": "chrome",
             "goog:chromeOptions": { "args": options },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+            "timeouts": { "script": PATIENCE.as_millis() },
         } } });
         let made = browser.send("POST", "/session", &wanted).await?;
         made["sessionId"].as_str().ok_or("no session")?.clone_into(&mut browser.session);
+        // A browser as on a machine this many times slower, to look for races.
+        if let Some(rate) = std::env::var("SVC_BROWSER_SLOWER").ok().and_then(|rate| rate.parse::<f64>().ok()) {
+            browser.tool("Emulation.setCPUThrottlingRate", json!({ "rate": rate })).await?;
+        }
         Ok(browser)
     }
 
@@ -78,7 +118,8 @@ impl Browser {
         let answer = self.raw.answer().await?;
         let mut json: Value = serde_json::from_slice(&answer.body)?;
         if answer.status != 200 {
-            return Err(format!("{method} {path}: {}", json["value"]["message"]).into());
+            let code = json["value"]["error"].as_str().unwrap_or("no error code").to_owned();
+            return Err(Refused { code, message: format!("{method} {path}: {}", json["value"]["message"]) }.into());
         }
         Ok(json["value"].take())
     }
@@ -88,53 +129,99 @@ impl Browser {
         self.send("POST", &path, &body).await
     }
 
+    /// A command of the browser's own tools.
+    async fn tool(&mut self, command: &str, parameters: Value) -> TestResult {
+        self.command("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await?;
+        Ok(())
+    }
+
     /// Goes to an address.
     pub(crate) async fn open(&mut self, address: &str) -> TestResult {
         self.command("url", json!({ "url": address })).await?;
         Ok(())
     }
 
-    /// Makes the window as narrow as a telephone's.
-    pub(crate) async fn narrow(&mut self) -> TestResult {
-        let size = json!({ "width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true });
-        let command = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": size });
-        self.command("goog/cdp/execute", command).await?;
+    /// Goes elsewhere in the page that is open, as somebody who writes another address does; until the page has heard of it.
+    pub(crate) async fn turn(&mut self, step: &str) -> TestResult {
+        // The page listens already: it has begun with what is to be shown when this listener is told.
+        let script = format!("addEventListener('hashchange', () => arguments[0](), {{ once: true }}); {step}");
+        self.command("execute/async", json!({ "script": script, "args": [] })).await?;
         Ok(())
     }
 
-    /// What the body of a function gives in the page.
-    pub(crate) async fn run(&mut self, script: &str) -> TestResult<Value> {
-        self.command("execute/sync", json!({ "script": script, "args": [] })).await
+    /// Makes the window as narrow as a telephone's.
+    pub(crate) async fn narrow(&mut self) -> TestResult {
+        let size = json!({ "width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true });
+        self.tool("Emulation.setDeviceMetricsOverride", size).await
     }
 
-    /// Waits until an expression holds in the page; a failure tells what the page shows then.
-    pub(crate) async fn wait_for(&mut self, expression: &str) -> TestResult {
+    /// What the body of a function gives in the page, once that stands.
+    pub(crate) async fn run(&mut self, script: &str) -> TestResult<Value> {
+        let script = format!("return {STANDS} ? [(() => {{ {script} }})()] : null;");
         let end = Instant::now() + PATIENCE;
         loop {
-            if self.run(&format!("return Boolean({expression});")).await? == true {
-                return Ok(());
+            let mut seen = self.command("execute/sync", json!({ "script": script, "args": [] })).await?;
+            if let Some(value) = seen.get_mut(0) {
+                return Ok(value.take());
             }
             if Instant::now() > end {
-                let shown = self.run("return document.body.innerText;").await?;
-                return Err(format!("never: {expression}\n{}", shown.as_str().unwrap_or_default()).into());
+                return Err("the page is busy and never stands".into());
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// The element that an `XPath` leads to, once it is there.
-    async fn element(&mut self, path: &str) -> TestResult<String> {
+    /// Waits until the body of a function gives something in the page; a failure tells what the page shows then.
+    async fn wait(&mut self, script: &str) -> TestResult<Value> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let value = self.run(script).await?;
+            if !matches!(value, Value::Null | Value::Bool(false)) {
+                return Ok(value);
+            }
+            if Instant::now() > end {
+                return Err(format!("never: {script}\n{}", self.text().await?).into());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Waits until an expression holds in the page.
+    pub(crate) async fn wait_for(&mut self, expression: &str) -> TestResult {
+        self.wait(&format!("return Boolean({expression});")).await?;
+        Ok(())
+    }
+
+    /// Does something to the element that an `XPath` leads to, once it is there. Where the page changed between finding it and
+    /// doing it, it is found anew.
+    async fn act(&mut self, path: &str, deed: Deed<'_>) -> TestResult {
         let quoted = serde_json::to_string(path)?;
-        self.wait_for(&format!("document.evaluate({quoted}, document, null, 9, null).singleNodeValue")).await?;
-        let found = self.command("element", json!({ "using": "xpath", "value": path })).await?;
-        Ok(found[ELEMENT].as_str().ok_or("no element")?.to_owned())
+        let script = format!("return document.evaluate({quoted}, document, null, 9, null).singleNodeValue;");
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = self.wait(&script).await?;
+            let element = found[ELEMENT].as_str().ok_or("no element")?;
+            match self.act_on(element, &deed).await {
+                Err(error) if is_passing(error.as_ref()) && Instant::now() < end => tokio::time::sleep(PAUSE).await,
+                done => return done,
+            }
+        }
+    }
+
+    async fn act_on(&mut self, element: &str, deed: &Deed<'_>) -> TestResult {
+        match deed {
+            Deed::Click => self.command(&format!("element/{element}/click"), json!({})).await?,
+            Deed::Write(text) => {
+                self.command(&format!("element/{element}/clear"), json!({})).await?;
+                self.command(&format!("element/{element}/value"), json!({ "text": text })).await?
+            }
+        };
+        Ok(())
     }
 
     /// Clicks what an `XPath` leads to, as a mouse would.
     pub(crate) async fn click(&mut self, path: &str) -> TestResult {
-        let element = self.element(path).await?;
-        self.command(&format!("element/{element}/click"), json!({})).await?;
-        Ok(())
+        self.act(path, Deed::Click).await
     }
 
     /// Clicks the button with this text.
@@ -155,10 +242,7 @@ impl Browser {
 
     /// Puts a text into the field that an `XPath` leads to.
     pub(crate) async fn type_into(&mut self, path: &str, text: &str) -> TestResult {
-        let element = self.element(path).await?;
-        self.command(&format!("element/{element}/clear"), json!({})).await?;
-        self.command(&format!("element/{element}/value"), json!({ "text": text })).await?;
-        Ok(())
+        self.act(path, Deed::Write(text)).await
     }
 
     /// Chooses a value of the list with this label.
@@ -208,6 +292,11 @@ impl Browser {
         self.send("DELETE", &path, &Value::Null).await?;
         Ok(())
     }
+}
+
+/// Whether nothing was done, and may be done again.
+fn is_passing(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<Refused>().is_some_and(|refused| PASSING.contains(&refused.code.as_str()))
 }
 
 impl Drop for Browser {

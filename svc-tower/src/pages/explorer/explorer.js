@@ -20,6 +20,7 @@ const place = {
   resource: el("section", { "aria-label": "Resource" }),
   exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
 };
+const columns = el("div", { class: "columns" }, place.resource, place.exchange);
 
 /** Whether an address is one of this interface, also when its dots are resolved: no other is ever asked for. */
 function isOurs(address) {
@@ -47,7 +48,7 @@ function patternOf(template) {
 function show() {
   const keyForm = el(
     "form",
-    { class: "key", onsubmit: (event) => { event.preventDefault(); key = place.key.value.trim(); go(location.hash, true); } },
+    { class: "key", onsubmit: (event) => { event.preventDefault(); key = place.key.value.trim(); load(addressOf(location.hash)); } },
     el("label", { for: "key" }, "API key"),
     place.key,
     el("button", { type: "submit" }, "Use key"),
@@ -57,8 +58,22 @@ function show() {
     el("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); document.getElementById("main").focus(); } }, "Skip to the content"),
     el("header", {}, el("strong", {}, "Explorer"), el("a", { href: docs }, "Documentation"), keyForm),
     el("nav", { "aria-label": "Breadcrumbs" }, place.crumbs),
-    el("main", { id: "main", tabindex: "-1" }, place.said, el("div", { class: "columns" }, place.resource, place.exchange)),
+    el("main", { id: "main", tabindex: "-1" }, place.said, columns),
   );
+}
+
+let pending = 0;
+
+/** Does what takes its time; until all of that is done, what is shown is marked as busy. */
+async function during(work) {
+  pending += 1;
+  columns.setAttribute("aria-busy", "true");
+  try {
+    await work();
+  } finally {
+    pending -= 1;
+    if (pending === 0) columns.removeAttribute("aria-busy");
+  }
 }
 
 function crumbs(address) {
@@ -70,15 +85,25 @@ function crumbs(address) {
   }));
 }
 
-/** Goes to what a hash names; `again` even when it is there already. */
-function go(hash, again) {
-  if (location.hash !== hash && hash !== "") location.hash = hash;
-  else if (again) load(addressOf(location.hash));
+/** Goes to what a hash names; reads it anew when it is there already. */
+function go(hash) {
+  if (location.hash !== hash) history.pushState(null, "", hash);
+  load(addressOf(hash));
+}
+
+/** Links within the explorer begin at once, as its buttons do; with a key held they open elsewhere, as the browser does it. */
+function followed(event) {
+  const hash = event.target.closest("a")?.getAttribute("href") ?? "";
+  if (!hash.startsWith("#/") || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(hash);
 }
 
 let turn = 0;
 
-async function load(address) {
+const load = (address) => during(() => read(address));
+
+async function read(address) {
   turn += 1;
   const mine = turn;
   if (!isOurs(address)) {
@@ -123,7 +148,7 @@ function answered(done) {
   const copy = (name, write) => el("button", {
     type: "button",
     class: "small",
-    onclick: async () => {
+    onclick: () => during(async () => {
       out.textContent = write(done.request);
       out.hidden = false;
       try {
@@ -133,7 +158,7 @@ function answered(done) {
         place.said.textContent = "The browser keeps the clipboard closed: copy the text below.";
         getSelection().selectAllChildren(out);
       }
-    },
+    }),
   }, `Copy as ${name}`);
   const copies = el("div", { class: "copies" }, Object.entries(LANGUAGES).map(([name, write]) => copy(name, write)), out);
   fill(place.exchange, el("h2", {}, "Exchange"), exchange(done, copies));
@@ -223,8 +248,7 @@ function open(action, panel, json) {
   const method = action.method.toUpperCase();
   const form = schema ? forms.make(schema, method === "PUT" ? json : undefined) : null;
   const wrong = el("ul", { class: "errors", role: "alert", hidden: true });
-  const submit = async (event) => {
-    event.preventDefault();
+  const submit = async () => {
     const body = form ? toJson(method === "PUT" ? form.changes() : form.body()) : undefined;
     try {
       const done = await send({ method, address: action.address, body }, auth());
@@ -240,7 +264,7 @@ function open(action, panel, json) {
   const id = newId();
   fill(panel, el(
     "form",
-    { onsubmit: submit, "aria-labelledby": id, novalidate: true },
+    { onsubmit: (event) => { event.preventDefault(); during(submit); }, "aria-labelledby": id, novalidate: true },
     el("h3", { id }, request(action.about)),
     el("p", { class: "soft" }, el("code", {}, `${method} ${action.address}`)),
     form?.node,
@@ -273,7 +297,6 @@ function problemsOf(done) {
 }
 
 async function start() {
-  show();
   if (new URL(base).origin !== location.origin) {
     place.said.textContent = `This explorer reads what begins with ${base}. Open it under that address.`;
     return;
@@ -291,7 +314,9 @@ async function start() {
     return;
   }
   addEventListener("hashchange", () => load(addressOf(location.hash)));
+  addEventListener("click", followed);
   load(addressOf(location.hash));
 }
 
-start();
+show();
+during(start);
