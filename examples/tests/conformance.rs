@@ -85,7 +85,7 @@ async fn records(target: &dyn Target) -> u64 {
             request = request.header(format!("{prefix}-api-token"), "k-one-of-demo");
         }
         let request = request.body(Bytes::new()).expect("a request");
-        let answer = target.send(request, 8_000_000, Duration::from_secs(10)).await.expect("an answer");
+        let answer = target.send(request, 8_000_000, Duration::from_mins(1)).await.expect("an answer");
         serde_json::from_slice::<Value>(answer.body()).unwrap_or_default()
     };
     let entry = read(target.base()).await;

@@ -33,7 +33,7 @@ fn said<'a>(text: &'a str, word: &str) -> TestResult<&'a str> {
 async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
-    let program = Program::start(demo(&data).args(["--port", "0"]))?;
+    let program = Program::start(demo(&data).args(["--port", "0"]))?.loaded()?;
     let tokens: Vec<_> = program.said.split_whitespace().filter(|word| word.starts_with("svck_")).collect();
     assert!(tokens.len() >= 2 && program.said.contains("(demo, reads only)"), "{}", program.said);
     let mut client = Client::connect(program.address()?, Some(tokens[0])).await?;
@@ -56,7 +56,7 @@ async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestRes
     assert_eq!(status.code(), Some(0));
     assert!(rest.contains("loaded       5000 people"), "{rest}");
     // The keys are shown again, and the data is still there.
-    let program = Program::start(demo(&data).args(["--port", "0"]))?;
+    let program = Program::start(demo(&data).args(["--port", "0"]))?.loaded()?;
     for token in &first {
         assert!(program.said.contains(&**token), "{}", program.said);
     }
@@ -228,7 +228,7 @@ async fn a_load_that_was_cut_off_is_completed() -> TestResult {
     let mut whole = Program::demo(&folder.path().join("whole.db"), &arguments)?;
     for _ in 0..3 {
         // The banner comes before the data.
-        Program::demo(&data, &arguments)?.kill()?;
+        Program::loading_demo(&data, &arguments)?.kill()?;
     }
     let mut resumed = Program::demo(&data, &[])?;
     let (whole_data, resumed_data) = (contents(&whole).await?, contents(&resumed).await?);

@@ -113,7 +113,7 @@ async fn send(program: &Program, request: &Request) -> TestResult<Answer> {
 #[tokio::test]
 async fn the_journey_of_the_readme_goes_as_it_says() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let program = Program::start(demo(&folder.path().join("demo.db")).args(["--port", "0"]))?;
+    let program = Program::start(demo(&folder.path().join("demo.db")).args(["--port", "0"]))?.loaded()?;
     let key = program.said.split_whitespace().find(|word| word.starts_with("svck_")).ok_or("no key")?;
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
     let journey = journey(&readme, key)?;

@@ -20,9 +20,6 @@ use crate::{
 /// Longer than most, as its addresses stand on every page.
 pub(crate) const BASE: &str = "https://members.example.org/organisation/api/v1/";
 
-/// How often a request is sent that the demo puts off while its data load; it is held back for some seconds each time.
-const TRIES: usize = 20;
-
 /// A demo without people, a tenant for each reader, and the pages that its links lead to.
 pub(crate) struct Site {
     program: Program,
@@ -42,17 +39,7 @@ impl Site {
         let arguments = ["--people", "0", "--base-url", BASE, "--style", style, "--key", &keys];
         let program = Program::demo(&folder.path().join("pages.db"), &arguments)?;
         let mut client = Client::connect(program.address()?, None).await?;
-        let mut entry = client.send("GET", path(BASE)?, None).await?;
-        for _ in 1..TRIES {
-            if entry.status != 503 {
-                break;
-            }
-            // Such an answer ends its connection.
-            client = Client::connect(program.address()?, None).await?;
-            entry = client.send("GET", path(BASE)?, None).await?;
-        }
-        assert_eq!(entry.status, 200, "{}", entry.text());
-        let start = link(&serde_json::from_slice(&entry.body)?, "docs")?;
+        let start = link(&client.get(path(BASE)?).await?, "docs")?;
         let server = BASE.split_once("/organisation").ok_or("no path")?.0;
         let pages = walk(&mut client, server, &start).await?.into_iter();
         let name = |path: String| path.split_once("/docs/v1/").map_or(String::new(), |(_, name)| name.to_owned());
