@@ -146,19 +146,28 @@ impl Site<'_> {
     }
 
     fn fields(self, page: &DocPage) -> Markup {
+        // The body of a helper is sent and never read.
+        let is_read = page.fields.iter().any(|field| field.readable);
+        let about = if is_read {
+            "Each field, and whether this server sends and takes it"
+        } else {
+            "Each field, and whether this server takes it"
+        };
         html! {
             @if !page.fields.is_empty() {
                 section id="fields" {
                     h2 { (page.fields_title) }
                     div class="wide" tabindex="0" role="region" aria-label=(page.fields_title) {
                         table {
-                            caption { "Each field, and whether this server sends and takes it" }
+                            caption { (about) }
                             thead {
                                 tr {
-                                    @for head in ["Field", "Type", "Read", "Write", "Meaning"] { th scope="col" { (head) } }
+                                    @for head in ["Field", "Type"] { th scope="col" { (head) } }
+                                    @if is_read { th scope="col" { "Read" } }
+                                    @for head in ["Write", "Meaning"] { th scope="col" { (head) } }
                                 }
                             }
-                            tbody { @for field in &page.fields { (self.field(field)) } }
+                            tbody { @for field in &page.fields { (self.field(field, is_read)) } }
                         }
                     }
                 }
@@ -166,7 +175,7 @@ impl Site<'_> {
         }
     }
 
-    fn field(self, field: &DocField) -> Markup {
+    fn field(self, field: &DocField, is_read: bool) -> Markup {
         let write = match field {
             DocField { computed: true, .. } => "by the server",
             DocField { writable: false, .. } => "no",
@@ -183,7 +192,7 @@ impl Site<'_> {
                         code { (value) }
                     }
                 }
-                td { @if field.readable { "yes" } @else { "no" } }
+                @if is_read { td { @if field.readable { "yes" } @else { "no" } } }
                 td { (write) @if let Some(default) = field.default { ", else " (default) } }
                 td { (Prose(&field.text)) }
             }

@@ -183,6 +183,9 @@ async fn hal_18_helpers_show_their_bodies() {
     for expected in ["comments", "person", "add_tags", "with or without a key"] {
         assert!(signature.contains(expected), "{expected}");
     }
+    // What is only sent has no column for what is read.
+    let read = "<th scope=\"col\">Read</th>";
+    assert!(!signature.contains(read) && page(&service, "/docs/v1/signature").await.contains(read));
     let donation = page(&service, "/docs/v1/record_donation_helper").await;
     assert!(donation.contains(">svc:attendance</a>"), "HLP-13");
     let attendance = page(&service, "/docs/v1/attendance").await;
