@@ -81,7 +81,7 @@ impl Site<'_> {
         // The start page leads on before it shows anything.
         let is_start = page.subject == Subject::Start;
         html! {
-            h1 { (Prose(&page.title)) }
+            h1 { (title(&page.title)) }
             p class="summary" { (Prose(&page.summary)) }
             @for note in &page.notes { p { (Prose(note)) } }
             @if is_start {
@@ -294,6 +294,11 @@ fn facts_tables(tables: &[Facts]) -> Markup {
 }
 
 /// Code that can be scrolled with the keyboard.
+/// A title that may go on in another line within a long name.
+fn title(text: &str) -> Markup {
+    PreEscaped(Prose(text).render().into_string().replace('_', "_<wbr>"))
+}
+
 fn code_block(label: &str, language: &str, text: &str) -> Markup {
     html! { pre tabindex="0" role="region" aria-label=(label) { code class=(language) { (Verbatim(text)) } } }
 }

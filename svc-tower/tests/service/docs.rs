@@ -208,6 +208,11 @@ async fn ent_22_each_error_code_has_a_page() {
         let row = |name: &str| page.contains(&format!("<tr><th scope=\"row\">{name}</th><td>"));
         assert!(page.contains(&code.status().to_string()) && row("Cause") && row("Mend"), "{code}");
     }
+    // Each is shown as it comes: with the properties that it names, in a report where it is one of a part.
+    let invalid = page(&service, "/docs/v1/FIELD_INVALID").await;
+    assert!(invalid.contains("\"properties\": [\"gender\"]") && invalid.contains("\"svc:person\""), "{invalid}");
+    let unknown = page(&service, "/docs/v1/TAG_NAME_DOES_NOT_EXIST").await;
+    assert!(unknown.contains("\"non-atomic\"") && unknown.contains("\"svc:tagging\""), "{unknown}");
     assert!(page(&service, "/docs/v1/error").await.contains("resource_status"));
 }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     error::{Code, Problem},
     hal::{self, CollectionView, FailureView},
-    helper::HelperName,
+    helper::{EntryStatus, HelperName, RawOutcome},
     link::{Ref, Target},
     model::Kind,
     page::{Next, PageRequest, RawPage},
@@ -56,6 +56,20 @@ impl Examples<'_> {
             FailureView { kind, status: code.status(), problems: std::slice::from_ref(&problem), reference_code };
         let mut out = Vec::new();
         hal::failure(&self.api.hal(self.base), &view, &mut out);
+        read(&out)
+    }
+
+    /// The error object of a helper call that failed in one part, as it is without a key (ERR-31, HLP-07).
+    pub(in crate::export) fn report(&self, kind: Kind, code: Code, properties: &[&str]) -> Option<Json> {
+        let mut outcome = RawOutcome::default();
+        if code != Code::PersonRequired {
+            outcome.entry(Kind::Person, EntryStatus::Created);
+        }
+        outcome.entry(Kind::Signature, EntryStatus::Created);
+        outcome.entry(kind, EntryStatus::Failed(vec![Problem::between(code, properties, code.meaning())]));
+        let mut out = Vec::new();
+        let in_style = self.api.style_name() == "examples";
+        hal::non_atomic(&self.api.hal(self.base), &outcome, true, in_style, &mut out);
         read(&out)
     }
 

@@ -1,7 +1,7 @@
 //! The error object, and one page for each error code with its cause and how to mend it (Annex C, ERR-18 to ERR-28).
 
 use super::{DocPage, Docs, Entry, Facts, Listing, Subject, open};
-use crate::error::Code;
+use crate::{error::Code, model::Kind, read::Json};
 
 /// The page of the error object.
 pub(super) fn error_object(docs: &Docs<'_>) -> DocPage {
@@ -50,7 +50,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     let (cause, mend) = advice(code);
     let rows = [("Status", code.status().to_string()), ("Cause", cause.to_owned()), ("Mend", mend.to_owned())];
     page.facts.push(Facts { title: "Cause and mend", rows: rows.map(|(name, text)| (name.to_owned(), text)).into() });
-    page.example = docs.examples().failure(None, code, &[]);
+    page.example = example(docs, code);
     let topic = match code {
         Code::BodyTooLarge | Code::JsonInvalid | Code::PageInvalid | Code::RequestTimeout => Some("limits"),
         Code::KeyInvalid | Code::KeyNotAllowed => Some("authentication"),
@@ -64,6 +64,55 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     page.lists.push(Listing { title: "See also", entries });
     Some(page)
 }
+
+/// The error object in which a code comes: of a record, or of one part of a helper call, and with the properties at fault.
+fn example(docs: &Docs<'_>, code: Code) -> Option<Json> {
+    let in_parts = docs.api.behaviours().contains(&"helper.non_atomic");
+    let of_part = PARTS.iter().find(|(known, ..)| *known == code);
+    let of_record = RECORDS.iter().find(|(known, ..)| *known == code);
+    match (of_part, of_record) {
+        (Some((_, kind, property)), _) if in_parts => docs.examples().report(*kind, code, &[property]),
+        (Some((_, kind, property)), _) => docs.examples().failure(Some(*kind), code, &[property]),
+        (None, Some((_, kind, properties))) => docs.examples().failure(Some(*kind), code, properties),
+        (None, None) => docs.examples().failure(None, code, &[]),
+    }
+}
+
+/// Codes of records, each with a kind that it comes with and the properties that it names there.
+const RECORDS: &[(Code, Kind, &[&str])] = &[
+    (Code::FieldInvalid, Kind::Person, &["gender"]),
+    (Code::FieldRequired, Kind::Question, &["question_type"]),
+    (Code::PageInvalid, Kind::Person, &["page"]),
+    (Code::NameInUse, Kind::Tag, &["name"]),
+    (Code::IdentifierInUse, Kind::Person, &["identifiers[0]"]),
+    (Code::HasDependents, Kind::Petition, &[]),
+    (Code::MultiplePrimary, Kind::Person, &["email_addresses"]),
+    (Code::PersonNotFound, Kind::Signature, &["_links.person"]),
+    (Code::LinkNotFound, Kind::Answer, &["_links.question"]),
+    (Code::TicketLevelDoesNotExist, Kind::Attendance, &["tickets[0].title"]),
+    (Code::TicketLimitExceeded, Kind::Attendance, &["tickets"]),
+    (Code::TicketsNotAllowed, Kind::Attendance, &["tickets"]),
+    (Code::CapacityExceeded, Kind::Attendance, &["status"]),
+    (Code::StartDateAfterEndDate, Kind::Event, &["start_date", "end_date"]),
+    (Code::ParagraphCannotHaveResponses, Kind::Question, &["question_type", "responses"]),
+    (Code::ResponseKeyInvalid, Kind::Question, &["responses[0].key"]),
+    (Code::ResponseKeyNotUnique, Kind::Question, &["responses[2].key"]),
+    (Code::ResponseNameInvalid, Kind::Question, &["responses[0].name"]),
+    (Code::MessageNotScheduled, Kind::Message, &[]),
+];
+
+/// Codes of the action functions of a helper, each with the kind of the part that fails and the property that it names.
+const PARTS: &[(Code, Kind, &str)] = &[
+    (Code::PersonRequired, Kind::Tagging, "add_tags"),
+    (Code::TagNameDoesNotExist, Kind::Tagging, "add_tags"),
+    (Code::TagUriDoesNotExist, Kind::Tagging, "add_tags_uri"),
+    (Code::ListNameDoesNotExist, Kind::Item, "add_lists"),
+    (Code::ListUriDoesNotExist, Kind::Item, "add_lists_uri"),
+    (Code::QuestionDoesNotExist, Kind::Answer, "add_questions_responses_uri[0].question"),
+    (Code::ResponseKeyDoesNotExist, Kind::Answer, "add_questions_responses_uri[0].responses[0]"),
+    (Code::TooManyResponses, Kind::Answer, "add_questions_responses_uri[0].responses"),
+    (Code::NotSupported, Kind::Tagging, "add_tags"),
+];
 
 /// Why a code comes, and what a client does then.
 const ADVICE: &[(Code, &str, &str)] = &[

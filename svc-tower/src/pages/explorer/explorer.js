@@ -85,9 +85,10 @@ function crumbs(address) {
   }));
 }
 
-/** Goes to what a hash names; reads it anew when it is there already. */
+/** Goes to what a hash names, to its top; reads it anew when it is there already. */
 function go(hash) {
   if (location.hash !== hash) history.pushState(null, "", hash);
+  scrollTo(0, 0);
   load(addressOf(hash));
 }
 
@@ -281,7 +282,7 @@ function finished(done, action, panel) {
   const made = done.json?._links?.self?.href;
   const link = isOurs(made) ? el("a", { href: hashOf(made) }, `Open ${title(done.json)}`) : null;
   fill(panel, el("p", { class: "good", role: "status" }, `Done: ${done.status}. `, link));
-  if (action.method === "put") load(action.address);
+  if (action.method === "put") go(hashOf(action.address));
 }
 
 /** Everything that is wrong with a request, in any of the forms of the error object. */
