@@ -183,6 +183,10 @@ async fn hal_18_helpers_show_their_bodies() {
     for expected in ["comments", "person", "add_tags", "with or without a key"] {
         assert!(signature.contains(expected), "{expected}");
     }
+    // The whole of a body stands in its table: the person, the action, its functions.
+    for field in ["person", "comments", "add_tags"] {
+        assert!(signature.contains(&format!("<th scope=\"row\"><code>{field}</code></th>")), "{field}");
+    }
     // What is only sent has no column for what is read.
     let read = "<th scope=\"col\">Read</th>";
     assert!(!signature.contains(read) && page(&service, "/docs/v1/signature").await.contains(read));
@@ -197,7 +201,7 @@ async fn hal_18_helpers_show_their_bodies() {
             && schedule.contains("does not offer it")
     );
     let canvass = page(&service, "/docs/v1/record_canvas_helper").await;
-    assert!(canvass.contains("<code>canvass</code>: an object"));
+    assert!(canvass.contains("<th scope=\"row\"><code>canvass.contact_type</code></th>"));
 }
 
 #[tokio::test]

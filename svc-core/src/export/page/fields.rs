@@ -68,6 +68,18 @@ impl Docs<'_> {
         fields.map(|field| DocField { readable: false, ..field }).collect()
     }
 
+    /// The person in the body of a helper.
+    pub(super) fn person(&self, text: &str, required: bool) -> DocField {
+        DocField {
+            type_href: self.href("person"),
+            readable: false,
+            writable: true,
+            computed: false,
+            required,
+            ..self.plain("person", &self.api.dialect().relation("person"), text)
+        }
+    }
+
     /// A field that stands in no table.
     pub(super) fn plain(&self, name: &str, type_name: &str, text: &str) -> DocField {
         let page = type_name.trim_end_matches("[]");

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::{
-    DocLink, DocOperation, DocPage, Docs, Facts, Listing, Subject,
+    DocField, DocLink, DocOperation, DocPage, Docs, Facts, Listing, Subject,
     fields::{Access, set_by},
     open,
 };
@@ -218,14 +218,18 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
         }
         HelperName::PersonSignup => {}
         HelperName::RecordCanvass => {
-            page.notes.push("`canvass`: an object with the fields below.".to_owned());
-            page.fields = docs.sendable(records);
+            let of_canvass = |field: DocField| DocField { name: format!("canvass.{}", field.name), ..field };
+            page.fields = docs.sendable(records).into_iter().map(of_canvass).collect();
         }
         _ => page.fields = docs.sendable(records),
     }
     if helper.takes_person() {
-        let person = api.dialect().relation("person");
-        page.notes.push(format!("`person`: an object with the fields of `{person}`."));
+        let text = "Who does it, with the fields of a person; one who is known is found, another one is made";
+        page.fields.insert(0, docs.person(text, helper == HelperName::PersonSignup));
+    }
+    if helper.takes_functions() {
+        let functions = api.functions().iter().filter_map(|function| FunctionFields::FIELDS.field(function.as_str()));
+        page.fields.extend(functions.map(|field| docs.field(field, Access::TAKEN)));
     }
     if helper.takes_person() && helper != HelperName::PersonSignup {
         // The person is sent inline, the container stands in the address.
