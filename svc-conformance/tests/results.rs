@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const BEGIN: &str = "<!-- made from self-test.json -->\n";
 const END: &str = "<!-- end -->";
@@ -35,6 +35,9 @@ fn table(results: &Value) -> String {
         number(results, "servers"),
         of(results, "killed", "runs")
     );
+    let rows = results["seen"].as_object().map_or(0, serde_json::Map::len);
+    let unseen = results["unseen"].as_array().map_or(0, Vec::len);
+    let of_rows = format!("{rows} of {}", rows + unseen);
     let quick = of(results, "quick_killed", "quick_runs");
     let _ = writeln!(out, "| the same at `quick`, one seed | {} | {quick} |", number(results, "servers"));
     out.push_str("\n| Planted fault | Steps needed | Found | Steps of the longest case found |\n|---|---|---|---|\n");
@@ -44,7 +47,8 @@ fn table(results: &Value) -> String {
     }
     let _ = writeln!(
         out,
-        "\nOdd but conformant servers that were accused: {}, in {} runs.",
+        "\nMUST rows that a faulty server was seen to fail: {of_rows}. Odd but conformant servers that were accused: {}, in {} \
+         runs.",
         of(results, "accused", "odd"),
         number(results, "odd_runs")
     );
@@ -65,5 +69,28 @@ fn the_table_is_that_of_the_results_file() {
         fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).expect("the README can be written");
     } else {
         assert_eq!(shown, table, "run with UPDATE_README=1");
+    }
+}
+
+#[test]
+fn the_results_are_of_twenty_seeds_and_enough() {
+    let results =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test.json")).expect("the results");
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    let number = |name: &str| results[name].as_u64().unwrap_or_else(|| panic!("no {name}"));
+    assert_eq!((&results["intensity"], &results["seeds"]), (&json!("default"), &json!([0, 20])));
+    assert!(number("servers") >= 120 && number("runs") == 20 * number("servers"));
+    assert_eq!(number("killed"), number("runs"), "{}", results["survivors"]);
+    assert!(10 * number("quick_killed") >= 9 * number("quick_runs") && number("quick_runs") >= number("servers"));
+    assert!(number("odd") >= 27 && number("odd_runs") == 23 * number("odd"));
+    assert_eq!((number("accused"), number("broken")), (0, 0), "{}", results["accusations"]);
+    assert!(number("seconds") < 60 * 60);
+    assert_eq!(results["unseen"], json!([]));
+    let smallest = results["smallest"].as_array().expect("planted faults");
+    assert_eq!(smallest.len(), 5);
+    for one in smallest {
+        let steps = |name: &str| one[name].as_u64().unwrap_or_else(|| panic!("no {name}: {one}"));
+        assert_eq!((steps("seeds"), steps("found")), (20, 20), "{one}");
+        assert!(steps("longest") <= steps("shortest") + 1, "{one}");
     }
 }
