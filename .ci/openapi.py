@@ -30,7 +30,7 @@ def send(method, url, body=None):
     url = url if url.startswith("http") else BASE + url
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     headers = {"SVC-API-Token": KEY, "Content-Type": "application/json"}
-    return session.request(method, url, data=data, headers=headers, timeout=30)
+    return session.request(method, url, data=data, headers=headers, timeout=300)
 
 
 def made(path, body):
@@ -40,7 +40,7 @@ def made(path, body):
     return answer.json()["_links"]["self"]["href"]
 
 
-document = session.get(BASE + "/docs/openapi.json", timeout=30).json()
+document = session.get(BASE + "/docs/openapi.json", timeout=300).json()
 wrong = list(OpenAPIV31SpecValidator(document).iter_errors())
 assert not wrong, wrong[:3]
 print(f"the document is OpenAPI {document['openapi']}: {len(document['paths'])} paths, checked with its own meta-schema")

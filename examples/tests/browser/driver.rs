@@ -245,6 +245,14 @@ impl Browser {
         self.act(path, Deed::Write(text)).await
     }
 
+    /// Presses a key, wherever the focus is.
+    pub(crate) async fn key(&mut self, key: char) -> TestResult {
+        self.wait_for("true").await?;
+        let strokes = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+        self.command("actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": strokes }] })).await?;
+        Ok(())
+    }
+
     /// Chooses a value of the list with this label.
     pub(crate) async fn choose(&mut self, label: &str, value: &str) -> TestResult {
         self.click(&format!("//*[@id=//label[normalize-space()='{label}']/@for]/option[.='{value}']")).await
