@@ -1,6 +1,7 @@
 //! One transaction of the writer: its jobs, each undone alone when it fails, then COMMIT, then the answers.
 //!
-//! Jobs run without savepoints. When one fails after it has written, all of them are done again, each in a savepoint.
+//! Jobs run without savepoints. When one fails after it has written, all of them are done again, each in a savepoint. When
+//! one meets a damaged page, the others are done again without it.
 
 use std::any::Any;
 use std::ops::Deref;
@@ -156,7 +157,7 @@ struct Kept {
 enum Stop {
     /// Everything in it is lost.
     Lost(Trouble),
-    /// A job failed after it had written, and nothing but the end of the transaction undoes that.
+    /// A job failed after it had written, or met a damaged page, and nothing but the end of the transaction undoes that.
     Stained,
 }
 
@@ -259,24 +260,44 @@ impl Engine {
     }
 
     /// The jobs of a transaction that has begun, and its end.
-    pub(crate) fn carry_out(&mut self, batch: &mut [&mut dyn Task]) {
+    pub(crate) fn carry_out(&mut self, mut batch: &mut [&mut dyn Task]) {
         self.wary = self.wary.saturating_sub(1);
         let mut end = self.attempt(batch, self.wary > 0);
-        let mut tainted = batch.iter().any(|task| task.taints());
-        if let Err(Stop::Stained) = end {
+        // With savepoints only a tainted job ends it so, and each time there is one less.
+        while let Err(Stop::Stained) = end {
             self.wary = WARY;
+            self.roll_back();
+            batch = self.without_tainted(batch);
             let begun = self.begin_patiently().map_err(|error| Stop::Lost(Trouble::of(&error)));
             end = begun.and_then(|()| self.attempt(batch, true));
-            tainted = tainted || batch.iter().any(|task| task.taints());
         }
+        let tainted = batch.iter().any(|task| task.taints());
         match end.and_then(|kept| self.commit(kept, batch.len())) {
             Ok(hooks) => hooks.into_iter().for_each(run_hook),
             Err(Stop::Lost(trouble)) => refuse(batch, &trouble),
-            // Cannot be: with savepoints each job is undone alone.
+            // Cannot be: then it was done again.
             Err(Stop::Stained) => refuse(batch, &Trouble::Passing(SOON)),
         }
         self.roll_back();
-        if tainted && let Err(error) = self.connection.release_memory() {
+        if tainted {
+            self.forget_pages();
+        }
+    }
+
+    /// The jobs that are done again, in their order. One that met a damaged page is not: it keeps its error, and SQLite
+    /// would let nothing be committed beside it.
+    fn without_tainted<'a, 'b>(&self, batch: &'a mut [&'b mut dyn Task]) -> &'a mut [&'b mut dyn Task] {
+        batch.sort_by_key(|task| task.taints());
+        let sound = batch.partition_point(|task| !task.taints());
+        if sound < batch.len() {
+            self.forget_pages();
+        }
+        batch.get_mut(..sound).unwrap_or_default()
+    }
+
+    /// Empties the page cache, which may hold a damaged page.
+    fn forget_pages(&self) {
+        if let Err(error) = self.connection.release_memory() {
             tracing::error!(%error, "the writer's page cache cannot be emptied");
         }
     }
@@ -302,6 +323,9 @@ impl Engine {
             if keeps {
                 kept.any = true;
                 kept.hooks.extend(hooks);
+            } else if !is_alone && task.taints() {
+                // A statement that ends so may leave what it did half done, and counts no changes.
+                return Err(Stop::Stained);
             } else if savepoints {
                 self.execute("ROLLBACK TO job")?;
             } else if !is_alone && self.connection.total_changes() != before {

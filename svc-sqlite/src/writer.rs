@@ -85,8 +85,8 @@ impl Writer {
     ///
     /// What `work` wrote is undone, alone, when it returns an error or panics. It may share its transaction with other
     /// work before and after it, and sees what that wrote. It is done again when other work of its transaction has to be
-    /// undone. When `deadline` passes or the caller goes away before it has
-    /// begun, it is not begun; once begun it completes.
+    /// undone. When `deadline` passes or the caller goes away before it has begun, it is not begun; once begun it
+    /// completes.
     pub(crate) fn run<T, F>(
         &self,
         deadline: Option<Instant>,

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +31,32 @@ fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
 impl Bench {
     fn write<T: Send + 'static>(&self, work: impl Fn(&mut Job<'_>) -> Result<T> + Send + 'static) -> Result<T> {
         block_on(self.store.writer().run(None, work))
+    }
+
+    /// What works are answered that share one transaction: `gate` holds the one before it.
+    fn together<T: Send + 'static>(&self, gate: &Gate, works: Vec<Boxed<T>>) -> Vec<Result<T>> {
+        let mut first = Box::pin(self.store.writer().run(None, note("first")));
+        assert!(poll(&mut first).is_pending());
+        gate.waits.recv().unwrap();
+        let mut answers: Vec<_> = works.into_iter().map(|work| Box::pin(self.store.writer().run(None, work))).collect();
+        assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
+        gate.closed.store(false, Ordering::SeqCst);
+        gate.leave.send(()).unwrap();
+        block_on(first).unwrap();
+        answers.into_iter().map(block_on).collect()
+    }
+
+    /// The same file, opened again after something has happened to it.
+    fn reopened(self, options: impl FnOnce(Options) -> Options, meanwhile: impl FnOnce(&Path)) -> Self {
+        let Self { store, folder } = self;
+        let path = store.path().to_owned();
+        drop(store);
+        meanwhile(&path);
+        Self { store: Store::open(options(Options::new(path))).unwrap(), folder }
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.store.readers().with(|file| Ok(file.query_row(sql, (), |row| row.get(0))?)).unwrap()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -101,16 +128,7 @@ fn together<T: Send + 'static>(
 ) -> (Bench, Vec<Result<T>>) {
     let (gate, hold) = gate();
     let bench = bench(|start| options(start.inline_commit(false).before_commit(hold)));
-    let gate = gate.close();
-    let mut first = Box::pin(bench.store.writer().run(None, note("first")));
-    assert!(poll(&mut first).is_pending());
-    gate.waits.recv().unwrap();
-    let mut answers: Vec<_> = works.into_iter().map(|work| Box::pin(bench.store.writer().run(None, work))).collect();
-    assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
-    gate.closed.store(false, Ordering::SeqCst);
-    gate.leave.send(()).unwrap();
-    block_on(first).unwrap();
-    let answers = answers.into_iter().map(block_on).collect();
+    let answers = bench.together(&gate.close(), works);
     (bench, answers)
 }
 
@@ -328,6 +346,28 @@ fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
     assert_eq!(attempts(Some(true)), 3);
 }
 
+/// UND-36: what counts is the attempt that was committed: its answers and its hooks, also when the two end differently.
+#[test]
+fn the_last_attempt_is_the_one_that_counts() {
+    let hooked = Arc::new(Mutex::new(Vec::new()));
+    // Job `name` writes which of its attempts it is, and panics in attempt number `bug`.
+    let job = |name: &'static str, bug: i64| -> Boxed<i64> {
+        let (attempts, hooked) = (AtomicI64::new(0), Arc::clone(&hooked));
+        Box::new(move |job| {
+            let attempt = attempts.fetch_add(1, Ordering::SeqCst) + 1;
+            job.execute("INSERT INTO note (text) VALUES (?1)", [format!("{name} {attempt}")])?;
+            let hooked = Arc::clone(&hooked);
+            job.after_commit(move || hooked.lock().unwrap().push(format!("{name} {attempt}")));
+            assert_ne!(attempt, bug, "a bug");
+            Ok(attempt)
+        })
+    };
+    let (bench, answers) = together(|options| options, vec![job("a", 0), job("b", 2), job("c", 1)]);
+    assert!(matches!(answers.as_slice(), [Ok(2), Err(Error::Unexpected(_)), Ok(2)]), "{answers:?}");
+    assert_eq!(bench.notes(), ["a 2", "c 2", "first"]);
+    assert_eq!(*hooked.lock().unwrap(), ["a 2", "c 2"]);
+}
+
 /// UND-36: a full queue, a passed deadline and a caller that went away: refused, and never begun.
 #[test]
 fn what_cannot_be_done_in_time_is_not_begun() {
@@ -500,41 +540,4 @@ fn a_store_closes_inside_its_own_job() {
     drop(folder);
 }
 
-/// UND-36: a damaged page is 500 for whoever needs it and nobody else, and is forgotten when the disk answers rightly.
-#[test]
-fn a_corrupt_page_is_unexpected_and_recovers() {
-    use std::os::unix::fs::FileExt;
-
-    let bench = bench(|options| options);
-    bench.write(note("a")).unwrap();
-    let root: u64 = bench
-        .write(|job| {
-            Ok(job
-                .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'note'", (), |row| row.get::<_, u32>(0))?)
-        })
-        .unwrap()
-        .into();
-    let Bench { store, folder } = bench;
-    let path = store.path().to_owned();
-    drop(store);
-    let place = (root - 1) * 4096;
-    let mut sound = [0; 4096];
-    std::fs::File::open(&path).unwrap().read_exact_at(&mut sound, place).unwrap();
-    let damage = |page: &[u8; 4096]| {
-        std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all_at(page, place).unwrap();
-    };
-    damage(&[0xAA; 4096]);
-    let bench = Bench { store: Store::open(Options::new(&path)).unwrap(), folder };
-    let read = |bench: &Bench| {
-        bench.store.readers().with(|file| {
-            Ok(file.prepare_cached("SELECT count(*) FROM note")?.query_row((), |row| row.get::<_, i64>(0))?)
-        })
-    };
-    assert!(matches!(read(&bench), Err(Error::Unexpected(_))));
-    assert!(matches!(bench.write(note("b")), Err(Error::Unexpected(_))));
-    bench.write(|job| Ok(job.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
-    damage(&sound);
-    assert_eq!(read(&bench).unwrap(), 1);
-    bench.write(note("c")).unwrap();
-    assert_eq!(bench.notes(), ["a", "c"]);
-}
+mod damaged;

@@ -1,0 +1,150 @@
+//! Damaged pages: who needs one is 500, nobody else, and nothing half done is kept (UND-36).
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+
+use super::*;
+
+const PAGE: usize = 4096;
+
+impl Bench {
+    fn root(&self, name: &str) -> usize {
+        let page = self.number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{name}'"));
+        usize::try_from(page).unwrap()
+    }
+
+    /// The works share a transaction, on a file to which something has happened.
+    fn together_after<T: Send + 'static>(
+        self,
+        meanwhile: impl FnOnce(&Path),
+        works: Vec<Boxed<T>>,
+    ) -> (Self, Vec<Result<T>>) {
+        let (gate, hold) = gate();
+        let bench = self.reopened(|options| options.inline_commit(false).before_commit(hold), meanwhile);
+        let answers = bench.together(&gate.close(), works);
+        (bench, answers)
+    }
+}
+
+fn page(path: &Path, number: usize) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    bytes.chunks(PAGE).nth(number - 1).unwrap().to_vec()
+}
+
+/// Overwrites a page from a place in it on.
+fn overwrite(path: &Path, number: usize, place: usize, bytes: &[u8]) {
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(((number - 1) * PAGE + place) as u64)).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+fn spoil(path: &Path, number: usize) {
+    overwrite(path, number, 0, &[0xAA; PAGE]);
+}
+
+fn bench_with(schema: &'static str) -> Bench {
+    let bench = bench(|options| options);
+    bench.write(move |job| Ok(job.execute_batch(schema)?)).unwrap();
+    bench
+}
+
+fn sql(text: &'static str) -> Boxed<()> {
+    Box::new(move |job| {
+        job.execute(text, ())?;
+        Ok(())
+    })
+}
+
+/// UND-36: a damaged page is 500 for whoever needs it and nobody else, and is forgotten when the disk answers rightly.
+#[test]
+fn a_corrupt_page_is_unexpected_and_recovers() {
+    let bench = bench(|options| options);
+    bench.write(note("a")).unwrap();
+    let root = bench.root("note");
+    let mut sound = Vec::new();
+    let bench = bench.reopened(
+        |options| options,
+        |path| {
+            sound = page(path, root);
+            spoil(path, root);
+        },
+    );
+    let read = |bench: &Bench| {
+        bench.store.readers().with(|file| {
+            Ok(file.prepare_cached("SELECT count(*) FROM note")?.query_row((), |row| row.get::<_, i64>(0))?)
+        })
+    };
+    assert!(matches!(read(&bench), Err(Error::Unexpected(_))));
+    assert!(matches!(bench.write(note("b")), Err(Error::Unexpected(_))));
+    bench.write(|job| Ok(job.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
+    overwrite(bench.store.path(), root, 0, &sound);
+    assert_eq!(read(&bench).unwrap(), 1);
+    bench.write(note("c")).unwrap();
+    assert_eq!(bench.notes(), ["a", "c"]);
+}
+
+/// UND-36: jobs that meet a damaged page fail; the others of their transaction do not, with savepoints or without. The
+/// page is forgotten.
+#[test]
+fn a_damaged_page_is_no_trouble_of_others() {
+    // Makes that all jobs are done again, in savepoints.
+    let undone: Boxed<()> = Box::new(|job| note("undone")(job).and(Err(Error::NotFound)));
+    for before in [None, Some(undone)] {
+        let bench = bench_with("CREATE TABLE bad (a TEXT) STRICT");
+        let root = bench.root("bad");
+        let mut works: Vec<Boxed<()>> = before.into_iter().collect();
+        let undone = works.len();
+        works.extend([
+            Box::new(note("a")) as Boxed<()>,
+            Box::new(|job| Ok(job.query_row("SELECT count(*) FROM bad", (), |_| Ok(()))?)),
+            Box::new(note("b")),
+            sql("INSERT INTO bad VALUES ('x')"),
+            Box::new(note("c")),
+        ]);
+        let mut sound = Vec::new();
+        let damage = |path: &Path| {
+            sound = page(path, root);
+            spoil(path, root);
+        };
+        let (bench, answers) = bench.together_after(damage, works);
+        let kept = |answer: &Result<()>| match answer {
+            Ok(()) => true,
+            Err(Error::Unexpected(_)) => false,
+            Err(error) => panic!("{error:?}"),
+        };
+        let answers: Vec<bool> = answers[undone..].iter().map(kept).collect();
+        assert_eq!(answers, [true, false, true, false, true]);
+        assert_eq!(bench.notes(), ["a", "b", "c", "first"]);
+        overwrite(bench.store.path(), root, 0, &sound);
+        bench.write(sql("INSERT INTO bad VALUES ('y')")).unwrap();
+        assert_eq!(bench.number("SELECT count(*) FROM bad"), 1);
+    }
+}
+
+/// UND-36: a DELETE that meets an index without its entry fails; what it took from the other index is not committed with
+/// the other jobs of the transaction.
+#[test]
+fn what_failed_half_way_is_undone() {
+    for (damaged, sound) in [
+        ("half_a", "SELECT count(b) FROM half INDEXED BY half_b WHERE b >= ''"),
+        ("half_b", "SELECT count(a) FROM half INDEXED BY half_a WHERE a >= ''"),
+    ] {
+        let bench = bench_with(
+            "CREATE TABLE half (a TEXT, b TEXT) STRICT;
+             CREATE INDEX half_a ON half (a); CREATE INDEX half_b ON half (b);
+             INSERT INTO half VALUES ('value', 'value');",
+        );
+        let root = bench.root(damaged);
+        let damage = |path: &Path| {
+            let place = page(path, root).windows(5).position(|text| text == b"value").unwrap();
+            overwrite(path, root, place, b"eulav");
+        };
+        let works =
+            vec![Box::new(note("a")) as Boxed<()>, sql("DELETE FROM half WHERE rowid = 1"), Box::new(note("b"))];
+        let (bench, answers) = bench.together_after(damage, works);
+        assert!(matches!(answers.as_slice(), [Ok(()), Err(Error::Unexpected(_)), Ok(())]), "{damaged}: {answers:?}");
+        assert_eq!(bench.notes(), ["a", "b", "first"]);
+        assert_eq!(bench.number("SELECT count(*) FROM half NOT INDEXED"), 1, "{damaged}");
+        assert_eq!(bench.number(sound), 1, "{damaged}: the entry in the sound index");
+    }
+}
