@@ -59,6 +59,35 @@ async fn every_record_helper() {
     assert_eq!(server.total("people").await, 1, "HLP-23");
 }
 
+/// UND-39, HLP-23: a missing container is 404, whatever the call asks for and even where it asks for too much (ERR-38).
+#[tokio::test]
+async fn a_missing_container_comes_before_the_rules_on_the_call() {
+    for atomic in [false, true] {
+        let server = Server::with(|options| options, |api| api.atomic_helpers(atomic).functions([])).await;
+        for (container, helper) in [
+            ("petitions", "record_signature_helper"),
+            ("forms", "record_submission_helper"),
+            ("fundraising_pages", "record_donation_helper"),
+            ("events", "record_attendance_helper"),
+            ("advocacy_campaigns", "record_outreach_helper"),
+            ("people", "record_canvass_helper"),
+            ("messages", "schedule"),
+        ] {
+            let helper = format!("{container}/01980000-0000-7000-8000-000000000000/{helper}");
+            for body in [
+                json!({}),
+                json!({"person": ada(), "scheduled_start_date": "2030-01-01T00:00:00Z"}),
+                json!({"person": {"given_name": 7}}),
+                json!({"person": ada(), "add_tags": ["x"]}),
+                json!({"canvass": {}, "add_tags": ["x"]}),
+            ] {
+                let answer = server.post(&helper, body.clone()).await;
+                assert_eq!(answer.status, 404, "UND-39: atomic {atomic} {helper} {body}: {}", answer.json);
+            }
+        }
+    }
+}
+
 /// HLP-19 to HLP-21, HLP-04: sign-up matches by identifier, then by address, and merges.
 #[tokio::test]
 async fn sign_up_and_match() {

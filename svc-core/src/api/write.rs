@@ -153,9 +153,10 @@ impl Api {
             Err(stop) => return Ok(stop),
         };
         let (plan, problems) = self.plan(cx, helper, container, &body);
-        // A helper that finds its container itself does not see a call that is invalid (UND-39).
+        // A helper that finds its container itself does not see a call that is refused before (UND-39).
+        let is_refused = !problems.is_empty() || plan.atomic && !plan.functions.unsupported.is_empty();
         let finds_container = match self.inner.helpers.get(&helper) {
-            Some(Runner::Native(runner)) => problems.is_empty() && runner.finds_container(),
+            Some(Runner::Native(runner)) => !is_refused && runner.finds_container(),
             _ => false,
         };
         if let Some(container) = container
