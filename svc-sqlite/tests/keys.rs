@@ -207,6 +207,37 @@ async fn revocation_acts_at_once() {
     assert_eq!(store.read_mark("nothing").unwrap(), None);
 }
 
+/// UND-15: neither writes nor checks that go on at the same time keep a key in force, whichever store revokes it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn revocation_acts_at_once_under_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.db");
+    let store = Store::open(Options::new(&path)).unwrap();
+    let patience = std::time::Duration::from_mins(1);
+    let other = Store::open(Options::new(&path).beside_a_server().busy_timeout(patience)).unwrap();
+    let tenant = store.ensure_tenant("t").await.unwrap();
+    for round in 0..15 {
+        let key = store.create_key(&tenant, KeyOptions::default()).await.unwrap();
+        let mut load = tokio::task::JoinSet::new();
+        for caller in 0..4 {
+            let (store, token) = (store.clone(), key.token.clone());
+            load.spawn(async move {
+                for step in 0..10 {
+                    whose(&store, &token).await;
+                    store.mark(&format!("caller {caller}"), &step.to_string()).await.unwrap();
+                }
+            });
+        }
+        let admin = if round % 2 == 0 { &store } else { &other };
+        assert!(admin.revoke_key(&key.id).await.unwrap());
+        for _ in 0..20 {
+            assert!(whose(&store, &key.token).await.is_none(), "UND-15: round {round}");
+        }
+        load.join_all().await;
+        assert!(whose(&store, &key.token).await.is_none(), "UND-15: round {round}");
+    }
+}
+
 const TO_REVOKE: &str = "SVC_SQLITE_TEST_REVOKE";
 
 /// UND-15: when another process has revoked a key beside the server, its next check refuses it.
