@@ -169,7 +169,10 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
 
     /// Whether [`run`](Self::run) itself answers [`Error::NotFound`](crate::Error::NotFound) where there is no such
-    /// container (HLP-23). The library then does not ask [`Get`] for it before each call.
+    /// container (HLP-23). The library then asks [`Get`] for it only before calls that it refuses itself (UND-39).
+    ///
+    /// Even the 404 then needs what a write needs: a store that cannot write now, because another process holds its file,
+    /// answers 503 (UND-36).
     fn finds_container(&self) -> bool {
         false
     }

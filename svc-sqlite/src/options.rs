@@ -127,6 +127,8 @@ impl Options {
 
     /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`]. Its text is published by
     /// [`Store::register_all`](crate::Store::register_all).
+    ///
+    /// It must have no effects of its own: it is asked again when the transaction of a call is done again.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);

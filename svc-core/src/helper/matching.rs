@@ -22,6 +22,11 @@ pub enum MatchKey {
 }
 
 /// How it is decided whether a posted person is known already (HLP-04, HLP-05).
+///
+/// # Behaviour
+///
+/// - A method has no effects of its own and depends on its arguments only. It may be asked again for the same call: a
+///   store may do a transaction again.
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
     /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses behind each other
     /// decide together: the oldest person with any of them.
