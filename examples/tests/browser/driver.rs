@@ -101,9 +101,13 @@ impl Browser {
         } } });
         let made = browser.send("POST", "/session", &wanted).await?;
         made["sessionId"].as_str().ok_or("no session")?.clone_into(&mut browser.session);
-        // A browser as on a machine this many times slower, to look for races.
+        // A browser as on a machine this many times slower, and as far away, to look for races.
         if let Some(rate) = std::env::var("SVC_BROWSER_SLOWER").ok().and_then(|rate| rate.parse::<f64>().ok()) {
             browser.tool("Emulation.setCPUThrottlingRate", json!({ "rate": rate })).await?;
+            let far = json!({
+                "offline": false, "latency": rate * 50.0, "downloadThroughput": -1, "uploadThroughput": -1,
+            });
+            browser.tool("Network.emulateNetworkConditions", far).await?;
         }
         Ok(browser)
     }
