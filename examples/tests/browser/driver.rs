@@ -5,7 +5,8 @@
 
 use std::error::Error;
 use std::fmt::{Display, Formatter};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,7 @@ enum Deed<'t> {
 /// A browser that is driven.
 pub(crate) struct Browser {
     driver: Child,
+    port: u16,
     raw: Raw,
     session: String,
     /// The addresses that were asked for, as far as the log was read.
@@ -80,7 +82,7 @@ impl Browser {
         let raw = Raw::connect(([127, 0, 0, 1], port).into()).await?;
         let profile = tempfile::tempdir()?;
         let data = format!("--user-data-dir={}", profile.path().display());
-        let mut browser = Self { driver, raw, session: String::new(), seen: Vec::new(), _profile: profile };
+        let mut browser = Self { driver, port, raw, session: String::new(), seen: Vec::new(), _profile: profile };
         let options = [
             "--headless",
             "--no-sandbox",
@@ -298,10 +300,20 @@ impl Browser {
         Ok(requests.iter().filter_map(|request| request["postData"].as_str().map(str::to_owned)).collect())
     }
 
+    /// Ends the session on a connection of its own.
+    fn leave(&self) -> std::io::Result<()> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let head = format!("DELETE /session/{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", self.session);
+        stream.write_all(head.as_bytes())?;
+        stream.read(&mut [0]).map(drop)
+    }
+
     /// Ends the browser and its driver.
     pub(crate) async fn end(mut self) -> TestResult {
         let path = format!("/session/{}", self.session);
         self.send("DELETE", &path, &Value::Null).await?;
+        self.session.clear();
         Ok(())
     }
 }
@@ -313,7 +325,10 @@ fn is_passing(error: &(dyn Error + 'static)) -> bool {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver takes its browser along.
+        // A test that failed has left its session open: the browser ends with that, not with its driver.
+        if !self.session.is_empty() {
+            let _ = self.leave();
+        }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
