@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::catalogue::{Level, Row};
 use crate::check::{Cx, Intensity};
@@ -75,7 +77,16 @@ pub(crate) struct Run {
     pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
     /// When the next request may be sent, where there is a rate.
-    pub(crate) pace: Mutex<Option<Instant>>,
+    pub(crate) pace: Mutex<Pace>,
+}
+
+/// The turns of requests, where there is a rate.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    /// When the next request may be sent.
+    turn: Option<Instant>,
+    /// How long requests have waited for their turn so far.
+    waited: Duration,
 }
 
 impl Run {
@@ -110,11 +121,17 @@ impl Run {
         let now = Instant::now();
         let turn = {
             let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-            let turn = pace.unwrap_or(now).max(now);
-            *pace = turn.checked_add(gap);
+            let turn = pace.turn.unwrap_or(now).max(now);
+            pace.turn = turn.checked_add(gap);
+            pace.waited = pace.waited.saturating_add(turn.saturating_duration_since(now));
             turn
         };
-        tokio::time::sleep_until(turn.into()).await;
+        tokio::time::sleep_until(turn).await;
+    }
+
+    /// How long requests have waited for their turn so far: time that no check is charged with.
+    pub(crate) fn waited(&self) -> Duration {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner).waited
     }
 
     /// Notes which of several allowed forms the server uses.

@@ -4,8 +4,12 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::error::Elapsed;
 
 use crate::catalogue::{Catalogue, Row};
 use crate::check::{Check, Cx, Running, Stop};
@@ -192,7 +196,7 @@ fn applies(run: &Run, id: &str) -> bool {
 async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
     let cx = Cx::new(Arc::clone(run), check, number);
     let limit = run.settings.check_timeout;
-    let end = match tokio::time::timeout(limit, caught((check.run)(&cx))).await {
+    let end = match within(run, limit, caught((check.run)(&cx))).await {
         Ok(Ok(Ok(()) | Err(Stop::Failed))) => End::Done,
         Ok(Ok(Err(Stop::Inconclusive(reason)))) => End::Inconclusive(reason),
         Ok(Ok(Err(Stop::Disabled(reason)))) => End::Disabled(reason),
@@ -200,6 +204,22 @@ async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
         Err(_) => End::Inconclusive(format!("the check did not end within {limit:?}")),
     };
     (cx, end)
+}
+
+/// What a future gives within a time; what its requests wait for their turn at a rate is not counted.
+async fn within<T>(run: &Run, limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut future = pin!(future);
+    let mut charged = run.waited();
+    let mut left = limit;
+    loop {
+        let end = tokio::time::timeout(left, &mut future).await;
+        let waited = run.waited();
+        left = waited.saturating_sub(charged);
+        charged = waited;
+        if end.is_ok() || left.is_zero() {
+            return end;
+        }
+    }
 }
 
 /// A future whose panic is an outcome: an error of the suite must not end the run.
@@ -215,4 +235,53 @@ async fn caught(mut running: Running<'_>) -> Result<Result<(), Stop>, String> {
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "the check panicked".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::future::{pending, poll_fn};
+    use std::task::Poll;
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http::{Request, Response};
+    use http_body_util::Full;
+    use tower::service_fn;
+
+    use super::within;
+    use crate::run::Run;
+    use crate::suite::Suite;
+    use crate::target::InProcess;
+
+    async fn run(rate: f64) -> Run {
+        let declaration = crate::declared::read("declaration_version = 1").expect("a declaration");
+        let service = service_fn(|_: Request<Full<Bytes>>| async {
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::new(Bytes::from_static(b"{}"))))
+        });
+        Suite::new(InProcess::new(service)).declaration(declaration).rate(rate).prepare().await.expect("a run")
+    }
+
+    /// A low rate must not make a check end before it has seen what it looks for: what its requests wait for is not its time.
+    #[tokio::test]
+    async fn what_requests_wait_for_their_turn_is_not_charged() {
+        let run = run(0.01).await;
+        run.keep_pace().await;
+        assert_eq!(run.waited(), Duration::ZERO, "the first goes at once");
+        let mut polled = false;
+        let mut turn = std::pin::pin!(run.keep_pace());
+        // No time at all is left; the second request waits for its turn, and the check goes on afterwards.
+        let check = poll_fn(|context| {
+            let waits = turn.as_mut().poll(context).is_pending();
+            if std::mem::replace(&mut polled, true) {
+                return Poll::Ready(waits);
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        });
+        assert_eq!(within(&run, Duration::ZERO, check).await.ok(), Some(true));
+        assert!(run.waited() > Duration::from_secs(50), "{:?}", run.waited());
+        // What was waited for before is not given to a later one.
+        assert!(within(&run, Duration::ZERO, pending::<()>()).await.is_err());
+    }
 }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -214,9 +215,7 @@ impl Target for Remote {
     }
 
     fn is_local(&self) -> bool {
-        let host = address::authority(&self.base).unwrap_or_default();
-        let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-        host == "localhost" || host == "[::1]" || host.starts_with("127.")
+        is_local(address::authority(&self.base).unwrap_or_default())
     }
 
     async fn send(
@@ -240,6 +239,15 @@ impl Target for Remote {
     }
 }
 
+/// Whether an authority is this machine's own: `localhost`, or a loopback address. A name that only looks like one, such as
+/// `127.0.0.1.example.org`, is anybody's.
+fn is_local(authority: &str) -> bool {
+    let end = authority.rfind(':').filter(|at| authority.rfind(']').is_none_or(|bracket| bracket < *at));
+    let host = authority.get(..end.unwrap_or(authority.len())).unwrap_or_default();
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 impl From<Infallible> for TargetError {
     fn from(never: Infallible) -> Self {
         match never {}
@@ -261,4 +269,30 @@ fn with_slash(mut base: String) -> String {
         base.push('/');
     }
     base
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_local;
+
+    /// Only what is surely this machine is written to without leave.
+    #[test]
+    fn this_machine_is_told_from_others() {
+        for authority in ["localhost", "LocalHost:80", "127.0.0.1", "127.9.8.7:8080", "[::1]", "[::1]:8080"] {
+            assert!(is_local(authority), "{authority}");
+        }
+        for authority in [
+            "127.0.0.1.example.org",
+            "127.example.org:80",
+            "localhost.example.org",
+            "0.0.0.0:80",
+            "10.0.0.1",
+            "[::2]",
+            "[::1",
+            "crm.example.org",
+            "",
+        ] {
+            assert!(!is_local(authority), "{authority}");
+        }
+    }
 }

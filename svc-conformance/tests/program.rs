@@ -202,7 +202,7 @@ fn journal(folder: &Path) -> Option<PathBuf> {
 fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
     let (server, folder) = (Server::start(counts), folder());
     // What was there before, also with a marker that looks like one of the suite.
-    let people = server.collection("people");
+    let people = server.get(&server.base)["_links"]["svc:people"]["href"].as_str().expect("a link").to_owned();
     server.request("POST", &people, r#"{"given_name":"Ada"}"#);
     server.request("POST", &people, r#"{"given_name":"Grace","identifiers":["svc-conformance:other-run-0"]}"#);
     let before = server.records();

@@ -66,7 +66,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     let (outcome, reason) = match applies {
         Err(because) => (Outcome::NotApplicable, because.0),
         Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),
-        Ok(()) => observed(row, &all, ran),
+        Ok(()) => observed(run, row, &all, ran),
     };
     let judged = !matches!(outcome, Outcome::NotApplicable | Outcome::Disabled);
     let count = all.held.saturating_add(all.broke.len()).saturating_add(all.deviated.len());
@@ -87,7 +87,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     }
 }
 
-fn observed(row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
+fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
     let first = |findings: &[Finding]| findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
     if !all.broke.is_empty() {
         let outcome = if row.level == Level::Must { Outcome::Fail } else { Outcome::Warn };
@@ -109,11 +109,14 @@ fn observed(row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
     if all.held > 0 {
         return (Outcome::Pass, String::new());
     }
-    unobserved(row, &covering)
+    unobserved(run, row, &covering)
 }
 
 /// Why nothing was seen of a row that applies.
-fn unobserved(row: &Row, covering: &[&Ran]) -> (Outcome, String) {
+fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
+    let most = run.settings.records;
+    let spent = format!("came to its end without a look at this row; the budget of {most} records is spent");
+    let done = if run.journal.created() < most { "came to its end without a look at this row" } else { &spent };
     let mut reasons: BTreeMap<&str, &str> = BTreeMap::new();
     let mut disabled = 0_usize;
     for one in covering {
@@ -126,7 +129,7 @@ fn unobserved(row: &Row, covering: &[&Ran]) -> (Outcome, String) {
                 reasons.insert(one.check.id, reason);
             }
             End::Done => {
-                reasons.insert(one.check.id, "came to its end without a look at this row");
+                reasons.insert(one.check.id, done);
             }
         }
     }

@@ -36,12 +36,18 @@ impl Server {
 
     /// The second service with one change to its answers.
     pub(crate) fn start(change: Change) -> Self {
+        Self::with(change, |address| Options { base: format!("http://{address}/rest/"), ..Options::default() })
+    }
+
+    /// The second service with one change to its answers, set up for the address that it gets.
+    pub(crate) fn with(change: Change, options: impl FnOnce(SocketAddr) -> Options) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
         let address = listener.local_addr().expect("an address");
-        let base = format!("http://{address}/rest/");
-        let mirror = Mirror::new(Options { base: base.clone(), ..Options::default() });
+        let options = options(address);
+        let base = options.base.clone();
+        let mirror = Mirror::new(options);
         runtime.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let mirror = mirror.clone();
@@ -77,12 +83,6 @@ impl Server {
         stream.read_to_string(&mut text).expect("an answer");
         let (_, body) = text.split_once("\r\n\r\n").expect("a body");
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"))
-    }
-
-    /// The collection under a relation of the entry point.
-    pub(crate) fn collection(&self, many: &str) -> String {
-        let entry = self.get(&self.base);
-        entry["_links"][format!("svc:{many}")]["href"].as_str().expect("a link").to_owned()
     }
 
     /// How many records all collections of the entry point have.

@@ -1,0 +1,220 @@
+//! What the options of `run` do to a run, and what a report makes of what was found: the program against the second service.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use serde_json::{Value, json};
+use support::{Server, ended, program, run};
+use svc_conformance::Report;
+use svc_conformance::self_test::mirror::Options;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
+    response
+}
+
+fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    response.headers_mut().insert("content-type", "text/plain".parse().expect("a value"));
+    response
+}
+
+fn clean(folder: &Path) -> (i32, String) {
+    let journals = fs::read_dir(folder.join("out")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let journals: Vec<PathBuf> =
+        journals.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect();
+    assert_eq!(journals.len(), 1, "{journals:?}");
+    ended(&program(folder).args(["clean", "--key", "k-one"]).arg(&journals[0]).output().expect("the program"))
+}
+
+#[test]
+fn what_is_excepted_is_not_judged() {
+    let (server, folder) = (Server::start(plain_text), folder());
+    let only = ["--only", "HAL-03", "--only", "ENT-09"];
+    assert_eq!(run(folder.path(), &server.base, &only).0, 1);
+    let (code, said) = run(folder.path(), &server.base, &[&only[..], &["--except", "HAL-03"]].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("RESULT conformant: ") && !said.contains("HAL-03"), "{said}");
+}
+
+#[test]
+fn kept_records_stay_until_they_are_cleaned() {
+    let (server, folder) = (Server::good(), folder());
+    let before = server.records();
+    let (code, said) = run(folder.path(), &server.base, &["--only", "RES-share_page-01", "--keep"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("clean-up was turned off") && said.contains("svc-conformance clean "), "{said}");
+    assert!(server.records() > before);
+    let (code, said) = clean(folder.path());
+    assert_eq!((code, server.records()), (0, before), "{said}");
+}
+
+/// Also the exit code of a run in which a row that applies was not decided.
+#[test]
+fn exit_code_3_where_the_budget_of_records_is_spent() {
+    let (server, folder) = (Server::good(), folder());
+    let before = server.records();
+    let arguments = ["--only", "typ/*", "--max-records", "4", "--keep"];
+    let (code, said) = run(folder.path(), &server.base, &arguments);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("the budget of 4 records is spent") && said.contains("RESULT undecided"), "{said}");
+    assert_eq!(server.records(), before + 4, "{said}");
+}
+
+#[test]
+fn prefix_and_key_header_of_the_command_line_go_before_those_of_the_declaration() {
+    let folder = folder();
+    let server = Server::with(as_it_is, |address| Options {
+        base: format!("http://{address}/rest/"),
+        prefix: "osdi".to_owned(),
+        key_header: "OSDI-API-Token".to_owned(),
+        ..Options::default()
+    });
+    let entry = server.get(&server.base);
+    let mut declared = server.get(entry["_links"]["osdi:capabilities"]["href"].as_str().expect("a link"));
+    declared["dialect"]["prefix"] = json!("svc");
+    declared["dialect"]["key_header"] = json!("SVC-API-Token");
+    fs::write(folder.path().join("declared.json"), declared.to_string()).expect("written");
+    let arguments = ["--declaration", "declared.json", "--only", "ENT-09", "--only", "RES-share_page-01"];
+    let (code, said) = run(folder.path(), &server.base, &arguments);
+    assert_ne!(code, 0, "{said}");
+    let named = ["--prefix", "osdi", "--key-header", "OSDI-API-Token"];
+    let (code, said) = run(folder.path(), &server.base, &[&arguments[..], &named].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("declaration: read from a file"), "{said}");
+}
+
+#[test]
+fn another_machine_is_only_read_until_writes_are_allowed() {
+    let folder = folder();
+    // This address leads to this machine, and does not say so.
+    let server = Server::with(as_it_is, |address| Options {
+        base: format!("http://0.0.0.0:{}/rest/", address.port()),
+        ..Options::default()
+    });
+    let before = server.records();
+    let arguments = ["--only", "ENT-09", "--only", "typ/person", "--keep"];
+    let (code, said) = run(folder.path(), &server.base, &arguments);
+    assert_eq!((code, server.records()), (0, before), "{said}");
+    let report = |arguments: &[&str]| {
+        let (_, said) = run(folder.path(), &server.base, &[arguments, &["--report", "json=-"]].concat());
+        serde_json::from_str::<Report>(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+    };
+    let read = report(&arguments[..4]);
+    let end =
+        |report: &Report| report.checks.iter().find(|check| check.id == "typ/person").map(|check| check.end.clone());
+    assert_eq!(end(&read).as_deref(), Some("disabled: writes are not allowed on this target"));
+    let written = report(&[&arguments[..4], &["--allow-writes"]].concat());
+    assert_eq!(end(&written).as_deref(), Some("done"));
+    assert!(written.clean_up.created > 0 && written.clean_up.left.is_empty(), "{written}");
+    assert_eq!(server.records(), before);
+}
+
+/// Side effects wait for their option also on this machine.
+#[test]
+fn nothing_is_scheduled_until_side_effects_are_allowed() {
+    let (server, folder) = (Server::good(), folder());
+    let arguments = ["--only", "sch/schedule-and-cancel"];
+    let (code, said) = run(folder.path(), &server.base, &arguments);
+    assert_eq!(code, 3, "{said}");
+    let (code, said) = run(folder.path(), &server.base, &[&arguments[..], &["--allow-side-effects"]].concat());
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn exit_code_1_where_the_profile_needs_more_than_is_declared() {
+    let folder = folder();
+    let server = Server::with(as_it_is, |address| Options {
+        base: format!("http://{address}/rest/"),
+        read_only: true,
+        ..Options::default()
+    });
+    let arguments = ["--only", "ENT-09", "--profile"];
+    let (code, said) = run(folder.path(), &server.base, &[&arguments[..], &["read-only"]].concat());
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = run(folder.path(), &server.base, &[&arguments[..], &["actions"]].concat());
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("PROFILE actions needs a way to create a person"), "{said}");
+}
+
+/// Which exit code and which words a report has for what was found; the worst comes first.
+#[test]
+fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
+    let (server, folder) = (Server::good(), folder());
+    let (code, said) =
+        run(folder.path(), &server.base, &["--only", "ENT-01", "--only", "ENT-09", "--report", "json=-"]);
+    assert_eq!(code, 0, "{said}");
+    let good: Value = serde_json::from_str(&said).expect("JSON");
+    // Rows, and what else is changed in the report: members of `clean_up`, or lists.
+    let ended = |rows: &[(&str, &str)], changes: &[(&str, Value)]| {
+        let mut report = good.clone();
+        for row in report["rows"].as_array_mut().expect("rows") {
+            if let Some((_, outcome)) = rows.iter().find(|(id, _)| row["id"] == *id) {
+                row["outcome"] = json!(outcome);
+            }
+        }
+        for (pointer, value) in changes {
+            *report.pointer_mut(pointer).expect("a member") = value.clone();
+        }
+        let report: Report = serde_json::from_value(report).expect("a report");
+        (report.exit_code(), report.verdict())
+    };
+    let left = ("/clean_up/failed", json!(true));
+    let waiver = ("/broken_waivers", json!(["ENT-09: the waiver expired on 2020-01-01"]));
+    let lack = ("/profile_lacks", json!(["full needs a collection or a helper; the declaration has none"]));
+    assert_eq!(ended(&[], &[]), (0, "conformant"));
+    assert_eq!(ended(&[("ENT-01", "waived")], &[]), (0, "conformant with deviations"));
+    assert_eq!(ended(&[("ENT-01", "warn")], &[]), (0, "conformant"));
+    assert_eq!(ended(&[], std::slice::from_ref(&left)), (6, "conformant"));
+    assert_eq!(ended(&[("ENT-01", "inconclusive")], std::slice::from_ref(&left)), (3, "undecided"));
+    assert_eq!(ended(&[("ENT-01", "disabled"), ("ENT-09", "not_applicable")], &[]), (3, "undecided"));
+    assert_eq!(ended(&[("UND-40", "inconclusive")], &[]), (0, "conformant"), "only MUST rows have to be decided");
+    assert_eq!(ended(&[("ENT-01", "error"), ("ENT-09", "inconclusive")], &[]), (5, "undecided"));
+    assert_eq!(ended(&[("ENT-01", "fail"), ("ENT-09", "error")], &[left]), (1, "not conformant"));
+    assert_eq!(ended(&[], &[waiver]), (1, "not conformant"));
+    assert_eq!(ended(&[], &[lack]), (1, "not conformant"));
+}
+
+/// Records that the server which counts them has made.
+static CREATED: Mutex<usize> = Mutex::new(0);
+static CREATES: Condvar = Condvar::new();
+
+fn counts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
+    if request.method() == Method::POST && response.status().is_success() {
+        *CREATED.lock().expect("a number") += 1;
+        CREATES.notify_all();
+    }
+    response
+}
+
+#[cfg(unix)]
+#[test]
+fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
+    let (server, folder) = (Server::start(counts), folder());
+    let before = server.records();
+    let child = program(folder.path())
+        .args(["run", &server.base, "--key", "k-one", "--quiet", "--rate", "300/s", "--only", "typ/*"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let reached =
+        CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_mins(1), |created| *created < 3);
+    assert!(!reached.expect("a number").1.timed_out(), "the run creates three records");
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let (code, said) = ended(&child.wait_with_output().expect("ended"));
+    assert_eq!(code, 5, "{said}");
+    assert!(said.contains("interrupted; what it created is removed by: svc-conformance clean out"), "{said}");
+    let (code, said) = clean(folder.path());
+    assert_eq!((code, server.records()), (0, before), "{said}");
+}
