@@ -59,8 +59,10 @@ impl Selection {
     }
 }
 
+/// Whether a pattern means a row: by its id, its area, or the area under which reports count it (`RES` of `RES-person`).
 fn is_row(pattern: &str, row: &Row) -> bool {
-    matches(pattern, &row.id) || matches(pattern, row.area())
+    let whole = row.area().split('-').next().unwrap_or_default();
+    [row.id.as_str(), row.area(), whole].into_iter().any(|name| matches(pattern, name))
 }
 
 /// Whether a pattern with `*` for any characters means a name; letters match without case.

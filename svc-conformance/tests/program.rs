@@ -239,6 +239,8 @@ fn rows_and_checks_are_listed_and_explained() {
     };
     assert_eq!(said(&["list"]).lines().count(), 621);
     assert_eq!(said(&["list", "COL-2*"]).lines().count(), 10);
+    // An area as reports name it, and one of its parts.
+    assert_eq!(["RES", "RES-person"].map(|area| said(&["list", area]).lines().count()), [351, 49]);
     assert!(said(&["list", "--checks", "ENT-02"]).starts_with("ent/document"));
     assert!(said(&["explain", "ent-02"]).contains("check              ent/document"));
     assert!(said(&["explain", "ent/document"]).contains("ENT-02 MUST"));
