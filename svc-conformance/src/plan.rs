@@ -13,6 +13,9 @@ use crate::report::shown;
 /// alone with `--only`; one file after the other.
 const COSTS: &str = include_str!("../costs.csv");
 
+/// Requests of clean-up for each record, measured as those of the checks: it is searched for, read once more, and deleted.
+const REMOVAL: usize = 6;
+
 /// What a run would look at and send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -23,8 +26,10 @@ pub struct Plan {
     pub rows: usize,
     /// Every check, in the order of the run.
     pub checks: Vec<Planned>,
-    /// Requests of the run, about.
+    /// Requests of the checks, about.
     pub requests: usize,
+    /// Requests that find and remove what was created, about.
+    pub clean_up: usize,
     /// Records that it creates, about.
     pub records: usize,
 }
@@ -71,7 +76,8 @@ impl Plan {
         let runs = || checks.iter().filter(|check| check.left_out.is_none());
         let requests = runs().filter_map(|check| check.requests).fold(0, usize::saturating_add);
         let records = runs().filter_map(|check| check.records).fold(0, usize::saturating_add);
-        Self { target: target.to_owned(), rows, requests, records, checks }
+        let clean_up = records.saturating_mul(REMOVAL);
+        Self { target: target.to_owned(), rows, requests, clean_up, records, checks }
     }
 }
 
@@ -114,7 +120,8 @@ impl fmt::Display for Plan {
         for check in left_out {
             writeln!(f, " {:<36} {}", check.id, shown(check.left_out.as_deref().unwrap_or_default(), 200))?;
         }
-        write!(f, "\nabout {} requests, {} records", self.requests, self.records)
+        let Self { requests, records, clean_up, .. } = self;
+        write!(f, "\nabout {requests} requests, {records} records, and {clean_up} requests to find and remove them")
     }
 }
 

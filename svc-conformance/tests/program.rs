@@ -255,5 +255,6 @@ fn a_plan_sends_nothing_that_writes() {
     let (code, said) = ended(&plan);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("ent/document") && said.contains("about ") && !said.contains("? requests"), "{said}");
+    assert!(said.trim_end().ends_with(" requests to find and remove them"), "{said}");
     assert_eq!(server.records(), before);
 }
