@@ -17,6 +17,8 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// The beginning of the body for messages; without keys.
+    pub(crate) shown: String,
     /// `Null` unless the body is JSON.
     pub(crate) json: Value,
     pub(crate) prefix: String,
@@ -96,8 +98,7 @@ impl Answer {
 
 impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text: String = self.text().chars().take(600).collect();
-        write!(f, "{} -> {} {text}", self.request, self.status)
+        write!(f, "{} -> {} {}", self.request, self.status, self.shown)
     }
 }
 

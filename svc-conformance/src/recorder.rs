@@ -139,7 +139,7 @@ impl Recorder {
             Ok(response) => Ok(Answered {
                 status: response.status().as_u16(),
                 headers: headers(response.headers()),
-                body: self.redacted(&text(response.body())),
+                body: self.body(response.body()),
             }),
             Err(error) => Err(self.redacted(&error.to_string())),
         };
@@ -151,7 +151,7 @@ impl Recorder {
             method: request.method().to_string(),
             url: self.redacted(&request.uri().to_string()),
             headers: headers(request.headers()),
-            body: self.redacted(&text(request.body())),
+            body: self.body(request.body()),
             answer,
             micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         });
@@ -176,7 +176,15 @@ impl Recorder {
         }
     }
 
-    fn redacted(&self, text: &str) -> String {
+    /// A body as it is kept. Keys are taken out of the whole of it, and then it is cut: no part of a key is left at its end.
+    fn body(&self, body: &[u8]) -> String {
+        let mut text = self.redacted(&String::from_utf8_lossy(body));
+        text.truncate(text.floor_char_boundary(KEPT));
+        text
+    }
+
+    /// Text with every key replaced by its name.
+    pub(crate) fn redacted(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, name) in &self.secrets {
             if text.contains(secret.as_str()) {
@@ -191,7 +199,45 @@ impl Recorder {
     }
 }
 
-fn text(body: &Bytes) -> String {
-    let cut = body.get(..KEPT.min(body.len())).unwrap_or_default();
-    String::from_utf8_lossy(cut).into_owned()
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http::{Request, Response};
+
+    use super::{KEPT, Recorder};
+
+    const KEY: &str = "k-0123456789-abcdefghij";
+
+    fn kept(recorder: &Recorder, sent: &str, answered: &str) -> (String, String) {
+        let request = Request::new(Bytes::from(sent.to_owned()));
+        let answer = Ok(Response::new(Bytes::from(answered.to_owned())));
+        let exchange = recorder.record("a/check", &request, &answer, Duration::ZERO);
+        (exchange.body.clone(), exchange.answer.as_ref().expect("an answer").body.clone())
+    }
+
+    /// Wherever a recorded body ends: no beginning of a key is left, and no more than 64 KiB.
+    #[test]
+    fn a_key_across_the_end_of_what_is_kept_leaves_nothing_of_it() {
+        let recorder = Recorder::new(vec![(KEY.to_owned(), "<key>".to_owned())]);
+        for before in KEPT - KEY.len() - 2..KEPT + KEY.len() {
+            // A key before it makes what follows move forward: the end of what is read must not be a part of a key either.
+            for first in ["", KEY] {
+                let body = format!("{first}{}{KEY}{}", "x".repeat(before), "y".repeat(99));
+                let (sent, answered) = kept(&recorder, &body, &body);
+                let whole = body.replace(KEY, "<key>");
+                assert_eq!(sent.as_str(), &whole[..KEPT], "{before}");
+                assert_eq!(sent, answered);
+            }
+        }
+    }
+
+    /// A body that is cut within a character, or that is no text, is kept as far as it goes.
+    #[test]
+    fn a_body_is_cut_between_characters() {
+        let recorder = Recorder::new(Vec::new());
+        let (sent, answered) = kept(&recorder, &format!("x{}", "é".repeat(KEPT)), "short");
+        assert_eq!((sent.len(), answered.as_str()), (KEPT - 1, "short"));
+    }
 }

@@ -16,6 +16,8 @@ use crate::target::TargetError;
 
 /// Pages that a walk reads at most.
 const MOST_PAGES: usize = 400;
+/// Characters of an answer's body that messages show.
+const SHOWN: usize = 600;
 /// How often a request is sent again after 429 or 503 with `Retry-After`.
 pub(crate) const MOST_RETRIES: usize = 4;
 
@@ -102,7 +104,10 @@ impl Client<'_> {
         };
         let sent_body = body.unwrap_or_default();
         let (parts, body) = response.into_parts();
+        let shown =
+            exchange.answer.as_ref().map(|answer| answer.body.chars().take(SHOWN).collect()).unwrap_or_default();
         let answer = Answer {
+            shown,
             method: method.clone(),
             url: url.to_owned(),
             request: exchange.line(),

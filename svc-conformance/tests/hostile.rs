@@ -38,7 +38,7 @@ where
 {
     Suite::new(InProcess::new(service))
         .declaration(declaration())
-        .keys(Keys::primary("k"))
+        .keys(Keys::primary("k-one"))
         .timeout(Duration::from_millis(200))
         .stop_at_failure(Vec::<String>::new())
         .run()
@@ -124,7 +124,7 @@ async fn a_target_that_asks_to_wait_is_waited_for() {
     });
     let waited = Arc::clone(&waits);
     let target = InProcess::new(service).on_wait(move |duration| waited.lock().expect("waits").push(duration));
-    let suite = Suite::new(target).declaration(declaration()).keys(Keys::primary("k")).only(["ENT-01"]);
+    let suite = Suite::new(target).declaration(declaration()).keys(Keys::primary("k-one")).only(["ENT-01"]);
     let report = suite.run().await.expect("a report");
     // Each request was put off once, and nobody holds it against the server.
     assert_eq!(report.row("ENT-01").map(|row| row.outcome), Some(Outcome::Pass), "{report}");

@@ -62,7 +62,7 @@ const LONG: Duration = Duration::from_mins(1);
 
 async fn run(answer: Answer, timeout: Duration) -> Report {
     let target = Remote::new(format!("http://{}/", start(answer))).expect("an address");
-    let suite = Suite::new(target).declaration(declaration()).keys(Keys::primary("k"));
+    let suite = Suite::new(target).declaration(declaration()).keys(Keys::primary("k-one"));
     let suite = suite.timeout(timeout).stop_at_failure(Vec::<String>::new());
     suite.run().await.expect("a report")
 }

@@ -106,6 +106,26 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     assert!(said.contains("worse  HAL-03: pass -> fail"), "{said}");
 }
 
+/// The key of a request where other servers have a document, so that what messages show of it ends within the key.
+fn sends_the_key_back(request: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    if let Some(key) = request.headers().get("svc-api-token") {
+        let key = key.to_str().expect("text");
+        *response.body_mut() = format!("{key} {}{key}", "x".repeat(600 - 2 * key.len())).into();
+    }
+    response
+}
+
+#[test]
+fn a_key_that_a_server_sends_back_is_in_no_report() {
+    let (server, folder) = (Server::start(sends_the_key_back), folder());
+    let (code, said) = run(folder.path(), &server.base, &["--only", "ENT-01", "--report", "json=report.json"]);
+    assert_eq!(code, 1, "{said}");
+    for shown in [said, text(&folder.path().join("report.json")), text(&folder.path().join("out/ENT-01.sh"))] {
+        assert!(!shown.contains("k-"), "{shown}");
+    }
+    assert!(text(&folder.path().join("report.json")).contains("xxx"));
+}
+
 #[test]
 fn exit_code_1_for_waivers_that_do_not_hold_and_0_for_those_that_do() {
     let (server, folder) = (Server::start(plain_text), folder());
