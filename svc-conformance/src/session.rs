@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use chrono::{NaiveDateTime, Utc};
+use http::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Method, Request};
 use serde_json::{Value, json};
 
@@ -244,11 +245,60 @@ impl Client<'_> {
     }
 }
 
-/// How long the target asks to wait; only 429 and 503 do.
+/// How long the target asks to wait, in seconds or until a date; only 429 and 503 do.
 pub(crate) fn waiting(status: u16, headers: &HeaderMap) -> Option<Duration> {
     if !matches!(status, 429 | 503) {
         return None;
     }
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<u64>().ok()?;
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let asked = text(RETRY_AFTER)?;
+    let seconds = asked.parse::<u64>().ok().or_else(|| {
+        // The target's own clock tells how long it is until its date; a date that is past is none to wait for.
+        let now = text(DATE).and_then(date).unwrap_or_else(|| Utc::now().naive_utc());
+        Some(u64::try_from(date(asked)?.signed_duration_since(now).num_seconds()).unwrap_or(0))
+    })?;
     Some(Duration::from_secs(seconds.clamp(1, 30)))
+}
+
+/// A date of HTTP in each of its three forms (RFC 9110, section 5.6.7).
+fn date(text: &str) -> Option<NaiveDateTime> {
+    let forms = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
+    forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::HeaderMap;
+
+    use super::waiting;
+
+    /// What a 503 with these headers asks for, in seconds.
+    fn asked(headers: &[(&'static str, &str)]) -> Option<u64> {
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")))
+            .collect();
+        waiting(503, &headers).map(|wait: Duration| wait.as_secs())
+    }
+
+    /// A delay or a date in any form of RFC 9110 (section 5.6.7), which counts from the answer's own `Date`.
+    #[test]
+    fn retry_after_is_a_delay_or_a_date() {
+        let date = ("date", "Sun, 06 Nov 1994 08:49:30 GMT");
+        for value in
+            ["7", " 7 ", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
+        {
+            assert_eq!(asked(&[date, ("retry-after", value)]), Some(7), "{value}");
+        }
+        // No longer than 30 s; a second at least, also where the date is past.
+        assert_eq!(asked(&[date, ("retry-after", "Sun, 06 Nov 1994 09:49:37 GMT")]), Some(30));
+        assert_eq!(asked(&[date, ("retry-after", "Sun, 06 Nov 1994 08:49:07 GMT")]), Some(1));
+        // Without a `Date`, or with one that is none, the clock of this machine counts.
+        assert_eq!(asked(&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")]), Some(1));
+        assert_eq!(asked(&[("date", "soon"), ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]), Some(30));
+        assert_eq!(asked(&[date, ("retry-after", "soon")]), None);
+        assert_eq!(asked(&[date]), None);
+    }
 }
