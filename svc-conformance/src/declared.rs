@@ -1,7 +1,10 @@
 //! What the server under test says it supports, with the questions that checks ask.
 
+mod members;
+
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 pub use svc_core::export::Declaration;
 use svc_core::export::{DeclaredCollection, DeclaredField};
@@ -34,23 +37,44 @@ pub enum DeclarationError {
     /// The form is one that this version does not know.
     #[error("the declaration has version {0}; this suite reads version 1")]
     Version(u32),
+    /// A file has names that nobody knows at their place; each is told with those that are known there.
+    #[error("the declaration has names that nobody knows, which would count as not supported:\n  {}", .0.join("\n  "))]
+    Unknown(Vec<String>),
 }
 
-/// Reads a declaration from JSON or TOML.
+/// Reads a declaration that somebody wrote, from JSON or TOML: a name that is not known at its place is an error, for it is
+/// most likely mistyped.
 ///
 /// # Errors
-/// The text is neither, or its `declaration_version` is not 1.
-pub fn read(text: &str) -> Result<Declaration, DeclarationError> {
-    let unreadable = |error: &dyn ToString| DeclarationError::Unreadable(error.to_string());
-    let declaration: Declaration = if text.trim_start().starts_with('{') {
-        serde_json::from_str(text).map_err(|error| unreadable(&error))?
-    } else {
-        toml::from_str(text).map_err(|error| unreadable(&error))?
-    };
+/// The text is neither, its `declaration_version` is not 1, or names in it are not known.
+pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
+    let whole: Value = parsed(text)?;
+    // What a later version has cannot be called mistyped.
+    let version = whole.get("declaration_version").and_then(Value::as_u64).filter(|version| *version != 1);
+    if let Some(version) = version.and_then(|version| u32::try_from(version).ok()) {
+        return Err(DeclarationError::Version(version));
+    }
+    let unknown = members::unknown(&whole);
+    if unknown.is_empty() { read(text) } else { Err(DeclarationError::Unknown(unknown)) }
+}
+
+/// Reads a declaration as a server publishes it, which may have more members than are known here.
+pub(crate) fn read(text: &str) -> Result<Declaration, DeclarationError> {
+    let declaration: Declaration = parsed(text)?;
     if declaration.declaration_version != 1 {
         return Err(DeclarationError::Version(declaration.declaration_version));
     }
     Ok(declaration)
+}
+
+/// JSON if it begins as an object, or TOML.
+fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, DeclarationError> {
+    let unreadable = |error: &dyn ToString| DeclarationError::Unreadable(error.to_string());
+    if text.trim_start().starts_with('{') {
+        serde_json::from_str(text).map_err(|error| unreadable(&error))
+    } else {
+        toml::from_str(text).map_err(|error| unreadable(&error))
+    }
 }
 
 /// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes it, or a file.

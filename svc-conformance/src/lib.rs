@@ -73,7 +73,9 @@ mod world;
 
 pub use check::Intensity;
 pub use clean_up::{CleanUp, resume as clean};
-pub use declared::{Declaration, DeclarationError, Source, read as read_declaration, source as declaration_source};
+pub use declared::{
+    Declaration, DeclarationError, Source, read_file as read_declaration, source as declaration_source,
+};
 pub use outcome::{Finding, Outcome};
 pub use plan::{Plan, Planned};
 pub use probe::Probed;

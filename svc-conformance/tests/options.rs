@@ -184,6 +184,71 @@ fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
     assert_eq!(ended(&[], &[lack]), (1, "not conformant"));
 }
 
+/// A mistyped member would count as "not supported": each is named, with what is known in its place, and nothing is sent.
+#[test]
+fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
+    let (server, folder) = (Server::good(), folder());
+    let entry = server.get(&server.base);
+    let published = server.get(entry["_links"]["svc:capabilities"]["href"].as_str().expect("a link"));
+    let (toml, json) = (folder.path().join("declared.toml"), folder.path().join("declared.json"));
+    fs::write(&json, published.to_string()).expect("written");
+    let little = ["--only", "ENT-09", "--declaration"];
+    let (code, said) = run(folder.path(), &server.base, &[&little[..], &["declared.json"]].concat());
+    assert_eq!(code, 0, "what a server publishes can be kept as a file: {said}");
+    let mistyped = r#"
+        declaration_version = 1
+        source = "probed"
+        behaviors = ["validates_types"]
+        [dialect]
+        prefx = "svc"
+        [collections.people]
+        operations = ["list", "raed"]
+        [collections.people.fields.given_name]
+        type = "string"
+        writeable = false
+        [collections.people.fields.email_addresses]
+        type = "object[]"
+        [collections.people.fields.email_addresses.fields.address]
+        typ = "string"
+        [collections.poeple]
+        operations = ["list"]
+        [helpers.record_signature]
+        anonymus = true
+    "#;
+    fs::write(&toml, mistyped).expect("written");
+    let mut changed = published;
+    changed["limits"]["maxpagesize"] = json!(25);
+    changed["collections"]["people"]["field"] = json!({});
+    fs::write(&json, changed.to_string()).expect("written");
+    let unknown: [(&str, &[&str]); 2] = [
+        (
+            "declared.toml",
+            &[
+                "behaviors (known here: action_functions, authentication, base_url, behaviours, ",
+                "dialect.prefx (known here: key_header, network_a_share, ",
+                "collections.people.operations: raed (known here: create, delete, list, read, update)",
+                "collections.people.fields.given_name.writeable (known here: computed, default, ",
+                "collections.people.fields.email_addresses.fields.address.typ (known here: ",
+                "collections.poeple (known here: ",
+                "helpers.record_signature.anonymus (known here: anonymous, relation)",
+            ],
+        ),
+        (
+            "declared.json",
+            &["limits.maxpagesize (known here: max_pagesize, per_page)", "collections.people.field (known here: "],
+        ),
+    ];
+    for (file, problems) in unknown {
+        let (code, said) = run(folder.path(), "http://127.0.0.1:9/", &["--declaration", file]);
+        assert_eq!(code, 2, "{said}");
+        assert_eq!(said.matches("(known here: ").count(), problems.len(), "{said}");
+        for problem in problems {
+            assert!(said.contains(problem), "{problem}: {said}");
+        }
+        assert!(said.contains(file), "{said}");
+    }
+}
+
 /// Records that the server which counts them has made.
 static CREATED: Mutex<usize> = Mutex::new(0);
 static CREATES: Condvar = Condvar::new();

@@ -69,7 +69,8 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     }
     if let Some(path) = &options.declaration {
         let text = text(path)?;
-        let declaration = declared::read(&text).map_err(|error| Trouble::usage(error.to_string()))?;
+        let declaration =
+            declared::read_file(&text).map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
         suite = suite.declaration_from(declaration, declared::source(&text));
     }
     if let Some(path) = &options.waivers {

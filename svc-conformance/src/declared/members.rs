@@ -1,0 +1,121 @@
+//! What stands in the file of a declaration and is known to nobody: a mistyped name would count as "not supported".
+
+use std::fmt::Write as _;
+
+use serde::de::value::Error;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value};
+use svc_core::export::{
+    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
+    DeclaredHelper, DeclaredLimits,
+};
+
+use crate::condition::FUNCTIONS;
+use crate::kinds::KINDS;
+
+/// What may be done with records.
+const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
+
+/// Every name in a declaration that is not known at its place, each with those that are.
+pub(super) fn unknown(declaration: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut known = members_of::<Declaration>().to_vec();
+    // Where the file comes from; `probe` writes it.
+    known.push("source");
+    members(declaration, "", &known, &mut found);
+    for (name, known) in [
+        ("dialect", members_of::<DeclaredDialect>()),
+        ("limits", members_of::<DeclaredLimits>()),
+        ("authentication", members_of::<DeclaredAuthentication>()),
+        ("entry_point", members_of::<DeclaredEntryPoint>()),
+    ] {
+        members(&declaration[name], &format!("{name}."), known, &mut found);
+    }
+    let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.many).collect();
+    members(&declaration["collections"], "collections.", &kinds, &mut found);
+    for (many, collection) in object(&declaration["collections"]) {
+        let place = format!("collections.{many}.");
+        members(collection, &place, members_of::<DeclaredCollection>(), &mut found);
+        names(&collection["operations"], &format!("{place}operations: "), OPERATIONS, &mut found);
+        names(&collection["sub"], &format!("{place}sub: "), &kinds, &mut found);
+        fields(&collection["fields"], &format!("{place}fields."), &mut found);
+    }
+    let mut helpers: Vec<&str> = KINDS.iter().filter_map(|kind| kind.helper).collect();
+    helpers.push("schedule");
+    members(&declaration["helpers"], "helpers.", &helpers, &mut found);
+    for (name, helper) in object(&declaration["helpers"]) {
+        members(helper, &format!("helpers.{name}."), members_of::<DeclaredHelper>(), &mut found);
+    }
+    names(&declaration["action_functions"], "action_functions: ", FUNCTIONS, &mut found);
+    found
+}
+
+/// The flags of fields; which fields a server has beyond those of the interface, it is free in.
+fn fields(declared: &Value, place: &str, found: &mut Vec<String>) {
+    for (name, field) in object(declared) {
+        members(field, &format!("{place}{name}."), members_of::<DeclaredField>(), found);
+        fields(&field["fields"], &format!("{place}{name}.fields."), found);
+    }
+}
+
+fn members(value: &Value, place: &str, known: &[&str], found: &mut Vec<String>) {
+    object(value).for_each(|(name, _)| name_it(name, place, known, found));
+}
+
+fn names(value: &Value, place: &str, known: &[&str], found: &mut Vec<String>) {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .for_each(|name| name_it(name, place, known, found));
+}
+
+fn name_it(name: &str, place: &str, known: &[&str], found: &mut Vec<String>) {
+    if known.contains(&name) {
+        return;
+    }
+    let mut known = known.to_vec();
+    known.sort_unstable();
+    let mut problem: String = format!("{place}{name}").chars().take(200).collect();
+    let _ = write!(problem, " (known here: {})", known.join(", "));
+    found.push(problem);
+}
+
+fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flat_map(Map::iter)
+}
+
+/// The members of a type as it is read: what serde is told when it asks for an object of that type.
+fn members_of<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    let _ = T::deserialize(Members(&mut names));
+    names
+}
+
+/// Reads nothing, and notes which members a type would have read.
+struct Members<'n>(&'n mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for Members<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("no object with members"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        members: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Error> {
+        *self.0 = members;
+        Err(Error::custom("only its members are asked for"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
