@@ -30,6 +30,11 @@ pub(crate) enum End {
     NotApplicable(String),
     Disabled(String),
     Inconclusive(String),
+    /// Its time was over before it came to its end.
+    Cut {
+        after: Duration,
+        why: String,
+    },
     Error(String),
 }
 
@@ -38,7 +43,11 @@ impl End {
     pub(crate) fn reason(&self) -> &str {
         match self {
             Self::Done => "",
-            Self::NotApplicable(why) | Self::Disabled(why) | Self::Inconclusive(why) | Self::Error(why) => why,
+            Self::NotApplicable(why)
+            | Self::Disabled(why)
+            | Self::Inconclusive(why)
+            | Self::Cut { why, .. }
+            | Self::Error(why) => why,
         }
     }
 }
@@ -201,7 +210,7 @@ async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
         Ok(Ok(Err(Stop::Inconclusive(reason)))) => End::Inconclusive(reason),
         Ok(Ok(Err(Stop::Disabled(reason)))) => End::Disabled(reason),
         Ok(Err(panic)) => End::Error(panic),
-        Err(_) => End::Inconclusive(format!("the check did not end within {limit:?}")),
+        Err(_) => End::Cut { after: limit, why: format!("the check did not end within {limit:?} (--check-timeout)") },
     };
     (cx, end)
 }

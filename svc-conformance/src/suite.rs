@@ -260,6 +260,14 @@ impl Suite {
         self
     }
 
+    /// Longest time for one attempt at one check; 2 minutes by default. What is cut by it is told in the report, and decides no
+    /// row alone.
+    #[must_use]
+    pub const fn check_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.check_timeout = timeout;
+        self
+    }
+
     /// Requests in a second at most.
     #[must_use]
     pub const fn rate(mut self, per_second: f64) -> Self {

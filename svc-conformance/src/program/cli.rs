@@ -138,6 +138,10 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) timeout: Duration,
 
+    /// Longest time for one check, for a server that takes more than some 30 ms for a request
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
+    pub(super) check_timeout: Duration,
+
     /// A report: text, json, junit, html, markdown, matrix, badge or costs, and its file; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,

@@ -62,6 +62,7 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
         .except(&options.except)
         .allow_side_effects(options.allow_side_effects)
         .timeout(options.timeout)
+        .check_timeout(options.check_timeout)
         .snapshots(options.snapshots.is_some())
         .clean_up(!options.keep);
     if options.allow_writes {

@@ -48,6 +48,10 @@ pub(super) fn written(report: &Report) -> String {
         report.clean_up.removed,
         report.clean_up.created
     );
+    for (check, cut) in report.cut() {
+        let _ =
+            writeln!(text, "<p class=\"inconclusive\">Cut: {}: {}</p>", escaped(&check.id), escaped(&cut.said(MOST)));
+    }
     for problem in report.broken_waivers.iter().chain(&report.profile_lacks) {
         let _ = writeln!(text, "<p class=\"fail\">{}</p>", escaped(problem));
     }

@@ -44,6 +44,9 @@ pub(super) fn written(report: &Report) -> String {
     for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn] {
         section(&mut text, report, outcome);
     }
+    for (check, cut) in report.cut() {
+        let _ = writeln!(text, "\n- Cut: {}: {}", cell(&check.id), cell(&cut.said(MOST)));
+    }
     for problem in report.broken_waivers.iter().chain(&report.profile_lacks) {
         let _ = writeln!(text, "\n- {}", cell(problem));
     }

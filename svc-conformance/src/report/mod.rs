@@ -12,6 +12,7 @@ mod text;
 mod verdict;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -90,7 +91,7 @@ pub struct RowReport {
     pub level: String,
     /// What the run says.
     pub outcome: Outcome,
-    /// Why, for every outcome but a pass.
+    /// Why, for every outcome but a pass; for a pass, which check was cut that would have looked further.
     pub reason: String,
     /// Looks at the row.
     pub observations: usize,
@@ -116,9 +117,29 @@ pub struct CheckReport {
     pub requests: usize,
     /// Records that it created.
     pub records: usize,
+    /// Where its time was over before it came to its end: after how long, and what passes in spite of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
     /// The exchanges of an attempt that failed, without keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Exchange>,
+}
+
+impl RowReport {
+    /// Whether the row passes though a check was cut that would have looked further.
+    fn is_in_part(&self) -> bool {
+        self.outcome == Outcome::Pass && !self.reason.is_empty()
+    }
+}
+
+/// A check whose time was over before it came to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Cut {
+    /// After how many seconds.
+    pub seconds: f64,
+    /// The rows that it would have looked at further, and that pass on what other checks saw.
+    pub passed: Vec<String>,
 }
 
 impl Report {
@@ -144,8 +165,8 @@ impl Report {
             profile,
             intensity: run.settings.intensity,
             seed: run.settings.seed,
+            checks: ran.iter().map(|ran| CheckReport::new(ran, catalogue, &rows)).collect(),
             rows,
-            checks: ran.iter().map(CheckReport::new).collect(),
             choices: choices
                 .iter()
                 .map(|(what, forms)| ((*what).to_owned(), forms.iter().cloned().collect()))
@@ -196,6 +217,11 @@ impl Report {
         self.rows.iter().filter(move |row| row.outcome == outcome)
     }
 
+    /// The checks whose time was over before they came to their end.
+    pub fn cut(&self) -> impl Iterator<Item = (&CheckReport, &Cut)> {
+        self.checks.iter().filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
+    }
+
     /// The MUST rows that apply and were not observed, or not twice alike.
     pub fn inconclusive(&self) -> impl Iterator<Item = &RowReport> {
         self.with(Outcome::Inconclusive).filter(|row| row.level == Level::Must.as_str())
@@ -234,15 +260,39 @@ impl Report {
 }
 
 impl CheckReport {
-    fn new(ran: &Ran) -> Self {
+    fn new(ran: &Ran, catalogue: &Catalogue, rows: &[RowReport]) -> Self {
+        let cut = match &ran.end {
+            End::Cut { after, .. } => Some(Cut::new(ran, *after, catalogue, rows)),
+            _ => None,
+        };
         let end = match &ran.end {
             End::Done => "done".to_owned(),
             End::NotApplicable(reason) => format!("not applicable: {reason}"),
             End::Disabled(reason) => format!("disabled: {reason}"),
-            End::Inconclusive(reason) => format!("inconclusive: {reason}"),
+            End::Inconclusive(reason) | End::Cut { why: reason, .. } => format!("inconclusive: {reason}"),
             End::Error(reason) => format!("error: {reason}"),
         };
         let trace = ran.trace.iter().map(|exchange| exchange.as_ref().clone()).collect();
-        Self { id: ran.check.id.to_owned(), end, requests: ran.requests, records: ran.records, trace }
+        Self { id: ran.check.id.to_owned(), end, requests: ran.requests, records: ran.records, cut, trace }
+    }
+}
+
+impl Cut {
+    fn new(ran: &Ran, after: Duration, catalogue: &Catalogue, rows: &[RowReport]) -> Self {
+        let its = catalogue.rows().iter().filter(|row| ran.check.covers(row));
+        let passed = its.filter(|row| rows.iter().any(|said| said.id == row.id && said.outcome == Outcome::Pass));
+        Self { seconds: after.as_secs_f64(), passed: passed.map(|row| row.id.clone()).collect() }
+    }
+
+    /// What a report says of it beside the rows.
+    fn said(&self, most: usize) -> String {
+        let mut text = format!("its time was over after {:.1} s, before its end", self.seconds);
+        if !self.passed.is_empty() {
+            let shown: Vec<&str> = self.passed.iter().take(most).map(String::as_str).collect();
+            let more = self.passed.len().saturating_sub(most);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let _ = write!(text, "; on what other checks saw pass {}{more}", shown.join(", "));
+        }
+        text + "; more time: --check-timeout"
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Tally {
     pub(super) due: usize,
     /// Of those, the ones in which nothing is wrong.
     pub(super) good: usize,
+    /// Of those, the ones that pass though a check was cut that would have looked further.
+    pub(super) in_part: usize,
 }
 
 impl Tally {
@@ -50,6 +52,9 @@ impl Tally {
             }
             if !matches!(row.outcome, Outcome::NotApplicable | Outcome::Disabled) {
                 tally.due = tally.due.saturating_add(1);
+            }
+            if row.is_in_part() {
+                tally.in_part = tally.in_part.saturating_add(1);
             }
             if matches!(row.outcome, Outcome::Pass | Outcome::Warn) {
                 tally.good = tally.good.saturating_add(1);
@@ -109,6 +114,9 @@ impl fmt::Display for Report {
                 writeln!(f, "{space}{name} {} {}: {}", row.id, row.level, shown(&row.reason, 400))?;
             }
         }
+        for (check, cut) in self.cut() {
+            writeln!(f, "\nCUT {}: {}", check.id, cut.said(20))?;
+        }
         for waiver in &self.broken_waivers {
             writeln!(f, "\nWAIVER {waiver}")?;
         }
@@ -118,7 +126,10 @@ impl fmt::Display for Report {
         let parts: Vec<String> = Outcome::ALL
             .iter()
             .filter(|outcome| self.count(**outcome) > 0)
-            .map(|outcome| format!("{} {}", self.count(*outcome), outcome.as_str()))
+            .map(|outcome| match self.with(*outcome).filter(|row| row.is_in_part()).count() {
+                0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
+                part => format!("{} {} ({part} beside a check that was cut)", self.count(*outcome), outcome.as_str()),
+            })
             .collect();
         let (verdict, parts) = (self.verdict(), parts.join(", "));
         writeln!(f, "\nRESULT {verdict}: {parts}   {:.1} s, {} requests", self.seconds, self.requests)?;
@@ -155,6 +166,9 @@ fn areas(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
                 let word = if *outcome == Outcome::Fail { "failed" } else { outcome.as_str() };
                 format!("{} {word}", tally.count(*outcome))
             })
+            .chain(
+                Some(tally.in_part).filter(|part| *part > 0).map(|part| format!("{part} beside a check that was cut")),
+            )
             .collect();
         let line = format!(
             "{space} {name}  {title:<22} {:>9}   {}",

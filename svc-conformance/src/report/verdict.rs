@@ -107,9 +107,27 @@ fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
         return (Outcome::Warn, first(&all.deviated));
     }
     if all.held > 0 {
-        return (Outcome::Pass, String::new());
+        return held(row, &covering, ran);
     }
     unobserved(run, row, &covering)
+}
+
+/// A row that held wherever it was looked at. A check that was cut may have ended before the look that matters: what no other
+/// check saw is not decided, and what another one saw is said with it.
+fn held(row: &Row, covering: &[&Ran], ran: &[Ran]) -> (Outcome, String) {
+    let is_cut = |ran: &Ran| matches!(ran.end, End::Cut { .. });
+    let cut = covering.iter().filter(|ran| is_cut(ran)).map(|ran| format!("{}: {}", ran.check.id, ran.end.reason()));
+    let cut: Vec<String> = cut.collect();
+    if cut.is_empty() {
+        return (Outcome::Pass, String::new());
+    }
+    let cut = cut.join("; ");
+    let saw = |ran: &Ran| ran.seen.get(&row.id).is_some_and(|seen| seen.held > 0);
+    if ran.iter().any(|ran| saw(ran) && !is_cut(ran)) {
+        (Outcome::Pass, format!("on what other checks saw, for {cut}"))
+    } else {
+        (Outcome::Inconclusive, format!("it held in what was seen, but {cut}"))
+    }
 }
 
 /// Why nothing was seen of a row that applies.
@@ -125,7 +143,10 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
                 disabled = disabled.saturating_add(1);
                 reasons.insert(one.check.id, reason);
             }
-            End::Inconclusive(reason) | End::NotApplicable(reason) | End::Error(reason) => {
+            End::Inconclusive(reason)
+            | End::NotApplicable(reason)
+            | End::Error(reason)
+            | End::Cut { why: reason, .. } => {
                 reasons.insert(one.check.id, reason);
             }
             End::Done => {
@@ -142,4 +163,48 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
     }
     let none = || "declared, but nothing of it was met".to_owned();
     (Outcome::Inconclusive, if list.is_empty() { none() } else { list.join("; ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::held;
+    use crate::catalogue::Catalogue;
+    use crate::check::Check;
+    use crate::checks;
+    use crate::outcome::{Outcome, Seen};
+    use crate::runner::{End, Ran};
+
+    fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> Ran {
+        let cut = End::Cut { after: Duration::from_mins(2), why: "the check did not end".to_owned() };
+        let seen = BTreeMap::from([(row.to_owned(), Seen { held, ..Seen::default() })]);
+        let end = if is_cut { cut } else { End::Done };
+        Ran { check, end, seen, unstable: BTreeMap::new(), trace: Vec::new(), requests: 1, records: 0 }
+    }
+
+    /// A row that only a check saw which was cut is not decided; one that another check saw passes, and the cut is told.
+    #[test]
+    fn what_a_check_saw_that_was_cut_is_no_unqualified_pass() {
+        let row = Catalogue::built_in().expect("the catalogue").row("CRU-04").expect("a row");
+        let (its, others): (Vec<Check>, Vec<Check>) = checks::all().into_iter().partition(|check| check.covers(row));
+        let (one, other) = (its[0], others[0]);
+        let judged = |ran: &[Ran]| {
+            let covering: Vec<&Ran> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
+            held(row, &covering, ran)
+        };
+        let end = format!("{}: the check did not end", one.id);
+        assert_eq!(judged(&[ran(one, false, &row.id, 1)]), (Outcome::Pass, String::new()));
+        // A check that only came by is not missed.
+        let by = ran(other, true, &row.id, 1);
+        assert_eq!(judged(&[ran(one, false, &row.id, 1), by]), (Outcome::Pass, String::new()));
+        let (outcome, reason) = judged(&[ran(one, true, &row.id, 1), ran(other, true, &row.id, 1)]);
+        assert!(outcome == Outcome::Inconclusive && reason.ends_with(&end), "{reason}");
+        let (outcome, reason) = judged(&[ran(one, true, &row.id, 0), ran(other, false, &row.id, 1)]);
+        assert!(outcome == Outcome::Pass && reason.ends_with(&end), "{reason}");
+        // What another check only did not see says nothing.
+        let (outcome, _) = judged(&[ran(one, true, &row.id, 1), ran(other, false, &row.id, 0)]);
+        assert_eq!(outcome, Outcome::Inconclusive);
+    }
 }
