@@ -100,7 +100,14 @@ impl Settings {
             return Err(Trouble::new(
                 "Links would name an address under which other machines may not find this server.",
                 format!("--listen {listen} without --base-url"),
-                "Add --base-url with the address that clients use, such as --base-url http://demo.example.org:8080/.",
+                "Add --base-url with the address that clients use, such as --base-url http://demo.example.org:8080/api/v1/.",
+            ));
+        }
+        if options.metrics == Some(Switch::On) && base_url.as_deref().is_some_and(is_root) {
+            return Err(Trouble::new(
+                "A service at the root of its host has no place beside it for /healthz and /metrics.",
+                "--metrics on, --base-url without a path",
+                "Give --base-url a path, such as --base-url http://demo.example.org:8080/api/v1/.",
             ));
         }
         if let Some(prefix) = &options.prefix {
@@ -164,6 +171,11 @@ fn listen(text: &str) -> Result<IpAddr, Trouble> {
             "Give an IP address, such as 127.0.0.1, ::1 or 0.0.0.0; the port is an option of its own.",
         )
     })
+}
+
+/// Whether an address ends with its host.
+fn is_root(url: &str) -> bool {
+    url.splitn(4, '/').nth(3).is_none_or(str::is_empty)
 }
 
 fn base_url(text: &str) -> Result<String, Trouble> {
@@ -279,6 +291,12 @@ mod tests {
         assert_eq!(settings.base_url.as_deref(), Some("http://demo.example.org/api/"));
         assert!(check(&["--listen", "::1"]).is_ok());
         assert!(check(&["--listen", "localhost"]).is_ok());
+    }
+
+    #[test]
+    fn metrics_need_a_place_beside_the_interface() {
+        assert!(refused(&["--metrics", "on", "--base-url", "http://127.0.0.1:8080"]).contains("--metrics"));
+        assert!(check(&["--metrics", "on", "--base-url", "http://127.0.0.1:8080/api/v1"]).is_ok_and(|all| all.metrics));
     }
 
     #[test]
