@@ -275,8 +275,8 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
     let reached =
         CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_mins(1), |created| *created < 3);
     assert!(!reached.expect("a number").1.timed_out(), "the run creates three records");
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(sent.success());
+    let number = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a process");
+    rustix::process::kill_process(number, rustix::process::Signal::INT).expect("a signal");
     let (code, said) = ended(&child.wait_with_output().expect("ended"));
     assert_eq!(code, 5, "{said}");
     assert!(said.contains("interrupted; what it created is removed by: svc-conformance clean out"), "{said}");
