@@ -106,6 +106,7 @@ mod hal;
 pub mod helper;
 pub mod link;
 pub mod model;
+mod names;
 pub mod ops;
 pub mod page;
 pub mod read;

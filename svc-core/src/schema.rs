@@ -3,9 +3,12 @@
 //! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and validation, rendering,
 //! routing, the capability declaration, documentation and test generators read it.
 
+use std::sync::LazyLock;
+
 use crate::{
     helper::HelperName,
     model::Kind,
+    names::Operation,
     read::{Object, Rules},
 };
 
@@ -24,6 +27,12 @@ pub struct KindSchema {
     pub home: Option<Kind>,
     /// The link that leads to the container a record is created under, such as `petition` for a signature.
     pub parent: Option<&'static str>,
+    /// The link by which records under one container differ: there is one for each record that it leads to (UND-38).
+    pub once_per: Option<&'static str>,
+    /// The operations that the interface does not have for this kind.
+    pub without: &'static [Operation],
+    /// What only a few kinds have.
+    pub peculiar: &'static [Peculiarity],
     /// Its fields, the common ones apart.
     pub fields: &'static ObjectSchema,
     /// Its links, in the order in which they are sent.
@@ -48,6 +57,39 @@ impl KindSchema {
         }
     }
 
+    /// Whether the interface has an operation for this kind.
+    #[must_use]
+    pub fn has_operation(&self, operation: Operation) -> bool {
+        !self.without.contains(&operation) && (operation != Operation::List || self.has_collection())
+    }
+
+    /// Whether the kind has something that only a few have.
+    #[must_use]
+    pub fn has(&self, peculiarity: Peculiarity) -> bool {
+        self.peculiar.contains(&peculiarity)
+    }
+
+    /// The field whose value no two records of a tenant may share (UND-02, UND-03).
+    #[must_use]
+    pub fn unique_name(&self) -> Option<&'static Field> {
+        self.fields.fields.iter().find(|field| field.rules.contains(&Rule::UniqueName))
+    }
+
+    /// The two links that no two records share, such as `tag` and `person` of a tagging: the container's first (UND-38).
+    #[must_use]
+    pub fn unique_links(&self) -> Option<[&'static str; 2]> {
+        Some([self.parent?, self.once_per?])
+    }
+
+    /// Where records of this kind lead, each to one record: its links, and behind them the containers under which it is
+    /// listed and that no link names.
+    #[must_use]
+    pub fn references(&self) -> &'static [Reference] {
+        static OF_EACH_KIND: LazyLock<Vec<Vec<Reference>>> =
+            LazyLock::new(|| Kind::ALL.iter().map(|kind| Reference::all_of(kind.schema())).collect());
+        OF_EACH_KIND.get(self.kind as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether there is a collection of all records of this kind (COL-01).
     #[must_use]
     pub fn has_collection(&self) -> bool {
@@ -60,6 +102,67 @@ impl KindSchema {
             let many = |link: &LinkSpec| link.target == LinkTarget::Many { kind: self.kind, alias: false };
             parent.schema().links.iter().any(many)
         })
+    }
+}
+
+/// What only a few kinds have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Peculiarity {
+    /// Its id is sent as a member of its own (HLP-20).
+    SendsId,
+    /// A link to one that does not exist has an error code of its own (Annex C).
+    OwnNotFound,
+    /// It lives under another kind, and is addressed without its container, too (COL-05).
+    ShortAddress,
+    /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
+    Unlisted,
+}
+
+/// Where each record of a kind leads, to one other record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// The link's name, or the singular relation of the kind where no link names it.
+    pub name: &'static str,
+    /// The kind it leads to.
+    pub kind: Kind,
+    /// Whether it is sent as a link. Others are known to the store only, such as the canvass that an answer was
+    /// recorded by (UND-01).
+    pub is_link: bool,
+    /// Whether the records are listed under what it leads to (COL-04 to COL-18).
+    pub is_scope: bool,
+    /// What becomes of the record when the one that it leads to is deleted.
+    pub on_delete: OnDelete,
+}
+
+impl Reference {
+    /// The link from the record that it leads to, to the container of that, when that is part of its address (COL-19).
+    #[must_use]
+    pub fn home_link(&self) -> Option<&'static str> {
+        let schema = self.kind.schema();
+        schema.home.and(schema.parent).filter(|_| self.is_link)
+    }
+
+    fn all_of(schema: &'static KindSchema) -> Vec<Self> {
+        let scopes: Vec<Kind> = schema.scopes().collect();
+        let links = schema.links.iter().filter_map(|link| match link.target {
+            LinkTarget::One { kind, on_delete, .. } => Some((link.name, kind, on_delete)),
+            _ => None,
+        });
+        let mut all: Vec<Self> = links
+            .map(|(name, kind, on_delete)| {
+                // A canvass is listed under its target, not under the canvasser.
+                let names_scope = Some(name) == schema.parent || name == kind.singular();
+                Self { name, kind, is_link: true, is_scope: names_scope && scopes.contains(&kind), on_delete }
+            })
+            .collect();
+        for kind in scopes {
+            if !all.iter().any(|known| known.kind == kind && known.is_scope) {
+                let on_delete = OnDelete::Clear;
+                all.push(Self { name: kind.singular(), kind, is_link: false, is_scope: true, on_delete });
+            }
+        }
+        all
     }
 }
 
@@ -85,7 +188,9 @@ impl ObjectSchema {
 pub struct Field {
     /// Name on the wire.
     pub name: &'static str,
-    /// The doc comment of the table, which ends with the requirement row in brackets.
+    /// The requirement row that it answers, such as `RES-petition-02`.
+    pub row: &'static str,
+    /// What it is, in a phrase without a full stop.
     pub doc: &'static str,
     /// Its type.
     pub ty: Type,
@@ -99,21 +204,16 @@ impl Field {
     /// Whether the system keeps the value, so that a client's value is ignored.
     #[must_use]
     pub const fn is_computed(&self) -> bool {
-        matches!(self.mode, Mode::Computed)
+        matches!(self.mode, Mode::Computed(_))
     }
 
-    /// The requirement row named at the end of the doc comment, such as `RES-petition-02`.
+    /// Where the value comes from, when the system keeps it.
     #[must_use]
-    pub fn row(&self) -> Option<&'static str> {
-        let (_, row) = self.doc.trim().strip_suffix(").")?.rsplit_once('(')?;
-        Some(row)
-    }
-
-    /// The doc comment without the requirement row.
-    #[must_use]
-    pub fn text(&self) -> &'static str {
-        let doc = self.doc.trim();
-        doc.rsplit_once(" (").map_or(doc, |(text, _)| text)
+    pub const fn source(&self) -> Option<Source> {
+        match self.mode {
+            Mode::Computed(source) => Some(source),
+            _ => None,
+        }
     }
 }
 
@@ -129,7 +229,45 @@ pub enum Mode {
     /// The client may set it; omitted on create it is the time of receipt (CAP-08).
     ReceiptTime,
     /// The system keeps it; a value sent by a client is ignored (CAP-06).
-    Computed,
+    Computed(Source),
+}
+
+/// Where the value of a computed field comes from.
+///
+/// A store matches it without a wildcard: a source that is added here does not compile until each store has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The clock of the store, at the write.
+    Clock,
+    /// Nothing of the interface: what is counted lies outside of it, so that the value is always 0.
+    Outside,
+    /// The relation of a kind, the same for every record (UND-05, UND-06).
+    Relation(Kind),
+    /// The number of records of the kind under this one.
+    Count(Kind),
+    /// The records of the kind under this one that accept (RES-event-18).
+    Accepted(Kind),
+    /// The tickets that records of the kind under this one bought; in a part of this record, those of that part
+    /// (RES-event-16, RES-event-19).
+    Tickets(Kind),
+    /// The money of the records of the kind under this one; in a part of this record, that of that part (RES-event-17,
+    /// RES-event-20, RES-fundraising_page-10).
+    Sum(Kind),
+    /// When sending starts (RES-message-01).
+    ScheduledStart,
+    /// When sending stops (RES-message-02).
+    ScheduledStop,
+}
+
+impl Source {
+    /// The kind whose records under this one are added up; `None` where nothing is.
+    #[must_use]
+    pub const fn adds_up(self) -> Option<Kind> {
+        match self {
+            Self::Count(kind) | Self::Accepted(kind) | Self::Tickets(kind) | Self::Sum(kind) => Some(kind),
+            Self::Clock | Self::Outside | Self::Relation(_) | Self::ScheduledStart | Self::ScheduledStop => None,
+        }
+    }
 }
 
 /// The type of a value on the wire (TYP-01 to TYP-12).
@@ -199,6 +337,8 @@ pub enum Rule {
     WithoutAt,
     /// Duplicates are collapsed, the first stays (RES-person-16).
     Unique,
+    /// No two records of a tenant have the same (UND-02, UND-03).
+    UniqueName,
     /// At most one element has `primary` true (RES-postal_address-02).
     OnePrimary,
     /// Letters and digits only (RES-question-08).
@@ -216,19 +356,12 @@ pub enum Rule {
 pub struct LinkSpec {
     /// Name on the wire without prefix.
     pub name: &'static str,
-    /// The doc comment of the table, which ends with the requirement row in brackets.
+    /// The requirement row that it answers, such as `RES-petition-19`.
+    pub row: &'static str,
+    /// What it is, in a phrase without a full stop.
     pub doc: &'static str,
     /// Where it leads.
     pub target: LinkTarget,
-}
-
-impl LinkSpec {
-    /// The requirement row named at the end of the doc comment.
-    #[must_use]
-    pub fn row(&self) -> Option<&'static str> {
-        let (_, row) = self.doc.trim().strip_suffix(").")?.rsplit_once('(')?;
-        Some(row)
-    }
 }
 
 /// Where a link leads.
@@ -247,6 +380,8 @@ pub enum LinkTarget {
         kind: Kind,
         /// When a client may send it.
         write: LinkWrite,
+        /// What becomes of the record when the one that it leads to is deleted.
+        on_delete: OnDelete,
     },
     /// To a helper of this record.
     Helper(HelperName),
@@ -265,29 +400,43 @@ pub enum LinkWrite {
     Update,
 }
 
+/// What becomes of a record when one is deleted that it leads to (UND-26).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDelete {
+    /// It is deleted, too.
+    Cascade,
+    /// It keeps the other from being deleted.
+    Restrict,
+    /// It stays, without the link.
+    Clear,
+}
+
 /// The fields that every resource has (TYP-13 to TYP-16).
 pub const COMMON: &ObjectSchema = &ObjectSchema {
     name: "common",
     fields: &[
         Field {
             name: "identifiers",
-            doc: "Identifiers of the form `<system_name>:<id>` (TYP-13).",
+            row: "TYP-13",
+            doc: "Identifiers of the form `<system_name>:<id>`",
             ty: Type::Array(&Type::String),
             mode: Mode::Stored,
             rules: &[Rule::Identifiers, Rule::Unique],
         },
         Field {
             name: "created_date",
-            doc: "When the record was created (TYP-15).",
+            row: "TYP-15",
+            doc: "When the record was created",
             ty: Type::Timestamp,
-            mode: Mode::Computed,
+            mode: Mode::Computed(Source::Clock),
             rules: &[],
         },
         Field {
             name: "modified_date",
-            doc: "When the record was last changed (TYP-16).",
+            row: "TYP-16",
+            doc: "When the record was last changed",
             ty: Type::Timestamp,
-            mode: Mode::Computed,
+            mode: Mode::Computed(Source::Clock),
             rules: &[],
         },
     ],
