@@ -111,13 +111,15 @@ pub mod ops;
 pub mod page;
 pub mod read;
 pub mod record;
+mod rules;
 pub mod schema;
+pub mod store;
 pub mod value;
 
 pub use api::{Api, ApiBuilder, Vendor};
 pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, Problem, Result};
-pub use ops::{CountChanges, Create, Created, Delete, Find, FindKey, Get, Helper, List, Update};
+pub use ops::{CountChanges, Create, Created, Delete, Find, FindKey, Get, Helper, List, Transactions, Update};
 pub use page::{Next, Page, PageRequest};
 pub use record::Record;

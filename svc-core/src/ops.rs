@@ -178,6 +178,62 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     }
 }
 
+/// Runs the operations of one helper call in one transaction of the backend, so that a composed helper is all or nothing.
+///
+/// # Behaviour
+///
+/// - [`begin`](Self::begin) gives the context that every operation of the call is handed, and then
+///   [`commit`](Self::commit) or [`rollback`](Self::rollback): the transaction travels in its
+///   [`extensions`](Context::extensions). Operations of one call may be waited for at the same time.
+/// - A call that is dropped on the way ends without either: a transaction that is dropped is rolled back.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use svc_core::{Context, Result, Transactions};
+///
+/// /// The vendor's pool, and one of its transactions.
+/// struct Crm;
+/// struct Open;
+///
+/// #[async_trait::async_trait]
+/// impl Transactions for Crm {
+///     async fn begin(&self, cx: &Context) -> Result<Context> {
+///         let mut cx = cx.clone();
+///         cx.extensions.insert(Arc::new(Open)); // pool.begin().await?
+///         Ok(cx)
+///     }
+///
+///     async fn commit(&self, cx: &Context) -> Result<()> {
+///         let _open = cx.extensions.get::<Arc<Open>>(); // open.commit().await?
+///         Ok(())
+///     }
+///
+///     async fn rollback(&self, cx: &Context) -> Result<()> {
+///         let _open = cx.extensions.get::<Arc<Open>>(); // open.rollback().await?
+///         Ok(())
+///     }
+/// }
+/// ```
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no transactions that composed helpers could run in",
+    label = "missing `impl Transactions for {Self}`",
+    note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
+)]
+pub trait Transactions: Send + Sync {
+    /// Begins a transaction: the same context, with the transaction in it.
+    async fn begin(&self, cx: &Context) -> Result<Context>;
+
+    /// Makes everything durable that the operations of the call did.
+    async fn commit(&self, cx: &Context) -> Result<()>;
+
+    /// Undoes everything that the operations of the call did.
+    async fn rollback(&self, cx: &Context) -> Result<()>;
+}
+
 /// Tells whether anything has changed, at the cost of next to nothing.
 ///
 /// # Behaviour

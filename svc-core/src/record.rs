@@ -7,10 +7,12 @@ use bytes::Bytes;
 use crate::{
     api::is_relation_name,
     describe::MemberWriter,
+    error::{Error, Result},
     field_set::{FieldKey, LinkKey},
     link::{Ref, ShareNames},
     model::{Kind, Resource},
     read::{Json, Object, write_string},
+    schema::Source,
     value::{Amount, Id, Identifier, Timestamp},
 };
 
@@ -199,6 +201,26 @@ impl RawRecord {
         object
     }
 
+    /// The same for a store that reads what it has stored itself.
+    ///
+    /// # Errors
+    ///
+    /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it would be lost.
+    pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
+        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let mut object = parse_members(members).ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
+        if matches!(self.fields, Fields::Stored(_)) {
+            names.rename_from_wire(&mut object);
+        }
+        Ok(object)
+    }
+
+    /// The value of the computed field with this source.
+    pub(crate) fn computed_value(&self, source: Source) -> Option<&Computed> {
+        let field = self.kind.schema().computed_from(source)?;
+        self.computed.iter().find(|(name, _)| *name == field.name).map(|(_, value)| value)
+    }
+
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> crate::link::Address {
@@ -210,13 +232,17 @@ impl RawRecord {
 /// `"name":value` pairs separated by commas, without braces, as an object.
 #[must_use]
 pub fn members_object(members: &[u8]) -> Object {
+    parse_members(members).unwrap_or_default()
+}
+
+fn parse_members(members: &[u8]) -> Option<Object> {
     let mut json = Vec::with_capacity(members.len().saturating_add(2));
     json.push(b'{');
     json.extend_from_slice(members);
     json.push(b'}');
     match Json::read_kept(&json) {
-        Some(Json::Object(object)) => object,
-        _ => Object::new(),
+        Some(Json::Object(object)) => Some(object),
+        _ => None,
     }
 }
 

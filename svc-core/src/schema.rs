@@ -75,6 +75,12 @@ impl KindSchema {
         self.fields.fields.iter().find(|field| field.rules.contains(&Rule::UniqueName))
     }
 
+    /// The computed field that this is the source of.
+    #[must_use]
+    pub fn computed_from(&self, source: Source) -> Option<&'static Field> {
+        self.fields.fields.iter().find(|field| field.source() == Some(source))
+    }
+
     /// The two links that no two records share, such as `tag` and `person` of a tagging: the container's first (UND-38).
     #[must_use]
     pub fn unique_links(&self) -> Option<[&'static str; 2]> {

@@ -11,21 +11,23 @@ use std::{
 
 use super::{
     Api, Inner,
+    composed::Composed,
     exposure::Exposure,
     kept::Kept,
     own_relations::OwnRelations,
     settings::{Behaviour, EntryLinks, ResponseStyle, Settings, Sizes, Vendor},
-    slots::{AnyHelper, KindSlots, Through},
+    slots::{AnyHelper, KindSlots, Through, helper_of},
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
     context::Base,
     hal::{DocsAddress, Documents, Words},
-    helper::{Composed, FunctionName, HelperName, HelperSpec, PersonMatching},
+    helper::{FunctionName, HelperName, HelperSpec, PersonMatching},
     link::{Dialect, Layout},
     model::{Kind, Resource},
-    ops::{CountChanges, Helper},
+    ops::{CountChanges, Helper, Transactions},
     schema::{LinkSpec, LinkTarget},
+    store::Store,
     value::ClosedEnum,
 };
 
@@ -170,6 +172,31 @@ impl ApiBuilder {
         self
     }
 
+    /// Offers everything that the interface has, from a store that keeps every kind: all operations of the 21 kinds and all
+    /// eight helpers (CAP-02, CAP-03).
+    #[must_use]
+    pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
+        let store: Arc<dyn Store> = Arc::<S>::clone(store);
+        for kind in Kind::ALL {
+            if self.kinds.insert(*kind, KindSlots::of_store(&store, *kind)).is_some() {
+                self.wrong.push(format!("{} are registered twice", kind.plural()));
+            }
+        }
+        for helper in HelperName::ALL {
+            if self.helpers.insert(*helper, Runner::Native(helper_of(&store, *helper))).is_some() {
+                self.wrong.push(format!("the helper {} is registered twice", helper.as_str()));
+            }
+        }
+        self
+    }
+
+    /// Runs each call of a composed helper in one transaction of the backend: all of it or nothing.
+    #[must_use]
+    pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
+        self.settings.transactions = Some(Arc::<T>::clone(backend));
+        self
+    }
+
     /// Offers a helper that the store runs natively (HLP-01).
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
@@ -251,7 +278,8 @@ impl ApiBuilder {
         self
     }
 
-    /// Makes every helper atomic: all of a call or nothing (ERR-34). Needs natively run helpers.
+    /// Makes every helper atomic: all of a call or nothing (ERR-34). Composed helpers need
+    /// [`transactions`](Self::transactions) for it.
     #[must_use]
     pub fn atomic_helpers(mut self, atomic: bool) -> Self {
         self.settings.atomic = atomic;

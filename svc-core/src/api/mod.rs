@@ -1,6 +1,7 @@
 //! The finished API: what is registered, and how each request on it is answered.
 
 mod builder;
+mod composed;
 mod declared;
 mod exposure;
 mod kept;

@@ -7,6 +7,7 @@ use crate::{
     helper::{PersonMatching, StockMatching},
     link::{ConventionalLayout, Layout},
     model::Kind,
+    ops::Transactions,
     read::Limits,
     schema::Peculiarity,
 };
@@ -23,6 +24,8 @@ pub(super) struct Settings {
     pub(super) sizes: Sizes,
     pub(super) error_bodies: bool,
     pub(super) atomic: bool,
+    /// What composed helpers run in.
+    pub(super) transactions: Option<Arc<dyn Transactions>>,
     pub(super) patch_is_put: bool,
     pub(super) behaviours: Vec<Behaviour>,
 }
@@ -40,6 +43,7 @@ impl Settings {
             sizes: Sizes::default(),
             error_bodies: false,
             atomic: false,
+            transactions: None,
             patch_is_put: false,
             behaviours: Vec::new(),
         }

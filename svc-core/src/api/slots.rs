@@ -8,14 +8,15 @@ use crate::{
     auth::Operation,
     context::Context,
     draft::{Draft, Patch, RawDraft, RawPatch},
-    error::Result,
+    error::{Error, Result},
     field_set::FieldBits,
-    helper::{HelperSpec, Outcome, Plan, RawOutcome, RawPlan},
+    helper::{self, HelperName, HelperSpec, MatchKey, Plan, RawOutcome, RawPlan},
     link::{Address, Scope},
     model::{Kind, Resource},
     ops::{Create, Created, Delete, Find, FindKey, Get, Helper, List, Update},
     page::{PageRequest, RawPage},
     record::{RawRecord, Record},
+    store::{Call, Key, Outcome, Store, Work},
 };
 
 /// What a create gave, without the type of the kind.
@@ -111,12 +112,104 @@ impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
 #[async_trait]
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        Ok(self.store.run(cx, Plan::new(plan)).await.map(Outcome::into_raw)?)
+        Ok(self.store.run(cx, Plan::new(plan)).await.map(helper::Outcome::into_raw)?)
     }
 
     fn finds_container(&self) -> bool {
         self.store.finds_container()
     }
+}
+
+/// A store that keeps every kind, seen through one of them. One type for all: nothing is compiled anew for each kind.
+struct OfStore {
+    store: Arc<dyn Store>,
+    kind: Kind,
+}
+
+impl OfStore {
+    async fn write(&self, cx: &Context, work: Work) -> Result<Outcome> {
+        self.store.write(cx, Call::new(cx, work)).await
+    }
+}
+
+#[async_trait]
+impl AnyList for OfStore {
+    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+        self.store.list(cx, self.kind, scope, page).await
+    }
+}
+
+#[async_trait]
+impl AnyGet for OfStore {
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        self.store.get(cx, at).await
+    }
+}
+
+#[async_trait]
+impl AnyFind for OfStore {
+    async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
+        let key = match key.clone() {
+            FindKey::Name(name) => Key::Name(self.kind, name),
+            FindKey::Match(MatchKey::Identifier(identifier)) => Key::Identifier(self.kind, identifier),
+            FindKey::Match(MatchKey::Email(address)) if self.kind == Kind::Person => Key::Email(address),
+            FindKey::Match(MatchKey::Email(_)) => return Ok(None),
+        };
+        self.store.find(cx, &key).await
+    }
+}
+
+#[async_trait]
+impl AnyCreate for OfStore {
+    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
+        match self.write(cx, Work::Create(draft)).await? {
+            Outcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+#[async_trait]
+impl AnyUpdate for OfStore {
+    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Option<RawRecord>> {
+        match self.write(cx, Work::Update(at.clone(), patch)).await? {
+            Outcome::Updated(record) => Ok(record),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+#[async_trait]
+impl AnyDelete for OfStore {
+    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+        match self.write(cx, Work::Delete(at.clone())).await? {
+            Outcome::Deleted(was_there) => Ok(was_there),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+#[async_trait]
+impl AnyHelper for OfStore {
+    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
+        match self.write(cx, Work::Help(Box::new(plan))).await? {
+            Outcome::Helped(outcome) => Ok(outcome),
+            _ => Err(unfitting()),
+        }
+    }
+
+    fn finds_container(&self) -> bool {
+        true
+    }
+}
+
+fn unfitting() -> Error {
+    Error::unexpected("a store answered another call than the one that it was given")
+}
+
+/// A helper that a store runs in a turn of its own.
+pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn AnyHelper> {
+    Arc::new(OfStore { store: Arc::clone(store), kind: helper.records() })
 }
 
 /// What is registered for one kind. What is not there does not exist (CAP-04).
@@ -141,6 +234,24 @@ pub(crate) struct KindSlots {
 }
 
 impl KindSlots {
+    /// Every operation that the interface has for a kind, of a store that keeps every kind.
+    pub(crate) fn of_store(store: &Arc<dyn Store>, kind: Kind) -> Self {
+        let schema = kind.schema();
+        let of = Arc::new(OfStore { store: Arc::clone(store), kind });
+        let has = |operation| schema.has_operation(operation);
+        Self {
+            list: Some(of.clone()),
+            all: has(Operation::List),
+            under: schema.scopes().collect(),
+            get: has(Operation::Read).then(|| of.clone() as _),
+            create: has(Operation::Create).then(|| of.clone() as _),
+            update: has(Operation::Update).then(|| of.clone() as _),
+            delete: has(Operation::Delete).then(|| of.clone() as _),
+            find: Some(of),
+            ..Self::default()
+        }
+    }
+
     /// Whether an operation is offered; for lists, that of all records.
     pub(crate) fn offers(&self, operation: Operation) -> bool {
         let registered = match operation {

@@ -2,13 +2,13 @@
 
 use http::StatusCode;
 
-use super::{Api, Reply, ResponseStyle, Runner};
+use super::{Api, Reply, ResponseStyle, Runner, composed::Composed};
 use crate::{
     context::Context,
     error::{Code, Error, Problem, Result},
     field_set::FieldBits,
     hal,
-    helper::{Composed, EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
+    helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
     link::{Address, Scope},
     model::Kind,
     read::{HelperBody, Json, Object},
@@ -219,9 +219,14 @@ impl Api {
         let outcome = match self.inner.helpers.get(&plan.helper) {
             Some(Runner::Native(runner)) => runner.run(cx, plan).await,
             Some(Runner::Composed) => {
-                let composed = Composed { slots: &self.inner.slots, matching: self.inner.settings.matching.as_ref() };
+                let settings = &self.inner.settings;
+                let composed = Composed {
+                    slots: &self.inner.slots,
+                    matching: settings.matching.as_ref(),
+                    transactions: settings.transactions.as_deref(),
+                };
                 // Its many steps would make the future of every request as large as theirs.
-                Box::pin(composed.run(cx, plan)).await
+                Box::pin(composed.run(cx, &plan)).await
             }
             None => Err(Error::NotImplemented),
         };

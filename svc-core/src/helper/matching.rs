@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use crate::{
     model::person::gender_of,
     read::{Json, Object},
-    value::{Id, Identifier},
+    value::Identifier,
 };
 
 /// Something that a person can be looked up by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatchKey {
-    /// The id of the record itself, which an identifier in the server's own namespace names (UND-24). Only
-    /// [`recognise`](super::recognise) and [`recorded`](super::recorded) ask for it.
-    Own(Id),
     /// A foreign identifier, compared exactly.
     Identifier(Identifier),
     /// An e-mail address in normal form: see [`normal_email`].

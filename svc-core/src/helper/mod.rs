@@ -3,16 +3,14 @@
 //! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own [`Helper`](crate::Helper),
 //! or the default runner that composes the registered operations.
 
-mod compose;
+mod choices;
 mod functions;
 mod matching;
 mod name;
-mod native;
 mod outcome;
 mod plan;
 
-pub(crate) use compose::Composed;
-pub use compose::{Choices, MEMBERSHIPS, Membership, answer_draft, needs_person, unknown_question};
+pub(crate) use choices::{Choices, answer_draft};
 pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
     Trigger, Triggers,
@@ -22,6 +20,7 @@ pub use name::{
     HelperName, HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
     RecordSignature, RecordSubmission, Schedule,
 };
-pub use native::{join_identifiers, oldest, recognise, recorded};
 pub use outcome::{Entry, EntryStatus, Outcome, RawOutcome};
 pub use plan::{Plan, RawPlan, Scheduling};
+
+pub use crate::rules::{Candidate, Known, Wanted, recorded};

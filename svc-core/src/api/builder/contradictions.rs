@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{ApiBuilder, Runner};
 use crate::{
-    api::{KindSlots, Sizes},
+    api::{KindSlots, Sizes, composed::Composed},
     auth::Operation,
-    helper::Composed,
     link::{Address, Target, law},
     model::Kind,
     schema::Mode,
@@ -62,8 +61,8 @@ impl ApiBuilder {
                         missing.join(", ")
                     ));
                 }
-                if self.settings.atomic {
-                    problems.push(format!("the composed helper {} cannot be atomic: run it natively", helper.as_str()));
+                if self.settings.atomic && self.settings.transactions.is_none() {
+                    problems.push(format!("the composed helper {} cannot be atomic: call `.transactions(...)`, or run it natively", helper.as_str()));
                 }
             }
         }

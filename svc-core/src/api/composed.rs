@@ -1,0 +1,303 @@
+//! Helpers over the registered operations: the same rules as a store's, standing on a vendor's operations one by one
+//! (HLP-10, ERR-29 to ERR-33).
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::KindSlots;
+use crate::{
+    context::Context,
+    draft::{RawDraft, RawPatch},
+    error::{Error, Problem, Result},
+    helper::{FunctionName, HelperName, MatchKey, PersonMatching, RawOutcome, RawPlan, Scheduling},
+    link::{Address, ShareNames},
+    model::Kind,
+    ops::{FindKey, Transactions},
+    read::Object,
+    record::RawRecord,
+    rules::{Asked, Ground, New, first_keys, help},
+    store::{Found, Key, Outbox, Pause, Stored},
+    value::{Id, Timestamp},
+};
+
+/// Runs plans over the registered operations: in a transaction of the vendor's where there is one, else step by step.
+pub(crate) struct Composed<'a> {
+    pub(crate) slots: &'a [KindSlots],
+    pub(crate) matching: &'a dyn PersonMatching,
+    pub(crate) transactions: Option<&'a dyn Transactions>,
+}
+
+impl Composed<'_> {
+    /// What a helper needs and is not registered, in words.
+    pub(crate) fn missing(helper: HelperName, kinds: &BTreeMap<Kind, KindSlots>) -> Vec<String> {
+        let mut missing = Vec::new();
+        let mut need = |kind: Kind, operation: &str, has: fn(&KindSlots) -> bool| {
+            if !kinds.get(&kind).is_some_and(has) {
+                missing.push(format!("{}.{operation}", kind.plural()));
+            }
+        };
+        if helper == HelperName::Schedule {
+            return vec!["a store that runs it: scheduling is no operation on fields".to_owned()];
+        }
+        if let Some(container) = helper.container() {
+            need(container, "get", |slots| slots.get.is_some());
+            need(helper.records(), "create", |slots| slots.create.is_some());
+        }
+        if helper.takes_person() {
+            need(Kind::Person, "create", |slots| slots.create.is_some());
+            need(Kind::Person, "update", |slots| slots.update.is_some());
+        }
+        missing
+    }
+
+    /// Whether an action function can be composed.
+    pub(crate) fn supports(function: FunctionName, kinds: &BTreeMap<Kind, KindSlots>) -> bool {
+        let has = |kind: Kind, has: fn(&KindSlots) -> bool| kinds.get(&kind).is_some_and(has);
+        let creates = |slots: &KindSlots| slots.create.is_some();
+        let both = |named, made| has(named, |slots| slots.find.is_some()) && has(made, creates);
+        match function {
+            FunctionName::AddTags | FunctionName::AddTagsUri => both(Kind::Tag, Kind::Tagging),
+            FunctionName::AddLists | FunctionName::AddListsUri => both(Kind::List, Kind::Item),
+            FunctionName::AddQuestionsResponsesUri => both(Kind::Question, Kind::Answer),
+            FunctionName::Triggers => false,
+        }
+    }
+
+    /// Does what the plan says.
+    pub(crate) async fn run(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
+        let Some(transactions) = self.transactions else { return self.steps(cx, plan).await };
+        let cx = transactions.begin(cx).await?;
+        match self.steps(&cx, plan).await {
+            Ok(outcome) => {
+                transactions.commit(&cx).await?;
+                Ok(outcome)
+            }
+            Err(error) => {
+                transactions.rollback(&cx).await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn steps(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
+        let mut seen = Seen::default();
+        self.look_up(cx, first_keys(plan, self.matching), &mut seen).await?;
+        loop {
+            let mut ground = Operations { composed: self, cx, seen: &seen, steps: 0, stop: None };
+            let outcome = help(&mut ground, plan);
+            match (outcome, ground.stop) {
+                (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
+                (_, Some(Stop::Create(draft))) => {
+                    let done = self.create(cx, *draft).await;
+                    seen.steps.push(problems_of(done)?);
+                }
+                (_, Some(Stop::Update(at, patch))) => {
+                    let done = self.update(cx, &at, *patch).await;
+                    seen.steps.push(problems_of(done)?);
+                }
+                (Ok(outcome), None) => return Ok(outcome),
+                (Err(Pause::Failed(error)), None) => return Err(error),
+                (Err(pause), None) => return Err(Error::unexpected(pause.to_string())),
+            }
+        }
+    }
+
+    fn slots(&self, kind: Kind) -> Result<&KindSlots> {
+        self.slots.get(kind as usize).ok_or_else(|| Error::unexpected("a kind has no slots"))
+    }
+
+    /// Looks keys up, all at the same time.
+    async fn look_up(&self, cx: &Context, keys: Vec<Key>, seen: &mut Seen) -> Result<()> {
+        let wanted: Vec<Key> = keys.into_iter().filter(|key| !seen.records.contains_key(key)).collect();
+        let found = together(wanted.iter().map(|key| self.find(cx, key)).collect()).await;
+        for (key, found) in wanted.into_iter().zip(found) {
+            seen.records.insert(key, found?);
+        }
+        Ok(())
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        let Some(kind) = key.kind() else { return Ok(None) };
+        let slots = self.slots(kind)?;
+        let by = match key {
+            Key::Id(_, id) => {
+                let Some(get) = &slots.get else { return Ok(None) };
+                return get.get(cx, &Address { kind, id: id.clone(), parent: None }).await;
+            }
+            Key::Name(_, name) => FindKey::Name(name.clone()),
+            Key::Identifier(_, identifier) => FindKey::Match(MatchKey::Identifier(identifier.clone())),
+            Key::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
+            Key::Link(..) => return Ok(None),
+        };
+        match &slots.find {
+            Some(find) => find.find(cx, &by).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
+        let Some(create) = &self.slots(draft.kind)?.create else { return Err(Error::NotImplemented) };
+        let created = create.create(cx, draft).await?;
+        Ok((created.record, created.is_new))
+    }
+
+    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
+        let Some(update) = &self.slots(at.kind)?.update else { return Err(Error::NotImplemented) };
+        let record = update.update(cx, at, patch).await?.ok_or(Error::NotFound)?;
+        Ok((record, false))
+    }
+}
+
+/// A record that a step made or changed, and whether it is new.
+type Step = (RawRecord, bool);
+
+/// What an operation refused is for the rules; other trouble ends the call.
+fn problems_of(done: Result<Step>) -> Result<std::result::Result<Step, Vec<Problem>>> {
+    match done {
+        Ok(step) => Ok(Ok(step)),
+        Err(Error::Invalid(problems)) => Ok(Err(problems)),
+        Err(error) => Err(error),
+    }
+}
+
+/// What the operations have answered so far.
+#[derive(Default)]
+struct Seen {
+    /// Operations hand records over under the names of the tables.
+    names: ShareNames,
+    records: HashMap<Key, Option<RawRecord>>,
+    /// The steps that were done, in their order.
+    steps: Vec<std::result::Result<Step, Vec<Problem>>>,
+}
+
+/// What has to be done before the rules can go on.
+enum Stop {
+    LookUp(Key),
+    Create(Box<RawDraft>),
+    Update(Address, Box<RawPatch>),
+}
+
+/// One run of the rules over what was seen: it ends where something was not seen yet.
+struct Operations<'a> {
+    composed: &'a Composed<'a>,
+    cx: &'a Context,
+    seen: &'a Seen,
+    /// Steps that this run has come by.
+    steps: usize,
+    stop: Option<Stop>,
+}
+
+impl Operations<'_> {
+    fn stop<T>(&mut self, stop: Stop) -> Asked<T> {
+        self.stop = Some(stop);
+        Err(Pause::Missing(Vec::new()))
+    }
+
+    /// What the next step came to, or the end of this run.
+    fn step(&mut self, stop: impl FnOnce() -> Stop) -> Asked<(Stored, bool)> {
+        match self.seen.steps.get(self.steps) {
+            Some(Ok((record, is_new))) => {
+                self.steps = self.steps.saturating_add(1);
+                Ok((stored(record.clone()), *is_new))
+            }
+            Some(Err(problems)) => {
+                self.steps = self.steps.saturating_add(1);
+                Err(Error::Invalid(problems.clone()).into())
+            }
+            None => self.stop(stop()),
+        }
+    }
+
+    /// Whether records of a kind can be read by their id; where not, one that is named counts as there.
+    fn is_read(&self, kind: Kind) -> bool {
+        self.composed.slots(kind).is_ok_and(|slots| slots.get.is_some())
+    }
+}
+
+fn stored(record: RawRecord) -> Stored {
+    // Operations tell no place: the older one is the one that was created before.
+    Stored { row: 0, record }
+}
+
+impl Ground for Operations<'_> {
+    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
+        // The library has looked before it runs a plan.
+        let Address { kind, id, parent } = address.clone();
+        Ok(Some(Found { kind, id, row: 0, parent }))
+    }
+
+    fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
+        match key {
+            Key::Id(kind, id) if !self.is_read(*kind) => {
+                Ok(Some(Found { kind: *kind, id: id.clone(), row: 0, parent: None }))
+            }
+            key => Ok(self.record(key)?.map(|stored| stored.found())),
+        }
+    }
+
+    fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
+        match self.seen.records.get(key) {
+            Some(record) => Ok(record.clone().map(stored)),
+            None => self.stop(Stop::LookUp(key.clone())),
+        }
+    }
+
+    fn answered(&mut self, _: &Id, _: Vec<Key>) -> Asked<Vec<Stored>> {
+        Ok(Vec::new())
+    }
+
+    fn create(&mut self, draft: RawDraft, _: &New) -> Asked<(Stored, bool)> {
+        self.step(|| Stop::Create(Box::new(draft)))
+    }
+
+    fn update(&mut self, stored: Stored, _: Object, patch: &RawPatch) -> Asked<Stored> {
+        let at = stored.record.address();
+        if self.composed.slots(at.kind)?.update.is_none() {
+            // An action that cannot be changed stays as it was recorded.
+            return if at.kind == Kind::Person { Err(Error::NotImplemented.into()) } else { Ok(stored) };
+        }
+        self.step(|| Stop::Update(at, Box::new(patch.clone()))).map(|(stored, _)| stored)
+    }
+
+    fn schedule(&mut self, _: &Address, _: Scheduling) -> Asked<Stored> {
+        Err(Error::NotImplemented.into())
+    }
+
+    fn trigger(&mut self, _: Outbox) -> Asked<()> {
+        Err(Error::NotImplemented.into())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.composed.transactions.is_some()
+    }
+
+    fn matching(&self) -> &dyn PersonMatching {
+        self.composed.matching
+    }
+
+    fn share_names(&self) -> &ShareNames {
+        &self.seen.names
+    }
+
+    fn received(&self) -> Timestamp {
+        self.cx.now
+    }
+}
+
+/// Waits for all of these at the same time.
+async fn together<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
+    let mut waiting: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    std::future::poll_fn(|task| {
+        let mut is_done = true;
+        for (future, done) in &mut waiting {
+            if done.is_none() {
+                match future.as_mut().poll(task) {
+                    std::task::Poll::Ready(value) => *done = Some(value),
+                    std::task::Poll::Pending => is_done = false,
+                }
+            }
+        }
+        if is_done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    waiting.into_iter().filter_map(|(_, done)| done).collect()
+}

@@ -1,0 +1,127 @@
+//! Recording the action of a helper call, once however often the call is repeated (UND-24).
+
+use super::{Asked, Ground, Holders, New, check};
+use crate::{
+    draft::{Draft, RawDraft},
+    error::{Problem, Result},
+    helper::Merge,
+    link::Address,
+    model::Resource,
+    record::{RawRecord, Record},
+    store::{Key, Stored},
+    value::Id,
+};
+
+/// Records an action, or finds and updates the one that an earlier try recorded (`false`).
+pub(super) fn record<G: Ground>(ground: &mut G, draft: RawDraft, anonymous: bool) -> Asked<(Stored, bool)> {
+    match recorded_before(ground, &draft)? {
+        // A stranger leaves what is recorded as it is.
+        Some(stored) if anonymous => Ok((stored, false)),
+        Some(stored) => Ok((repeat(ground, stored, draft)?, false)),
+        None => {
+            let merge = if anonymous { Merge::Fill } else { Merge::Replace };
+            let new = New { holders: Holders::Recognise(merge), ..New::default() };
+            ground.create(RawDraft { own: None, ..draft }, &new)
+        }
+    }
+}
+
+/// The action that was recorded before under the same container: by its own id, or by an identifier.
+fn recorded_before<G: Ground>(ground: &mut G, draft: &RawDraft) -> Asked<Option<Stored>> {
+    let mut met = Met::new(draft);
+    if let Some(own) = &draft.own {
+        let stored = ground.record(&Key::Id(draft.kind, own.clone()))?;
+        met.own(stored, |stored| &stored.record);
+    }
+    for (place, identifier) in draft.identifiers.iter().enumerate() {
+        let stored = ground.record(&Key::Identifier(draft.kind, identifier.clone()))?;
+        met.identifier(place, stored, |stored| &stored.record);
+    }
+    Ok(met.recorded()?)
+}
+
+/// Updates a recorded action by what the repeated call sent.
+fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: RawDraft) -> Asked<Stored> {
+    let person = draft.link("person").cloned();
+    let mut patch = draft.repeated(stored.record.meta().identifiers.to_vec(), ground.received());
+    // An action that had no person gets the one that is named now; another one's is not taken away.
+    if stored.record.link("person").is_none()
+        && let Some(person) = person
+    {
+        patch.links.push(("person", Some(Address { parent: None, ..person })));
+    }
+    let before = stored.record.read_fields(ground.share_names())?;
+    ground.update(stored, before, &patch)
+}
+
+/// The action that an earlier try of the same call recorded under the same container: by its own id, or by an identifier
+/// (UND-24). With it a retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
+///
+/// `found` are the actions of this kind and tenant, whatever their container, that have the id that the draft names as its
+/// own, or one of its identifiers.
+///
+/// # Errors
+///
+/// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and for an own id that no
+/// action has.
+pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> Result<Option<&'a Record<R>>> {
+    let mut met = Met::new(action);
+    fn raw<'r, R: Resource>(record: &'r &Record<R>) -> &'r RawRecord {
+        record
+    }
+    if let Some(own) = &action.own {
+        met.own(found.iter().find(|record| record.meta().id == *own), raw);
+    }
+    for (place, identifier) in action.identifiers.iter().enumerate() {
+        let has = |record: &&Record<R>| record.meta().identifiers.to_vec().contains(identifier);
+        met.identifier(place, found.iter().find(has), raw);
+    }
+    met.recorded()
+}
+
+/// What the identifiers of an action have led to so far.
+struct Met<T> {
+    container: Option<Id>,
+    /// The action, and its id.
+    recorded: Option<(T, Id)>,
+    problems: Vec<Problem>,
+}
+
+impl<T> Met<T> {
+    fn new(action: &RawDraft) -> Self {
+        let container = action.container().map(|container| container.id.clone());
+        Self { container, recorded: None, problems: Vec::new() }
+    }
+
+    /// What the action's own identifier leads to: it has to lead to something.
+    fn own(&mut self, found: Option<T>, raw: fn(&T) -> &RawRecord) {
+        match found {
+            None => self.problems.push(Problem::identifier_in_use("identifiers")),
+            found => self.meet(found, "identifiers", raw),
+        }
+    }
+
+    /// What the foreign identifier at this place leads to.
+    fn identifier(&mut self, place: usize, found: Option<T>, raw: fn(&T) -> &RawRecord) {
+        self.meet(found, &format!("identifiers[{place}]"), raw);
+    }
+
+    /// An action of another container, or a second one under this, is somebody else's.
+    fn meet(&mut self, found: Option<T>, property: &str, raw: fn(&T) -> &RawRecord) {
+        let Some(found) = found else { return };
+        let record = raw(&found);
+        match &self.recorded {
+            Some((_, id)) if *id == record.meta().id => {}
+            None if record.parent() == self.container.as_ref() => {
+                let id = record.meta().id.clone();
+                self.recorded = Some((found, id));
+            }
+            _ => self.problems.push(Problem::identifier_in_use(property)),
+        }
+    }
+
+    fn recorded(self) -> Result<Option<T>> {
+        check(self.problems)?;
+        Ok(self.recorded.map(|(action, _)| action))
+    }
+}

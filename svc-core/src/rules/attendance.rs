@@ -1,0 +1,300 @@
+//! What attendances take from an event: places and tickets, never more than there are (RES-event-15 to RES-event-20,
+//! RES-event-27, RES-attendance-05, RES-attendance-08).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Asked, Case, Holders, check, person, update::list};
+use crate::{
+    draft::RawDraft,
+    error::{Code, Error, Problem},
+    helper::Merge,
+    model::Kind,
+    read::{Json, Object},
+    store::{Change, Key, Stored, Sum},
+    value::{Amount, Id, Identifier},
+};
+
+/// What one attendance takes. Only one that is accepted, or says nothing, takes something (RES-event-15).
+#[derive(Debug, Default)]
+struct Share {
+    places: i64,
+    /// Tickets and their price by title.
+    tickets: BTreeMap<String, (i64, Vec<Amount>)>,
+}
+
+impl Share {
+    fn of(attendance: Option<&Object>) -> Self {
+        let mut share = Self::default();
+        let Some(fields) = attendance.filter(|fields| counts(fields)) else { return share };
+        share.places = 1;
+        for ticket in list(fields, "tickets").iter().filter_map(Json::as_object) {
+            let level = share.tickets.entry(title(ticket).to_owned()).or_default();
+            level.0 = level.0.saturating_add(1);
+            level.1.extend(amount(ticket));
+        }
+        share
+    }
+
+    fn number(&self) -> i64 {
+        self.tickets.values().fold(0, |sum, (number, _)| sum.saturating_add(*number))
+    }
+}
+
+fn counts(attendance: &Object) -> bool {
+    matches!(attendance.get("status").and_then(Json::as_str), None | Some("accepted"))
+}
+
+fn title(level: &Object) -> &str {
+    level.get("title").and_then(Json::as_str).unwrap_or_default()
+}
+
+fn amount(ticket: &Object) -> Option<Amount> {
+    Amount::parse(ticket.get("amount")?.as_number()?.as_str())
+}
+
+/// An event that says nothing of its type has tickets when it has ticket levels.
+fn is_ticketed(event: &Object) -> bool {
+    match event.get("type").and_then(Json::as_str) {
+        Some(kind) => kind == "ticketed",
+        None => event.get("ticket_levels").is_some_and(|levels| !levels.is_empty()),
+    }
+}
+
+fn levels(event: &Object) -> impl Iterator<Item = &Object> {
+    list(event, "ticket_levels").iter().filter_map(Json::as_object)
+}
+
+impl Case<'_> {
+    /// Takes from an event what an attendance needs now, and gives back what it needed before.
+    ///
+    /// Completes the attendance from the event: tickets without a price get that of their level, and `attended` is
+    /// dropped where the tickets have their own. `tickets_sent` tells whether this request brought the tickets.
+    pub(super) fn settle_attendance(
+        &mut self,
+        event: &Id,
+        before: Option<&Object>,
+        mut after: Option<&mut Object>,
+        tickets_sent: bool,
+        problems: &mut Vec<Problem>,
+    ) -> Asked<()> {
+        let stored = self.ledger.record(&Key::Id(Kind::Event, event.clone()))?;
+        let stored = stored.ok_or_else(|| Error::unexpected("an attendance without its event"))?;
+        let mut fields = self.fields(&stored.record)?;
+        let ticketed = is_ticketed(&fields);
+        if let Some(after) = after.as_deref_mut() {
+            if ticketed {
+                after.remove("attended");
+            }
+            if tickets_sent {
+                check_tickets(&fields, ticketed, after, problems);
+            }
+        }
+        let (had, has) = (Share::of(before), Share::of(after.as_deref()));
+        let mut sum = self.ledger.sum(Kind::Event, event)?;
+        sum.accepted = sum.accepted.saturating_add(has.places).saturating_sub(had.places);
+        sum.tickets = sum.tickets.saturating_add(has.number()).saturating_sub(had.number());
+        check_capacity(&fields, ticketed, &had, &has, sum, problems);
+        self.ledger.note(&stored);
+        let changed = self.settle_levels(event, &mut fields, &had, &has, &mut sum, problems)?;
+        let of = (Kind::Event, event.clone());
+        self.ledger.change(Change::SetSum { of, members: Kind::Attendance, sum });
+        if changed {
+            let fields = fields.to_wire(self.names());
+            self.ledger.change(Change::SetFields { at: stored.at(), fields });
+        }
+        Ok(())
+    }
+
+    /// Moves tickets and money between the levels; whether a level changed.
+    fn settle_levels(
+        &mut self,
+        event: &Id,
+        fields: &mut Object,
+        had: &Share,
+        has: &Share,
+        sum: &mut Sum,
+        problems: &mut Vec<Problem>,
+    ) -> Asked<bool> {
+        let titles: BTreeSet<&String> = had.tickets.keys().chain(has.tickets.keys()).collect();
+        if titles.is_empty() {
+            return Ok(false);
+        }
+        let parts = self.ledger.parts(Kind::Event, event)?;
+        let mut places = BTreeMap::new();
+        for (place, level) in list(fields, "ticket_levels").iter().enumerate() {
+            if let Some(level) = level.as_object() {
+                places.entry(title(level).to_owned()).or_insert(place);
+            }
+        }
+        let mut changed = false;
+        for name in titles {
+            let none = (0, Vec::new());
+            let (gone, new) = (had.tickets.get(name).unwrap_or(&none), has.tickets.get(name).unwrap_or(&none));
+            let mut part = parts.get(name).copied().unwrap_or_default();
+            part.tickets = part.tickets.saturating_add(new.0).saturating_sub(gone.0);
+            let money = |mut total: Amount| {
+                for amount in &gone.1 {
+                    total = total.checked_sub(*amount)?;
+                }
+                for amount in &new.1 {
+                    total = total.checked_add(*amount)?;
+                }
+                Some(total)
+            };
+            let (Some(of_part), Some(of_event)) = (money(part.amount), money(sum.amount)) else {
+                let text = "With these tickets the sum of money has too many digits.";
+                problems.push(Problem::new(Code::FieldInvalid, "tickets", text));
+                continue;
+            };
+            part.amount = of_part;
+            sum.amount = of_event;
+            let of = (Kind::Event, event.clone());
+            self.ledger.change(Change::SetPart { of, name: name.clone(), sum: part });
+            let list = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);
+            let level = places.get(name).and_then(|place| list?.get_mut(*place)?.as_object_mut());
+            let Some(level) = level else { continue };
+            let taken = new.0.saturating_sub(gone.0);
+            if let Some(left) = level.get("limit").and_then(Json::as_i64) {
+                if taken > 0 && taken > left {
+                    let text = "This ticket level has fewer tickets left.";
+                    problems.push(Problem::new(Code::TicketLimitExceeded, "tickets", text));
+                }
+                level.insert("limit", Json::integer(left.saturating_sub(taken)));
+            }
+            show(level, part);
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    /// Writes what was sold into the levels of an event whose levels a client replaced (RES-event-16).
+    pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> Asked<()> {
+        let mut parts = self.ledger.parts(Kind::Event, event)?;
+        let levels = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);
+        for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
+            let part = parts.remove(title(level)).unwrap_or_default();
+            show(level, part);
+        }
+        Ok(())
+    }
+
+    /// Recognises the holders named in the tickets of a new attendance (RES-attendance-14).
+    ///
+    /// `named` are the people that the server's own identifiers name, with the place of their ticket.
+    pub(super) fn recognise_holders(
+        &mut self,
+        attendance: &Stored,
+        fields: &Object,
+        named: &[(usize, Id)],
+        holders: Holders,
+    ) -> Asked<()> {
+        for (place, ticket) in list(fields, "tickets").iter().enumerate() {
+            let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
+            let Some(mut posted) = posted_holder(ticket, own) else { continue };
+            let person = match holders {
+                Holders::Recognise(merge) => {
+                    let part = format!("tickets[{place}].person");
+                    let wrong = posted.complete(self.call.received);
+                    let within = |pause| match pause {
+                        super::Pause::Failed(error) => super::Pause::Failed(error.within(&part)),
+                        other => other,
+                    };
+                    check(wrong).map_err(super::Pause::from).map_err(within)?;
+                    Some(person::recognise(self, posted, merge).map_err(within)?.0)
+                }
+                Holders::Note => person::known(self, &posted, Merge::Fill)?,
+            };
+            if let Some(person) = person {
+                let place = i64::try_from(place).unwrap_or_default();
+                let person = person.record.meta().id.clone();
+                self.ledger.change(Change::Hold { at: attendance.at(), place, person });
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the holders of an attendance whose tickets were replaced: they are not recognised again
+    /// (RES-attendance-14), but stay known wherever they stand now.
+    pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
+        let holder = |ticket: &Json| Some(Json::Object(ticket.as_object()?.get("person")?.as_object()?.clone()).to_string());
+        let mut now: BTreeMap<String, usize> = BTreeMap::new();
+        for (place, ticket) in list(after, "tickets").iter().enumerate() {
+            if let Some(holder) = holder(ticket) {
+                now.entry(holder).or_insert(place);
+            }
+        }
+        let tickets = list(before, "tickets").iter().enumerate();
+        let places = tickets.filter_map(|(from, ticket)| {
+            let to = now.get(&holder(ticket)?)?;
+            Some((i64::try_from(from).ok()?, i64::try_from(*to).ok()?))
+        });
+        self.ledger.change(Change::MoveHolders { at: attendance.at(), places: places.collect() });
+    }
+}
+
+/// The person that a ticket names, as one that was posted; `None` when it says nothing of one.
+pub(super) fn posted_holder(ticket: &Json, own: Option<Id>) -> Option<RawDraft> {
+    let holder = ticket.as_object()?.get("person")?.as_object()?;
+    let mut posted = RawDraft { fields: holder.clone(), own, ..RawDraft::empty(Kind::Person) };
+    let identifiers = posted.fields.remove("identifiers");
+    let identifiers = identifiers.as_ref().and_then(Json::as_array).unwrap_or_default();
+    posted.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
+    let says_nothing = posted.fields.is_empty() && posted.identifiers.is_empty() && posted.own.is_none();
+    (!says_nothing).then_some(posted)
+}
+
+/// Each ticket belongs to the level of its title, and costs in its currency (RES-event-15).
+fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, problems: &mut Vec<Problem>) {
+    let Some(list) = attendance.get_mut("tickets").and_then(Json::as_array_mut) else { return };
+    if !ticketed {
+        if !list.is_empty() {
+            problems.push(Problem::new(Code::TicketsNotAllowed, "tickets", "This event has no tickets."));
+        }
+        return;
+    }
+    let mut by_title = BTreeMap::new();
+    for level in levels(event) {
+        by_title.entry(title(level)).or_insert(level);
+    }
+    for (place, ticket) in list.iter_mut().enumerate() {
+        let Some(ticket) = ticket.as_object_mut() else { continue };
+        let Some(level) = by_title.get(title(ticket)).copied() else {
+            let property = format!("tickets[{place}].title");
+            let text = format!("The event has no ticket level of the title in `{property}`.");
+            problems.push(Problem::new(Code::TicketLevelDoesNotExist, property, text));
+            continue;
+        };
+        let currency = |object: &Object| object.get("currency").and_then(Json::as_str).map(str::to_ascii_uppercase);
+        if let (Some(asked), Some(known)) = (currency(ticket), currency(level))
+            && asked != known
+        {
+            let property = format!("tickets[{place}].currency");
+            let text = format!("`{property}` is not the currency of the ticket level.");
+            problems.push(Problem::new(Code::FieldInvalid, property, text).hint(known));
+        }
+        for name in ["amount", "currency"] {
+            if !ticket.contains(name)
+                && let Some(value) = level.get(name)
+            {
+                ticket.insert(name, value.clone());
+            }
+        }
+    }
+}
+
+/// An open event has places for attendances, a ticketed one for tickets; lowering it later takes nothing away
+/// (RES-event-27).
+fn check_capacity(event: &Object, ticketed: bool, had: &Share, has: &Share, sum: Sum, problems: &mut Vec<Problem>) {
+    let Some(capacity) = event.get("capacity").and_then(Json::as_i64) else { return };
+    let (before, after, taken) =
+        if ticketed { (had.number(), has.number(), sum.tickets) } else { (had.places, has.places, sum.accepted) };
+    if after > before && taken > capacity {
+        let property = if ticketed { "tickets" } else { "status" };
+        problems.push(Problem::new(Code::CapacityExceeded, property, "The event is full."));
+    }
+}
+
+fn show(level: &mut Object, part: Sum) {
+    level.insert("total_tickets", Json::integer(part.tickets));
+    level.insert("total_amount", Json::from(part.amount));
+}

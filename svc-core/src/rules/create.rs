@@ -1,0 +1,187 @@
+//! Creating a record (CRU-01, UND-12, UND-24, UND-38).
+
+use super::{Asked, Case, New, check};
+use crate::{
+    draft::RawDraft,
+    error::{Code, Error, Problem},
+    helper::emails,
+    link::{Address, Ref},
+    model::Kind,
+    read::{Json, Object},
+    record::{Computed, Fields, Identifiers, Meta, RawRecord},
+    rules::Holders,
+    schema::{Source, fill_nested_computed},
+    store::{Change, Insert, Key, Load, Stored},
+    value::{Amount, Identifier, Timestamp},
+};
+
+impl Case<'_> {
+    /// Creates what a request creates by itself; a helper has asked its questions before, each once.
+    pub(super) fn create_alone(&mut self, draft: RawDraft) -> Asked<(Stored, bool)> {
+        if draft.kind == Kind::Answer
+            && let Some(question) = draft.container().cloned()
+        {
+            check(self.wrong_answer(&question.id, None, &draft.fields)?)?;
+        }
+        self.create(draft, &New::default())
+    }
+
+    /// Takes a record over as it was made elsewhere.
+    pub(super) fn load(&mut self, load: &Load) -> Asked<Stored> {
+        let mut draft = load.draft.clone();
+        let mut dates = [None; 2];
+        if draft.kind == Kind::Message {
+            for (date, field) in dates.iter_mut().zip(["scheduled_start_date", "scheduled_stop_date"]) {
+                *date = draft.fields.remove(field).as_ref().and_then(Json::as_str).and_then(Timestamp::parse);
+            }
+        }
+        let recorded_by = match &load.recorded_by {
+            Some(address) => Some(self.find_at(address)?.ok_or(Error::NotFound)?.address()),
+            None => None,
+        };
+        let new = New { recorded_by, given: Some((load.id.clone(), load.created)), holders: Holders::Note };
+        let (stored, _) = self.create(draft, &new)?;
+        if let [Some(start), stop] = dates {
+            return Ok(self.set_schedule(stored, Some(start), stop));
+        }
+        Ok(stored)
+    }
+
+    /// Creates a record; `false` beside the one that was there already (UND-38).
+    pub(super) fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
+        let schema = draft.kind.schema();
+        let mut record = self.blank(draft.kind, new);
+        let mut problems = self.follow_links(&draft, &mut record)?;
+        if schema.unique_links().is_some()
+            && let (Some(group), Some(person)) = (record.parent().cloned(), record.link("person").cloned())
+            && let Some(existing) = self.ledger.member(draft.kind, &group, &person.id)?
+        {
+            return Ok((existing, false));
+        }
+        problems.extend(self.taken_identifiers(draft.kind, &draft.identifiers, None)?);
+        let mut fields = draft.fields;
+        let name = self.unique_name(draft.kind, &fields, None, &mut problems)?;
+        fill_nested_computed(schema.fields, &mut fields);
+        match (draft.kind, record.parent().cloned()) {
+            (Kind::Attendance, Some(event)) => {
+                self.settle_attendance(&event, None, Some(&mut fields), true, &mut problems)?;
+            }
+            (Kind::Donation, Some(page)) => self.settle_donation(&page, None, Some(&fields), &mut problems)?,
+            _ => {}
+        }
+        check(problems)?;
+        record.meta.identifiers = Identifiers::of(&draft.identifiers);
+        record.set_fields(fields.to_wire(self.names()));
+        let addresses = if draft.kind == Kind::Person { distinct_emails(&fields) } else { Vec::new() };
+        let stored = Stored { row: Stored::NEW, record };
+        self.ledger.change(Change::Insert(Box::new(Insert {
+            record: stored.record.clone(),
+            identifiers: draft.identifiers,
+            name,
+            emails: addresses,
+        })));
+        if draft.kind == Kind::Attendance {
+            self.recognise_holders(&stored, &fields, &draft.holders, new.holders)?;
+        }
+        Ok((stored, true))
+    }
+
+    /// A record without fields, linked to whoever makes it.
+    fn blank(&mut self, kind: Kind, new: &New) -> RawRecord {
+        let (id, created) = match &new.given {
+            Some(given) => given.clone(),
+            None => (self.next_id(), self.turn.time),
+        };
+        let mut record = RawRecord::stored(kind, Meta::new(id, created), bytes::Bytes::new());
+        let schema = kind.schema();
+        for name in ["creator", "modified_by"] {
+            if let Some(link) = schema.link(name) {
+                record.set_link(link.name, self.link_to_caller());
+            }
+        }
+        if let Some(of) = &new.recorded_by
+            && let Some(reference) = schema.references().iter().find(|it| it.is_scope && it.kind == of.kind)
+        {
+            record.set_link(reference.name, Some(Ref::Local(of.clone())));
+        }
+        for field in schema.fields.fields {
+            if let Some(value) = field.source().and_then(at_first) {
+                record.computed.push((field.name, value));
+            }
+        }
+        record
+    }
+
+    /// Looks up where the links of a draft lead (CRU-02).
+    fn follow_links(&mut self, draft: &RawDraft, record: &mut RawRecord) -> Asked<Vec<Problem>> {
+        let mut problems = Vec::new();
+        for (name, address) in &draft.links {
+            match self.find_at(address)? {
+                Some(found) => record.set_link(name, Some(found.address().into())),
+                None if Some(*name) == draft.kind.schema().parent => return Err(Error::NotFound.into()),
+                None => problems.push(Problem::leads_nowhere(address.kind, &format!("_links.{name}"))),
+            }
+        }
+        Ok(problems)
+    }
+
+    /// Each identifier that another record than `own` has (UND-24).
+    pub(super) fn taken_identifiers(
+        &mut self,
+        kind: Kind,
+        identifiers: &[Identifier],
+        own: Option<&Address>,
+    ) -> Asked<Vec<Problem>> {
+        let mut problems = Vec::new();
+        for (place, identifier) in identifiers.iter().enumerate() {
+            let owner = self.ledger.find(&Key::Identifier(kind, identifier.clone()))?;
+            if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
+                problems.push(Problem::identifier_in_use(&format!("identifiers[{place}]")));
+            }
+        }
+        Ok(problems)
+    }
+
+    /// The name that no other record of the kind may have; told when another has it (UND-02, UND-03).
+    pub(super) fn unique_name(
+        &mut self,
+        kind: Kind,
+        fields: &Object,
+        own: Option<&Address>,
+        problems: &mut Vec<Problem>,
+    ) -> Asked<Option<String>> {
+        let Some(field) = kind.schema().unique_name() else { return Ok(None) };
+        let Some(name) = fields.get(field.name).and_then(Json::as_str) else { return Ok(None) };
+        let other = self.ledger.find(&Key::Name(kind, name.to_owned()))?;
+        if other.is_some_and(|other| own.is_none_or(|own| own.id != other.id)) {
+            let text = format!("Another {} has this name.", kind.singular());
+            problems.push(Problem::new(Code::NameInUse, field.name, text));
+        }
+        Ok(Some(name.to_owned()))
+    }
+}
+
+/// The value of a computed field of a record that was just made.
+fn at_first(source: Source) -> Option<Computed> {
+    match source {
+        Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Tickets(_) => Some(Computed::Count(0)),
+        Source::Sum(_) => Some(Computed::Amount(Amount::ZERO)),
+        Source::Relation(kind) => Some(Computed::Relation(kind)),
+        Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,
+    }
+}
+
+/// The addresses that a person is found by, each once.
+pub(super) fn distinct_emails(person: &Object) -> Vec<String> {
+    let mut addresses: Vec<String> = emails(person).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
+}
+
+impl RawRecord {
+    /// Gives the record other fields, ready for the wire.
+    pub(crate) fn set_fields(&mut self, fields: bytes::Bytes) {
+        self.fields = Fields::Stored(fields);
+    }
+}

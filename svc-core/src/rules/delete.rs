@@ -1,0 +1,79 @@
+//! Deleting a record, and what goes or stays with it (CRU-05, UND-26).
+
+use super::{Asked, Case, check, create::distinct_emails};
+use crate::{
+    error::{Code, Error, Problem},
+    link::Address,
+    model::Kind,
+    schema::OnDelete,
+    store::{Change, Key, Set, Stored},
+};
+
+impl Case<'_> {
+    /// Deletes the record at an address; `false` where there is none.
+    pub(super) fn delete_at(&mut self, at: &Address) -> Asked<bool> {
+        let stored = self.ledger.record(&Key::from(at))?;
+        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(false) };
+        self.delete(&stored)?;
+        Ok(true)
+    }
+
+    fn delete(&mut self, stored: &Stored) -> Asked<()> {
+        let record = &stored.record;
+        let (kind, id) = (record.kind(), &record.meta().id);
+        for member in Kind::ALL {
+            for reference in member.schema().references() {
+                if reference.kind == kind
+                    && reference.on_delete == OnDelete::Restrict
+                    && self.ledger.count(*member, kind, id)? > 0
+                {
+                    let text = format!("The {} still has {}.", kind.singular(), member.plural());
+                    return Err(Error::invalid(Problem::general(Code::HasDependents, text)).into());
+                }
+            }
+        }
+        let mut emails = Vec::new();
+        let mut problems = Vec::new();
+        self.ledger.note(stored);
+        match (kind, record.parent().cloned()) {
+            (Kind::Attendance, Some(event)) => {
+                let before = self.fields(record)?;
+                self.settle_attendance(&event, Some(&before), None, false, &mut problems)?;
+            }
+            (Kind::Donation, Some(page)) => {
+                let before = self.fields(record)?;
+                self.settle_donation(&page, Some(&before), None, &mut problems)?;
+            }
+            (Kind::Person, _) => {
+                let fields = self.fields(record)?;
+                emails = distinct_emails(&fields);
+                self.erase_traces(id, &fields)?;
+            }
+            _ => {}
+        }
+        check(problems)?;
+        self.remove(Set::One(stored.at(), emails));
+        Ok(())
+    }
+
+    /// Removes a set of records, after those that go with it; links that led to it are cleared.
+    fn remove(&mut self, set: Set) {
+        let kind = set.kind();
+        for member in Kind::ALL {
+            for reference in member.schema().references().iter().filter(|reference| reference.kind == kind) {
+                match reference.on_delete {
+                    OnDelete::Cascade => {
+                        self.remove(Set::Under(*member, reference.name, Box::new(set.clone())));
+                    }
+                    OnDelete::Clear => {
+                        let change = Change::ClearLink { kind: *member, link: reference.name, to: set.clone() };
+                        self.ledger.change(change);
+                    }
+                    // There is none: it was asked before.
+                    OnDelete::Restrict => {}
+                }
+            }
+        }
+        self.ledger.change(Change::Delete(set));
+    }
+}

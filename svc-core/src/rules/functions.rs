@@ -1,0 +1,223 @@
+//! The helper action functions: tags, lists, answers and triggers for the person of a call (HAF-01 to HAF-13).
+
+use std::collections::{HashMap, HashSet, hash_map::Entry};
+
+use super::{Asked, Ground, New};
+use crate::{
+    describe::{FieldType, MemberWriter},
+    draft::RawDraft,
+    error::{Code, Error, Problem},
+    helper::{
+        Choices, EntryStatus, Functions, HelperName, Named, QuestionRef, RawOutcome, ResponseInput, Triggers,
+        answer_draft,
+    },
+    link::Address,
+    model::Kind,
+    read::{Json, Object},
+    store::{Found, Key, Outbox, Pause, Stored},
+    value::Id,
+};
+
+/// Who a call is about, and what it recorded.
+pub(super) struct Done<'a> {
+    pub(super) helper: HelperName,
+    /// The person that tags, lists and answers are for.
+    pub(super) person: Option<Address>,
+    pub(super) action: Option<&'a Stored>,
+    /// Whether the action was recorded before, by an earlier try of the same call (UND-24).
+    pub(super) is_repeat: bool,
+}
+
+/// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
+pub(super) fn run<G: Ground>(
+    ground: &mut G,
+    functions: &Functions,
+    done: &Done<'_>,
+    outcome: &mut RawOutcome,
+) -> Asked<()> {
+    for (kinds, all) in [(&Memberships::TAGS, &functions.tags), (&Memberships::LISTS, &functions.lists)] {
+        for named in all {
+            let status = join(ground, kinds, named, done)?;
+            outcome.entry(kinds.member, status);
+        }
+    }
+    let mut known = Known { questions: HashMap::new(), answered: HashSet::new() };
+    if let (Some(person), true) = (&done.person, done.is_repeat) {
+        let questions: Vec<Key> = functions.responses.iter().filter_map(|it| question_key(&it.question)).collect();
+        if !questions.is_empty() {
+            for answer in ground.answered(&person.id, questions)? {
+                if let Some(question) = answer.record.parent() {
+                    let fields = answer.record.read_fields(ground.share_names())?;
+                    known.answered.insert(answer_to(question, &fields));
+                }
+            }
+        }
+    }
+    for response in &functions.responses {
+        let status = respond(ground, response, done, &mut known)?;
+        outcome.entry(Kind::Answer, status);
+    }
+    if let Some(triggers) = functions.triggers.as_ref().filter(|_| !done.is_repeat) {
+        trigger(ground, triggers, done)?;
+    }
+    Ok(())
+}
+
+/// Ties the person to a tag or a list (HAF-02 to HAF-06).
+fn join<G: Ground>(ground: &mut G, kinds: &Memberships, named: &Named, done: &Done<'_>) -> Asked<EntryStatus> {
+    let Some(person) = &done.person else { return Ok(needs_person(kinds.property(named))) };
+    let group = match kinds.key(named) {
+        Some(key) => ground.find(&key)?,
+        None => None,
+    };
+    let Some(group) = group else { return Ok(EntryStatus::Failed(vec![kinds.unknown(named)])) };
+    let mut draft = RawDraft::empty(kinds.member);
+    draft.links = vec![(kinds.group.singular(), group.address()), (Kind::Person.singular(), person.clone())];
+    entry(ground, draft, done)
+}
+
+/// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did (UND-24).
+fn respond<G: Ground>(
+    ground: &mut G,
+    response: &ResponseInput,
+    done: &Done<'_>,
+    known: &mut Known,
+) -> Asked<EntryStatus> {
+    let Some(person) = &done.person else { return Ok(needs_person(&response.path)) };
+    let Some(key) = question_key(&response.question) else {
+        return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
+    };
+    let question = match known.questions.entry(key) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(unknown) => {
+            let question = ground.record(unknown.key())?;
+            let names = ground.share_names();
+            let question = question.map(|it| Ok::<_, Error>((it.found(), Choices::of(&it.record.read_fields(names)?))));
+            unknown.insert(question.transpose()?)
+        }
+    };
+    let Some((question, choices)) = question else {
+        return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
+    };
+    let mut problems = choices.check(&response.responses, &format!("{}.responses", response.path));
+    let mut draft = answer_draft(response);
+    if problems.is_empty() && done.is_repeat && !known.answered.insert(answer_to(&question.id, &draft.fields)) {
+        return Ok(EntryStatus::Existing);
+    }
+    draft.links = vec![(Kind::Question.singular(), question.address()), (Kind::Person.singular(), person.clone())];
+    problems.extend(draft.complete(ground.received()));
+    if problems.is_empty() { entry(ground, draft, done) } else { Ok(EntryStatus::Failed(problems)) }
+}
+
+/// Creates one entry; what is refused fails the entry alone.
+fn entry<G: Ground>(ground: &mut G, draft: RawDraft, done: &Done<'_>) -> Asked<EntryStatus> {
+    // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
+    let action = done.action.map(|action| action.record.address());
+    let references = draft.kind.schema().references();
+    let recorded_by = action.filter(|action| references.iter().any(|it| it.is_scope && it.kind == action.kind));
+    match ground.create(draft, &New { recorded_by, ..New::default() }) {
+        Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
+        Err(Pause::Failed(Error::Invalid(problems))) => Ok(EntryStatus::Failed(problems)),
+        Err(other) => Err(other),
+    }
+}
+
+/// Notes the server responses that a call asks for (HAF-11).
+fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
+    let mut body = Vec::new();
+    triggers.write(&mut MemberWriter::new(&mut body, ground.share_names()));
+    let received = ground.received();
+    ground.trigger(Outbox {
+        received,
+        helper: done.helper,
+        person: done.person.as_ref().map(|person| person.id.clone()),
+        action: done.action.map(|action| action.record.meta().id.clone()),
+        body: body.into(),
+    })
+}
+
+/// What the answers of one call have to do with, each read once however many answers there are.
+struct Known {
+    questions: HashMap<Key, Option<(Found, Choices)>>,
+    /// What an earlier try of the call recorded (UND-24).
+    answered: HashSet<Answered>,
+}
+
+/// A question, and what was answered to it.
+type Answered = (Id, [Option<String>; 2]);
+
+fn answer_to(question: &Id, fields: &Object) -> Answered {
+    (question.clone(), ["value", "responses"].map(|name| fields.get(name).map(Json::to_string)))
+}
+
+/// What a question is looked up by (HAF-08); `None` for something that no question can have.
+pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
+    match question {
+        QuestionRef::Id(id) => Some(Key::Id(Kind::Question, id.clone())),
+        QuestionRef::Identifier(identifier) => Some(Key::Identifier(Kind::Question, identifier.clone())),
+        QuestionRef::Unknown => None,
+    }
+}
+
+/// A kind of group that people are put into by name or address, and what that makes.
+#[derive(Debug)]
+pub(crate) struct Memberships {
+    /// The kind of the group: tag or list.
+    pub(crate) group: Kind,
+    /// The kind of the membership: tagging or item.
+    pub(crate) member: Kind,
+    by_name: (&'static str, Code),
+    by_address: (&'static str, Code),
+}
+
+impl Memberships {
+    /// Taggings (HAF-02 to HAF-04).
+    pub(crate) const TAGS: Self = Self {
+        group: Kind::Tag,
+        member: Kind::Tagging,
+        by_name: ("add_tags", Code::TagNameDoesNotExist),
+        by_address: ("add_tags_uri", Code::TagUriDoesNotExist),
+    };
+    /// Items of lists (HAF-05, HAF-06).
+    pub(crate) const LISTS: Self = Self {
+        group: Kind::List,
+        member: Kind::Item,
+        by_name: ("add_lists", Code::ListNameDoesNotExist),
+        by_address: ("add_lists_uri", Code::ListUriDoesNotExist),
+    };
+
+    /// What the group is looked up by; `None` for an address that leads to nothing of this server.
+    pub(super) fn key(&self, named: &Named) -> Option<Key> {
+        match named {
+            Named::Name(name) => Some(Key::Name(self.group, name.clone())),
+            Named::Address(id) => id.as_ref().map(|id| Key::Id(self.group, id.clone())),
+        }
+    }
+
+    fn property(&self, named: &Named) -> &'static str {
+        match named {
+            Named::Name(_) => self.by_name.0,
+            Named::Address(_) => self.by_address.0,
+        }
+    }
+
+    /// The problem of a group that does not exist (HAF-03 to HAF-06).
+    fn unknown(&self, named: &Named) -> Problem {
+        let (property, code) = match named {
+            Named::Name(_) => self.by_name,
+            Named::Address(_) => self.by_address,
+        };
+        Problem::new(code, property, code.meaning())
+    }
+}
+
+/// The status of an action function that needs a person where there is none (UND-29).
+fn needs_person(property: &str) -> EntryStatus {
+    EntryStatus::Failed(vec![Problem::new(Code::PersonRequired, property, Code::PersonRequired.meaning())])
+}
+
+/// The problem of a question that does not exist (HAF-08).
+fn unknown_question(response: &ResponseInput) -> Problem {
+    let code = Code::QuestionDoesNotExist;
+    Problem::new(code, format!("{}.question", response.path), code.meaning())
+}

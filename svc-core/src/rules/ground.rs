@@ -1,0 +1,67 @@
+//! What the rules of helpers stand on: the ledger of a store, or a vendor's operations one by one.
+
+use crate::{
+    draft::{RawDraft, RawPatch},
+    helper::{Merge, PersonMatching, Scheduling},
+    link::{Address, ShareNames},
+    read::Object,
+    store::{Found, Key, Outbox, Pause, Stored},
+    value::{Id, Timestamp},
+};
+
+/// What a rule gets, or why it has to stop.
+pub(crate) type Asked<T> = Result<T, Pause>;
+
+/// What the rules of helpers ask and do.
+pub(crate) trait Ground {
+    /// The record at an address, without reading it; one with another parent is not there (COL-19).
+    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>>;
+    /// Whether there is such a record, and where.
+    fn find(&mut self, key: &Key) -> Asked<Option<Found>>;
+    /// The record itself.
+    fn record(&mut self, key: &Key) -> Asked<Option<Stored>>;
+    /// What a person has answered to these questions; nothing where that cannot be told.
+    fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Asked<Vec<Stored>>;
+    /// Creates a record; `false` beside the one that was there already (UND-38).
+    fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)>;
+    /// Changes a record whose fields are `before`.
+    fn update(&mut self, stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored>;
+    /// Sets or clears the dates of a message (SCH-01, SCH-04).
+    fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored>;
+    /// Notes server responses to send (HAF-11).
+    fn trigger(&mut self, outbox: Outbox) -> Asked<()>;
+    /// Whether nothing of a call stays that is refused at its action, and all of its problems are told together.
+    fn is_whole(&self) -> bool;
+    /// How people are matched.
+    fn matching(&self) -> &dyn PersonMatching;
+    /// What the share objects are called in the fields of its records.
+    fn share_names(&self) -> &ShareNames;
+    /// When the call was received.
+    fn received(&self) -> Timestamp;
+}
+
+/// How a new record comes about.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct New {
+    /// The submission or canvass whose helper call makes it (UND-01).
+    pub(crate) recorded_by: Option<Address>,
+    /// Its id and moment, where they are given.
+    pub(crate) given: Option<(Id, Timestamp)>,
+    /// What is done about people named in tickets.
+    pub(crate) holders: Holders,
+}
+
+/// What is done about people named in the tickets of a new attendance (RES-attendance-14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holders {
+    /// They are recognised or made, as a posted person is.
+    Recognise(Merge),
+    /// Those who are known are noted, nobody is changed or made.
+    Note,
+}
+
+impl Default for Holders {
+    fn default() -> Self {
+        Self::Recognise(Merge::Replace)
+    }
+}

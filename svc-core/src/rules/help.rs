@@ -1,0 +1,141 @@
+//! The helpers: a whole plan, with an outcome for each resource (HLP-01 to HLP-23, ERR-29 to ERR-34).
+
+use super::{
+    Asked, Case, Ground, New, action,
+    functions::{self, Done},
+    person,
+};
+use crate::{
+    draft::{RawDraft, RawPatch},
+    error::Error,
+    helper::{EntryStatus, HelperName, PersonMatching, RawOutcome, RawPlan, Scheduling},
+    link::{Address, ShareNames},
+    model::Kind,
+    read::Object,
+    store::{Change, Found, Key, Outbox, Pause, Question, Stored},
+    value::{Id, Timestamp},
+};
+
+/// Does what a plan says: everything, or everything but what fails alone.
+pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
+    let container = match &plan.container {
+        Some(address) => Some(ground.find_at(address)?.ok_or(Error::NotFound)?.address()),
+        None => None,
+    };
+    let mut outcome = RawOutcome::default();
+    if plan.helper == HelperName::Schedule {
+        let (Some(message), Some(dates)) = (&plan.container, plan.schedule) else {
+            return Err(Error::unexpected("a schedule call without its message or what it asks for").into());
+        };
+        let message = ground.schedule(message, dates)?;
+        outcome.entry(Kind::Message, EntryStatus::Existing);
+        outcome.action = Some(message.record);
+        return Ok(outcome);
+    }
+    let mut person = None;
+    if let Some(posted) = &plan.person {
+        let (known, is_new) =
+            person::recognise(ground, posted.clone(), plan.merge()).map_err(|pause| pause.within("person"))?;
+        outcome.entry(Kind::Person, EntryStatus::stored(is_new));
+        person = Some(known);
+    }
+    let mut recorded = None;
+    let mut is_repeat = false;
+    if let Some(mut draft) = plan.action.clone() {
+        if let Some(person) = &person {
+            draft.links.retain(|(name, _)| *name != "person");
+            draft.links.push(("person", person.record.address()));
+        }
+        let part = if plan.helper == HelperName::RecordCanvass { "canvass" } else { "" };
+        match action::record(ground, draft, plan.anonymous).map_err(|pause| pause.within(part)) {
+            Ok((action, is_new)) => {
+                outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
+                is_repeat = !is_new;
+                recorded = Some(action);
+            }
+            // The person is there: the action alone failed, and what hangs on it is not tried (HLP-10).
+            Err(Pause::Failed(Error::Invalid(problems))) if person.is_some() && !ground.is_whole() => {
+                outcome.entry(plan.helper.records(), EntryStatus::Failed(problems));
+                outcome.person = person.map(|person| person.record);
+                return Ok(outcome);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let of_call = match (plan.helper, &person, &recorded) {
+        (HelperName::RecordCanvass, ..) => container,
+        (_, Some(person), _) => Some(person.record.address()),
+        // A link stands for the person where none was posted.
+        (_, None, action) => action.as_ref().and_then(|action| action.record.link("person").cloned()),
+    };
+    let done = Done { helper: plan.helper, person: of_call, action: recorded.as_ref(), is_repeat };
+    functions::run(ground, &plan.functions, &done, &mut outcome)?;
+    if plan.atomic && outcome.has_failures() {
+        return Err(Error::Invalid(outcome.problems()).into());
+    }
+    outcome.person = person.map(|person| person.record);
+    outcome.action = recorded.map(|action| action.record);
+    Ok(outcome)
+}
+
+impl Pause {
+    /// The same about a part of a body (ERR-26).
+    pub(crate) fn within(self, part: &str) -> Self {
+        match self {
+            Self::Failed(error) if !part.is_empty() => Self::Failed(error.within(part)),
+            other => other,
+        }
+    }
+}
+
+impl Ground for Case<'_> {
+    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
+        Case::find_at(self, address)
+    }
+
+    fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
+        self.ledger.find(key)
+    }
+
+    fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
+        self.ledger.record(key)
+    }
+
+    fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Asked<Vec<Stored>> {
+        let people = vec![Key::Id(Kind::Person, person.clone())];
+        self.ledger.records(&Question::Answered { people, questions })
+    }
+
+    fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
+        Case::create(self, draft, new)
+    }
+
+    fn update(&mut self, stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored> {
+        Case::update(self, stored, before, patch)
+    }
+
+    fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored> {
+        self.schedule_message(message, dates)
+    }
+
+    fn trigger(&mut self, outbox: Outbox) -> Asked<()> {
+        self.ledger.change(Change::Outbox(Box::new(outbox)));
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        true
+    }
+
+    fn matching(&self) -> &dyn PersonMatching {
+        self.turn.matching
+    }
+
+    fn share_names(&self) -> &ShareNames {
+        self.turn.share_names
+    }
+
+    fn received(&self) -> Timestamp {
+        self.call.received
+    }
+}

@@ -1,0 +1,127 @@
+//! The rulebook: what each call of the interface means, decided once for every store.
+//!
+//! Each file has the rules of one thing and reads like the rows of the catalogue that it implements. A rule asks its
+//! [`Ground`] or [`Ledger`] and changes the ledger; it never waits, never stores, and may be run again.
+
+mod action;
+mod answer;
+mod attendance;
+mod create;
+mod delete;
+mod donation;
+mod erase;
+mod first;
+mod functions;
+mod ground;
+mod help;
+mod person;
+mod schedule;
+mod update;
+
+pub(crate) use first::first_keys;
+pub use first::first_questions;
+pub(crate) use functions::Memberships;
+pub(crate) use ground::{Asked, Ground, Holders, New};
+pub(crate) use help::help;
+pub use action::recorded;
+pub use person::{Candidate, Known, Wanted};
+
+use crate::{
+    error::{Error, Problem},
+    link::{Address, Ref, ShareNames},
+    model::Kind,
+    read::Object,
+    record::RawRecord,
+    store::{Answers, Call, Change, Found, Key, Ledger, Outcome, Overlay, Pause, Turn, Work},
+    value::Id,
+};
+
+/// What a call comes to: what it changes, in this order, and its outcome.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Decision {
+    /// What is changed, all or nothing of it.
+    pub changes: Vec<Change>,
+    /// What the caller is answered once that is durable.
+    pub outcome: Outcome,
+}
+
+/// Decides a call: the one place where the interface says what a write means.
+///
+/// It is synchronous and repeatable: the same call, turn and answers give the same decision. Nothing is changed by it.
+///
+/// # Errors
+///
+/// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
+/// [`Error::Invalid`](crate::Error::Invalid) and every problem that only the store knows (ERR-39), with
+/// [`Error::NotFound`](crate::Error::NotFound) for a container that does not exist, and with trouble of the store.
+pub fn decide(
+    call: &Call,
+    turn: &Turn<'_>,
+    answers: &mut dyn Answers,
+    before: &Overlay,
+) -> Result<Decision, Pause> {
+    let mut case = Case { ledger: Ledger::new(answers, before), call, turn, caller: None, made: 0 };
+    if let Some(id) = &call.caller {
+        case.caller = case.ledger.find(&Key::Id(Kind::Person, id.clone()))?.map(|found| found.id);
+    }
+    let outcome = match &call.work {
+        Work::Create(draft) => {
+            let (stored, is_new) = case.create_alone(draft.clone())?;
+            Outcome::Created { record: stored.record, is_new }
+        }
+        Work::Update(at, patch) => Outcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record)),
+        Work::Delete(at) => Outcome::Deleted(case.delete_at(at)?),
+        Work::Help(plan) => Outcome::Helped(help(&mut case, plan)?),
+        Work::Load(load) => {
+            let stored = case.load(load)?;
+            Outcome::Created { record: stored.record, is_new: true }
+        }
+    };
+    Ok(Decision { changes: case.ledger.changes, outcome })
+}
+
+/// A call that is being decided.
+struct Case<'a> {
+    ledger: Ledger<'a>,
+    call: &'a Call,
+    turn: &'a Turn<'a>,
+    /// The person that the caller's key is bound to, where there is such a person (RES-petition-17).
+    caller: Option<Id>,
+    /// How many records are new.
+    made: usize,
+}
+
+impl Case<'_> {
+    fn names(&self) -> &ShareNames {
+        self.turn.share_names
+    }
+
+    /// The fields of a record under the names of the tables.
+    fn fields(&self, record: &RawRecord) -> Asked<Object> {
+        Ok(record.read_fields(self.turn.share_names)?)
+    }
+
+    /// Whether there is a record at an address: one with another parent than the address says is not there (COL-19).
+    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
+        let found = self.ledger.find(&Key::from(address))?;
+        Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
+    }
+
+    /// The id of the next new record.
+    fn next_id(&mut self) -> Id {
+        let id = self.turn.ids.nth(self.made);
+        self.made = self.made.saturating_add(1);
+        id
+    }
+
+    /// The link to the person that the caller's key is bound to.
+    fn link_to_caller(&self) -> Option<Ref> {
+        self.caller.clone().map(|id| Address::top(Kind::Person, id).into())
+    }
+}
+
+/// Ends a rule when something is wrong, with all of it.
+fn check(problems: Vec<Problem>) -> Result<(), Error> {
+    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}

@@ -1,0 +1,258 @@
+//! Recognising a posted person, and joining what was posted with what is known (HLP-04, UND-24).
+
+use std::{cmp::Ordering, collections::HashSet};
+
+use super::{Asked, Ground, New, check};
+use crate::{
+    draft::{RawDraft, RawPatch},
+    error::{Error, Problem, Result},
+    helper::{MatchKey, Merge, PersonMatching, merge_person, normal_email},
+    model::Kind,
+    read::Object,
+    store::{Key, Stored},
+    value::{Id, Identifier},
+};
+
+/// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
+pub(super) fn recognise<G: Ground>(ground: &mut G, posted: RawDraft, merge: Merge) -> Asked<(Stored, bool)> {
+    match known(ground, &posted, merge)? {
+        Some(known) => Ok((join(ground, known, posted, merge)?, false)),
+        None => ground.create(RawDraft { own: None, ..posted }, &New::default()),
+    }
+}
+
+/// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
+pub(super) fn known<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) -> Asked<Option<Stored>> {
+    if let Some(own) = &posted.own {
+        match ground.record(&Key::Id(Kind::Person, own.clone()))? {
+            None if merge == Merge::Replace => return Err(unknown_own().into()),
+            // A stranger does not learn who is known (HLP-07).
+            None => {}
+            known => return Ok(known),
+        }
+    }
+    let keys = ground.matching().keys(&posted.identifiers, &posted.fields);
+    decided_by(keys, Stored::by_age, |key| ground.record(&person_key(key)))
+}
+
+/// The key of a store that a key of the matching method stands for.
+pub(super) fn person_key(key: &MatchKey) -> Key {
+    match key {
+        MatchKey::Identifier(identifier) => Key::Identifier(Kind::Person, identifier.clone()),
+        MatchKey::Email(address) => Key::Email(address.clone()),
+    }
+}
+
+/// The first key decides, and e-mail addresses behind each other together: the oldest person with any of them counts
+/// ([`PersonMatching::keys`]).
+fn decided_by<T, E>(
+    keys: Vec<MatchKey>,
+    by_age: impl Fn(&T, &T) -> Ordering,
+    mut find: impl FnMut(&MatchKey) -> Result<Option<T>, E>,
+) -> Result<Option<T>, E> {
+    let mut oldest: Option<T> = None;
+    for key in keys {
+        let is_email = matches!(key, MatchKey::Email(_));
+        if oldest.is_some() && !is_email {
+            break;
+        }
+        oldest = oldest.into_iter().chain(find(&key)?).min_by(&by_age);
+        if oldest.is_some() && !is_email {
+            break;
+        }
+    }
+    Ok(oldest)
+}
+
+fn unknown_own() -> Error {
+    Error::invalid(Problem::identifier_in_use("identifiers"))
+}
+
+fn join<G: Ground>(ground: &mut G, known: Stored, posted: RawDraft, merge: Merge) -> Asked<Stored> {
+    let before = known.record.read_fields(ground.share_names())?;
+    let fields = merged_fields(&before, &posted.fields, merge);
+    let has = known.record.meta().identifiers.to_vec();
+    let (identifiers, mut problems) = joined(&has, &posted.identifiers, merge, |identifier| {
+        let owner = ground.find(&Key::Identifier(Kind::Person, identifier.clone()));
+        owner.map(|owner| owner.is_some())
+    })?;
+    // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's call that brings nothing
+    // new leaves no trace.
+    if merge == Merge::Fill && identifiers.is_none() && fields.is_empty() {
+        return Ok(known);
+    }
+    let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
+    if !problems.is_empty() {
+        problems.extend(patch.apply_to(&mut before.clone(), ground.received()).err().unwrap_or_default());
+    }
+    check(problems)?;
+    ground.update(known, before, &patch)
+}
+
+/// The fields that a merge changes (HLP-04).
+fn merged_fields(before: &Object, posted: &Object, merge: Merge) -> Object {
+    let mut after = before.clone();
+    merge_person(&mut after, posted, merge);
+    after.retain(|name, value| before.get(name) != Some(value));
+    after
+}
+
+/// The identifiers of a known person with those that were posted, `None` when there are no new ones; and each that is
+/// somebody else's, which a stranger is not told (UND-24).
+fn joined<E>(
+    known: &[Identifier],
+    posted: &[Identifier],
+    merge: Merge,
+    mut is_taken: impl FnMut(&Identifier) -> Result<bool, E>,
+) -> Result<(Option<Vec<Identifier>>, Vec<Problem>), E> {
+    let (mut all, mut problems) = (known.to_vec(), Vec::new());
+    // A body may hold very many.
+    let stored: HashSet<&Identifier> = known.iter().collect();
+    for (place, identifier) in posted.iter().enumerate() {
+        if stored.contains(identifier) {
+            continue;
+        }
+        match (is_taken(identifier)?, merge) {
+            (false, _) => all.push(identifier.clone()),
+            (true, Merge::Fill) => {}
+            (true, Merge::Replace) => problems.push(Problem::identifier_in_use(&format!("identifiers[{place}]"))),
+        }
+    }
+    Ok(((all.len() > known.len()).then_some(all), problems))
+}
+
+/// What a runner of a vendor's own has to look up before it can say who a posted person is (HLP-04, UND-24).
+///
+/// Two steps, and nothing of it waits: fetch the candidates with one query, then [`decide`](Self::decide).
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Draft, helper::{Candidate, Merge, StockMatching, Wanted}, model::{Person, shared::EmailAddress}};
+///
+/// let email = EmailAddress { address: Some("Ada@example.org".into()), ..EmailAddress::default() };
+/// let posted = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+///
+/// let wanted = Wanted::of(&posted, &StockMatching);
+/// // SELECT number, lower(email) FROM customers WHERE company = $1 AND lower(email) = ANY($2)
+/// assert_eq!(wanted.emails(), ["ada@example.org"]);
+/// let found = vec![Candidate::new(7, 7.into()).email("ada@example.org")];
+///
+/// let known = wanted.decide(&found, Merge::Replace)?;
+/// assert_eq!(known.map(|known| known.key), Some(7));
+/// # Ok::<(), svc_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    own: Option<Id>,
+    posted: Vec<Identifier>,
+    keys: Vec<MatchKey>,
+}
+
+impl Wanted {
+    /// What a posted person is looked up by.
+    #[must_use]
+    pub fn of(posted: &RawDraft, matching: &dyn PersonMatching) -> Self {
+        let keys = matching.keys(&posted.identifiers, &posted.fields);
+        Self { own: posted.own.clone(), posted: posted.identifiers.clone(), keys }
+    }
+
+    /// The id that an identifier in the server's own namespace names.
+    #[must_use]
+    pub fn own(&self) -> Option<&Id> {
+        self.own.as_ref()
+    }
+
+    /// Foreign identifiers: those that decide, and those that may be somebody else's.
+    #[must_use]
+    pub fn identifiers(&self) -> &[Identifier] {
+        &self.posted
+    }
+
+    /// E-mail addresses in normal form: see [`normal_email`](crate::helper::normal_email).
+    #[must_use]
+    pub fn emails(&self) -> Vec<&str> {
+        fn email(key: &MatchKey) -> Option<&str> {
+            match key {
+                MatchKey::Email(address) => Some(address),
+                MatchKey::Identifier(_) => None,
+            }
+        }
+        self.keys.iter().filter_map(email).collect()
+    }
+
+    /// Who the posted person is, of the people that have the id, one of the identifiers, or one of the addresses; `None`
+    /// for somebody new.
+    ///
+    /// # Errors
+    ///
+    /// `IdentifierInUse` for an own id that nobody has, and for each identifier of somebody else; a stranger is not told.
+    pub fn decide<K: Ord + Clone>(&self, people: &[Candidate<K>], merge: Merge) -> Result<Option<Known<K>>> {
+        let own = match &self.own {
+            Some(own) => match people.iter().find(|person| person.id == *own) {
+                None if merge == Merge::Replace => return Err(unknown_own()),
+                own => own,
+            },
+            None => None,
+        };
+        let by_age = |one: &&Candidate<K>, other: &&Candidate<K>| one.key.cmp(&other.key);
+        let matched = decided_by(self.keys.clone(), by_age, |key| {
+            Ok::<_, Error>(people.iter().filter(|person| person.has(key)).min_by(by_age))
+        })?;
+        let Some(person) = own.or(matched) else { return Ok(None) };
+        let (_, problems) = joined(&person.identifiers, &self.posted, merge, |identifier| {
+            Ok::<_, Error>(people.iter().any(|other| other.identifiers.contains(identifier)))
+        })?;
+        check(problems)?;
+        let is_free = |it: &&Identifier| !people.iter().any(|person| person.identifiers.contains(it));
+        let new_identifiers = self.posted.iter().filter(is_free).cloned().collect();
+        Ok(Some(Known { key: person.key.clone(), new_identifiers }))
+    }
+}
+
+/// Somebody who may be the person that was posted: with every wanted identifier and address that it has.
+#[derive(Debug, Clone)]
+pub struct Candidate<K> {
+    key: K,
+    id: Id,
+    identifiers: Vec<Identifier>,
+    emails: Vec<String>,
+}
+
+impl<K> Candidate<K> {
+    /// A person of the vendor's. By `key` older people come first, such as their row numbers; `id` is the one in addresses.
+    pub fn new(key: K, id: Id) -> Self {
+        Self { key, id, identifiers: Vec::new(), emails: Vec::new() }
+    }
+
+    /// With an e-mail address, in any spelling.
+    #[must_use]
+    pub fn email(mut self, address: &str) -> Self {
+        self.emails.push(normal_email(address));
+        self
+    }
+
+    /// With a foreign identifier.
+    #[must_use]
+    pub fn identifier(mut self, identifier: Identifier) -> Self {
+        self.identifiers.push(identifier);
+        self
+    }
+
+    fn has(&self, key: &MatchKey) -> bool {
+        match key {
+            MatchKey::Identifier(identifier) => self.identifiers.contains(identifier),
+            MatchKey::Email(address) => self.emails.contains(address),
+        }
+    }
+}
+
+/// The person that was posted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Known<K> {
+    /// The vendor's own key of the person.
+    pub key: K,
+    /// Identifiers that were posted and that nobody has yet.
+    pub new_identifiers: Vec<Identifier>,
+}

@@ -1,0 +1,43 @@
+//! Scheduling a message, and cancelling it (SCH-01 to SCH-08). Neither is a change of the message itself (TYP-16).
+
+use super::{Asked, Case};
+use crate::{
+    error::{Code, Error, Problem},
+    helper::Scheduling,
+    link::Address,
+    record::Computed,
+    schema::Source,
+    store::{Change, Key, Stored},
+    value::Timestamp,
+};
+
+impl Case<'_> {
+    /// Sets or clears the dates of a message.
+    pub(super) fn schedule_message(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored> {
+        let message = self.ledger.record(&Key::from(message))?.ok_or(Error::NotFound)?;
+        match dates {
+            Scheduling::Set { start, stop } => Ok(self.set_schedule(message, Some(start), stop)),
+            Scheduling::Cancel if message.record.computed_value(Source::ScheduledStart).is_some() => {
+                Ok(self.set_schedule(message, None, None))
+            }
+            Scheduling::Cancel => {
+                let problem = Problem::general(Code::MessageNotScheduled, "The message is not scheduled.");
+                Err(Error::invalid(problem).into())
+            }
+        }
+    }
+
+    pub(super) fn set_schedule(
+        &mut self,
+        mut message: Stored,
+        start: Option<Timestamp>,
+        stop: Option<Timestamp>,
+    ) -> Stored {
+        self.ledger.note(&message);
+        self.ledger.change(Change::SetSchedule { at: message.at(), start, stop });
+        for (source, date) in [(Source::ScheduledStart, start), (Source::ScheduledStop, stop)] {
+            message.record.set_computed(source, date.map(Computed::Timestamp));
+        }
+        message
+    }
+}

@@ -1,0 +1,162 @@
+//! Changing a record (CRU-04, CRU-15 to CRU-20, UND-25).
+
+use std::collections::HashSet;
+
+use super::{Asked, Case, check, create::distinct_emails};
+use crate::{
+    draft::RawPatch,
+    error::Problem,
+    link::{Address, Ref},
+    model::Kind,
+    read::{Json, Object},
+    record::Identifiers,
+    schema::fill_nested_computed,
+    store::{Change, Key, Replace, Stored},
+    value::{Identifier, Timestamp},
+};
+
+impl Case<'_> {
+    /// Changes the record at an address; `None` where there is none.
+    pub(super) fn update_at(&mut self, at: &Address, patch: &RawPatch) -> Asked<Option<Stored>> {
+        let stored = self.ledger.record(&Key::from(at))?;
+        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(None) };
+        let before = self.fields(&stored.record)?;
+        self.update(stored, before, patch).map(Some)
+    }
+
+    /// Changes a record by a merge patch, with everything that follows from its fields.
+    pub(super) fn update(&mut self, mut stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored> {
+        let kind = stored.record.kind();
+        let own = stored.record.address();
+        let (links, mut problems) = self.follow_changed_links(patch)?;
+        let mut after = before.clone();
+        problems.extend(patch.apply_to(&mut after, self.call.received).err().unwrap_or_default());
+        // Tickets that came back as they were read are none that were sent: their level may be gone by now.
+        let tickets_sent = patch.fields.contains("tickets") && before.get("tickets") != after.get("tickets");
+        if let Some(identifiers) = &patch.identifiers {
+            problems.extend(self.taken_identifiers(kind, identifiers, Some(&own))?);
+        }
+        let name = self.unique_name(kind, &after, Some(&own), &mut problems)?;
+        self.ledger.note(&stored);
+        match (kind, stored.record.parent().cloned()) {
+            (Kind::Attendance, Some(event)) => {
+                self.settle_attendance(&event, Some(&before), Some(&mut after), tickets_sent, &mut problems)?;
+                if tickets_sent {
+                    self.move_holders(&stored, &before, &after);
+                }
+            }
+            (Kind::Donation, Some(page)) => {
+                self.settle_donation(&page, Some(&before), Some(&after), &mut problems)?;
+            }
+            (Kind::Answer, Some(question)) => {
+                problems.extend(self.wrong_answer(&question, Some(&before), &after)?);
+            }
+            (Kind::Event, _) if before.get("ticket_levels") != after.get("ticket_levels") => {
+                self.show_levels(&own.id, &mut after)?;
+            }
+            (Kind::FundraisingPage, _) => self.change_currency(&mut stored, &before, &after, &mut problems)?,
+            _ => {}
+        }
+        check(problems)?;
+        fill_nested_computed(kind.schema().fields, &mut after);
+        self.replace(&mut stored, &before, &after, patch.identifiers.as_deref(), name);
+        for (link, to) in links {
+            self.lead_elsewhere(&mut stored, link, to);
+        }
+        Ok(stored)
+    }
+
+    /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
+    fn follow_changed_links(&mut self, patch: &RawPatch) -> Asked<(Vec<(&'static str, Option<Address>)>, Vec<Problem>)> {
+        let (mut links, mut problems) = (Vec::new(), Vec::new());
+        for (name, to) in &patch.links {
+            let found = match to {
+                Some(address) => self.find_at(address)?.map(|found| found.address()),
+                None => None,
+            };
+            if let (Some(address), None) = (to, &found) {
+                problems.push(Problem::leads_nowhere(address.kind, &format!("_links.{name}")));
+            }
+            links.push((*name, found));
+        }
+        Ok((links, problems))
+    }
+
+    fn replace(
+        &mut self,
+        stored: &mut Stored,
+        before: &Object,
+        after: &Object,
+        identifiers: Option<&[Identifier]>,
+        name: Option<String>,
+    ) {
+        let (mut freed, mut tied) = (Vec::new(), Vec::new());
+        if let Some(identifiers) = identifiers {
+            let had = stored.record.meta.identifiers.to_vec();
+            let (old, new): (HashSet<&Identifier>, HashSet<&Identifier>) =
+                (had.iter().collect(), identifiers.iter().collect());
+            freed = had.iter().filter(|it| !new.contains(it)).cloned().collect();
+            tied = identifiers.iter().filter(|it| !old.contains(it)).cloned().collect();
+            stored.record.meta.identifiers = Identifiers::of(identifiers);
+        }
+        let (mut emails_freed, mut emails_tied) = (Vec::new(), Vec::new());
+        if stored.record.kind() == Kind::Person && before.get(EMAILS) != after.get(EMAILS) {
+            let (had, has) = (distinct_emails(before), distinct_emails(after));
+            emails_freed = had.iter().filter(|it| !has.contains(it)).cloned().collect();
+            emails_tied = has.into_iter().filter(|it| !had.contains(it)).collect();
+        }
+        let fields = after.to_wire(self.names());
+        // Strictly increasing, whatever the clock does (CRU-19).
+        let next = Timestamp::from_micros(stored.record.meta.modified.micros().saturating_add(1));
+        stored.record.meta.modified = self.turn.time.max(next);
+        if let Some(link) = stored.record.kind().schema().link("modified_by") {
+            stored.record.set_link(link.name, self.link_to_caller());
+        }
+        stored.record.set_fields(fields.clone());
+        self.ledger.change(Change::Replace(Box::new(Replace {
+            at: stored.at(),
+            modified: stored.record.meta.modified,
+            modified_by: self.caller.clone(),
+            fields,
+            identifiers: stored.record.meta.identifiers.clone(),
+            identifiers_freed: freed,
+            identifiers_tied: tied,
+            name,
+            emails_freed,
+            emails_tied,
+        })));
+    }
+
+    /// Makes a link of a record lead elsewhere (CRU-16).
+    fn lead_elsewhere(&mut self, stored: &mut Stored, link: &'static str, to: Option<Address>) {
+        let from = stored.record.link(link).map(|address| address.id.clone());
+        let now = to.as_ref().map(|address| address.id.clone());
+        if from != now {
+            self.ledger.change(Change::SetLink { at: stored.at(), link, from, to: now });
+        }
+        stored.record.set_link(link, to.map(Ref::Local));
+    }
+}
+
+/// The list that people are found by.
+const EMAILS: &str = "email_addresses";
+
+impl Object {
+    /// The members ready for the wire, without braces: share objects under the names that a store keeps them by.
+    pub(crate) fn to_wire(&self, names: &crate::link::ShareNames) -> bytes::Bytes {
+        let mut members = Vec::with_capacity(512);
+        if names.is_default() {
+            self.write_members(&mut members);
+        } else {
+            let mut renamed = self.clone();
+            names.rename_to_wire(&mut renamed);
+            renamed.write_members(&mut members);
+        }
+        members.into()
+    }
+}
+
+/// Whether a list of a JSON object holds anything.
+pub(super) fn list<'a>(fields: &'a Object, name: &str) -> &'a [Json] {
+    fields.get(name).and_then(Json::as_array).unwrap_or_default()
+}

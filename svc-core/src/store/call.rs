@@ -1,0 +1,124 @@
+//! A validated call as plain data, its turn, and its outcome.
+
+use std::sync::Mutex;
+
+use crate::{
+    context::Context,
+    draft::{RawDraft, RawPatch},
+    helper::{PersonMatching, RawOutcome, RawPlan},
+    link::{Address, ShareNames},
+    record::RawRecord,
+    value::{Id, Timestamp},
+};
+
+/// A call that changes something, validated, as plain data.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// When it was received.
+    pub received: Timestamp,
+    /// The person that the caller's key is bound to (RES-petition-17).
+    pub caller: Option<Id>,
+    /// What it asks for.
+    pub work: Work,
+}
+
+impl Call {
+    /// A call of the caller of this request.
+    #[must_use]
+    pub fn new(cx: &Context, work: Work) -> Self {
+        Self { received: cx.now, caller: cx.caller.person().cloned(), work }
+    }
+}
+
+/// What a call asks for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Work {
+    /// To create a record (CRU-01).
+    Create(RawDraft),
+    /// To change the record at an address (CRU-04).
+    Update(Address, RawPatch),
+    /// To delete the record at an address (CRU-05).
+    Delete(Address),
+    /// To run a helper (HLP-01).
+    Help(Box<RawPlan>),
+    /// To take a record over as it was made elsewhere.
+    Load(Box<Load>),
+}
+
+/// One record to load: what a create or a helper call would have made of it, with its id and date.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// Its id.
+    pub id: Id,
+    /// When it was created and last changed.
+    pub created: Timestamp,
+    /// Its fields with their defaults, its identifiers, and its links, the container among them. A message may have the
+    /// dates of its schedule among its fields. Nobody is matched: a person is a new one.
+    pub draft: RawDraft,
+    /// The submission or canvass whose helper call recorded it (COL-10, RES-canvass-12).
+    pub recorded_by: Option<Address>,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// A record was created, or was there already (UND-38).
+    Created {
+        /// The record.
+        record: RawRecord,
+        /// Whether it is new.
+        is_new: bool,
+    },
+    /// The record as it is after its change; `None` where there is no such record.
+    Updated(Option<RawRecord>),
+    /// Whether there was such a record to delete.
+    Deleted(bool),
+    /// What a helper did.
+    Helped(RawOutcome),
+}
+
+/// What the rulebook is told besides the call and the answers: everything that is not the same each time.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    /// The moment of the turn, which new and changed records get: later than that of every turn of the tenant before.
+    pub time: Timestamp,
+    /// The ids of new records.
+    pub ids: &'a Ids,
+    /// What the store calls the two share objects in the fields that it keeps.
+    pub share_names: &'a ShareNames,
+    /// How it is decided whether a posted person is known already (HLP-04).
+    pub matching: &'a dyn PersonMatching,
+}
+
+/// The ids that one turn gives to new records: the same ones in the same order, however often the rulebook runs.
+#[derive(Debug)]
+pub struct Ids {
+    made: Mutex<Vec<Id>>,
+    make: fn() -> Id,
+}
+
+impl Default for Ids {
+    /// Random UUIDs of version 7.
+    fn default() -> Self {
+        Self::made_by(|| uuid::Uuid::now_v7().into())
+    }
+}
+
+impl Ids {
+    /// Ids that this function makes, each another one.
+    #[must_use]
+    pub fn made_by(make: fn() -> Id) -> Self {
+        Self { made: Mutex::default(), make }
+    }
+
+    /// The id of the new record with `place` new records before it.
+    pub(crate) fn nth(&self, place: usize) -> Id {
+        let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        while made.len() <= place {
+            made.push((self.make)());
+        }
+        made.get(place).cloned().unwrap_or_else(self.make)
+    }
+}

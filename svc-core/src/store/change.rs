@@ -1,0 +1,188 @@
+//! What a decided call changes, as plain data. A store applies the changes of a call in their order, all or none of them.
+
+use bytes::Bytes;
+
+use super::Sum;
+use crate::{
+    helper::HelperName,
+    model::Kind,
+    record::{Identifiers, RawRecord},
+    value::{Id, Identifier, Timestamp},
+};
+
+/// One change of a tenant's records.
+///
+/// What finds and counts a record follows from the record: see each change.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Change {
+    /// A new record, the youngest of its kind. It is found by its id, its identifiers, its unique name and its e-mail
+    /// addresses, and counts in the collection of all and in each that its links name.
+    Insert(Box<Insert>),
+    /// Fields and identifiers of a record are replaced, and it was changed at this moment.
+    Replace(Box<Replace>),
+    /// Only the fields: a change of computed members is no change of the record (TYP-16).
+    SetFields {
+        /// The record.
+        at: At,
+        /// Its fields, ready for the wire.
+        fields: Bytes,
+    },
+    /// A link of a record leads elsewhere; where the records are listed under what it leads to, the record leaves one
+    /// collection and joins another.
+    SetLink {
+        /// The record.
+        at: At,
+        /// The link's name in the table.
+        link: &'static str,
+        /// Where it led.
+        from: Option<Id>,
+        /// Where it leads now.
+        to: Option<Id>,
+    },
+    /// The dates of a message's schedule (SCH-01, SCH-04).
+    SetSchedule {
+        /// The message.
+        at: At,
+        /// When sending starts.
+        start: Option<Timestamp>,
+        /// When sending stops.
+        stop: Option<Timestamp>,
+    },
+    /// Records go: with each its identifiers, e-mail addresses, what it counts for, the totals and parts that it has, and
+    /// what its tickets note.
+    Delete(Set),
+    /// A link no longer leads to the records of a set, which go next: the records that have it stay, without it.
+    ClearLink {
+        /// The kind of the records that have the link.
+        kind: Kind,
+        /// The link's name in the table, or of the hidden reference.
+        link: &'static str,
+        /// What it led to.
+        to: Set,
+    },
+    /// What the counted members of a record come to.
+    SetSum {
+        /// The event or page.
+        of: (Kind, Id),
+        /// The kind of the members.
+        members: Kind,
+        /// The sum.
+        sum: Sum,
+    },
+    /// What one ticket level or currency comes to.
+    SetPart {
+        /// The event or page.
+        of: (Kind, Id),
+        /// The level's title, or the currency.
+        name: String,
+        /// What it comes to.
+        sum: Sum,
+    },
+    /// A ticket of an attendance names a person (RES-attendance-14). Noted once.
+    Hold {
+        /// The attendance.
+        at: At,
+        /// The place of the ticket.
+        place: i64,
+        /// The person.
+        person: Id,
+    },
+    /// The tickets of an attendance were replaced: who was noted at a place is at another now, or at none that is known.
+    MoveHolders {
+        /// The attendance.
+        at: At,
+        /// From each place that was known to the place now. Places that are not listed are not known any more.
+        places: Vec<(i64, i64)>,
+    },
+    /// Nothing of a person is noted any more in tickets, and nothing is sent to it.
+    Forget(Id),
+    /// A server response that a helper call asked for (HAF-11), in the order of calls.
+    Outbox(Box<Outbox>),
+}
+
+/// The record that a change is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its id.
+    pub id: Id,
+    /// Its place in the store's order, as the store gave it; [`Stored::NEW`](super::Stored::NEW) for a record that the
+    /// same call has made.
+    pub row: i64,
+}
+
+/// A new record.
+#[derive(Debug, Clone)]
+pub struct Insert {
+    /// The record: its fields are ready for the wire, its links have full addresses, hidden references among them.
+    pub record: RawRecord,
+    /// Its foreign identifiers, one by one.
+    pub identifiers: Vec<Identifier>,
+    /// The name that no other record of the kind has (UND-02, UND-03).
+    pub name: Option<String>,
+    /// The e-mail addresses of a person in normal form, each once.
+    pub emails: Vec<String>,
+}
+
+/// A changed record.
+#[derive(Debug, Clone)]
+pub struct Replace {
+    /// The record.
+    pub at: At,
+    /// When it was changed.
+    pub modified: Timestamp,
+    /// Who changed it, where the kind has a link for it and the caller's key a person.
+    pub modified_by: Option<Id>,
+    /// Its fields, ready for the wire.
+    pub fields: Bytes,
+    /// Its identifiers, ready for the wire.
+    pub identifiers: Identifiers,
+    /// Identifiers that it has no longer, and those that are new.
+    pub identifiers_freed: Vec<Identifier>,
+    /// Identifiers that it has now.
+    pub identifiers_tied: Vec<Identifier>,
+    /// The name that no other record of the kind has (UND-02, UND-03).
+    pub name: Option<String>,
+    /// E-mail addresses of a person that it has no longer.
+    pub emails_freed: Vec<String>,
+    /// E-mail addresses of a person that are new.
+    pub emails_tied: Vec<String>,
+}
+
+/// A server response to send (HAF-11).
+#[derive(Debug, Clone)]
+pub struct Outbox {
+    /// When the call was received.
+    pub received: Timestamp,
+    /// Which helper was called.
+    pub helper: HelperName,
+    /// For whom.
+    pub person: Option<Id>,
+    /// About which action.
+    pub action: Option<Id>,
+    /// What is to be sent: the object `triggers` of the body.
+    pub body: Bytes,
+}
+
+/// Records, named by what they have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Set {
+    /// One record, with the e-mail addresses that a person is found by.
+    One(At, Vec<String>),
+    /// The records of a kind whose link (or hidden reference) leads to a record of a set.
+    Under(Kind, &'static str, Box<Set>),
+}
+
+impl Set {
+    /// The kind of the records.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::One(at, _) => at.kind,
+            Self::Under(kind, ..) => *kind,
+        }
+    }
+}

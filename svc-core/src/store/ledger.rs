@@ -1,0 +1,362 @@
+//! The answers that a rule sees: what the store says, with what this transaction has changed already.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Answer, Answers, Change, Found, Insert, Key, Pause, Question, Replace, Set, Stored, Sum};
+use crate::{
+    error::Error,
+    link::Ref,
+    model::Kind,
+    record::{Computed, RawRecord},
+    schema::Source,
+    value::Id,
+};
+
+/// What the calls of one transaction have changed so far.
+///
+/// A store that applies the changes of each call at once needs none: it hands an empty one to every call.
+#[derive(Debug, Clone, Default)]
+pub struct Overlay {
+    /// Records as they are now; `None` for one that is gone.
+    records: HashMap<(Kind, Id), Option<Stored>>,
+    /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
+    keys: HashMap<Key, Option<(Kind, Id)>>,
+    /// How many members a collection has won.
+    counts: HashMap<(Kind, Kind, Id), i64>,
+    sums: HashMap<(Kind, Id), Sum>,
+    parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
+    /// Something was changed that cannot be told apart from what is stored: see [`Pause::Unsettled`].
+    unsettled: bool,
+}
+
+impl Overlay {
+    fn is_empty(&self) -> bool {
+        self.records.is_empty() && !self.unsettled
+    }
+
+    /// Takes over what a call has changed.
+    pub fn settle(&mut self, changes: &[Change]) {
+        for change in changes {
+            self.apply(change);
+        }
+    }
+
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Insert(insert) => self.insert(insert),
+            Change::Replace(replace) => self.replace(replace),
+            Change::SetFields { at, fields } => {
+                self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
+            }
+            Change::SetLink { at, link, from, to } => {
+                self.unsettled = true;
+                let _ = (at, link, from, to);
+            }
+            Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
+                for (source, date) in [(Source::ScheduledStart, start), (Source::ScheduledStop, stop)] {
+                    record.set_computed(source, date.map(Computed::Timestamp));
+                }
+            }),
+            Change::SetSum { of, members, sum } => {
+                self.sums.insert(of.clone(), *sum);
+                self.edit(of.0, &of.1, |record| record.set_sum(*members, *sum));
+            }
+            Change::SetPart { of, name, sum } => {
+                self.parts.entry(of.clone()).or_default().insert(name.clone(), *sum);
+            }
+            Change::Delete(Set::One(at, _)) if at.row == Stored::NEW => self.unsettled = true,
+            Change::Outbox(_) => {}
+            // Sets, and what tickets note, are known to the store alone.
+            Change::Delete(_)
+            | Change::ClearLink { .. }
+            | Change::Hold { .. }
+            | Change::MoveHolders { .. }
+            | Change::Forget(_) => self.unsettled = true,
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        let record = &insert.record;
+        let (kind, id) = (record.kind(), record.meta().id.clone());
+        let own = Some((kind, id.clone()));
+        for identifier in &insert.identifiers {
+            self.keys.insert(Key::Identifier(kind, identifier.clone()), own.clone());
+        }
+        if let Some(name) = &insert.name {
+            self.keys.insert(Key::Name(kind, name.clone()), own.clone());
+        }
+        for email in &insert.emails {
+            // Whoever has the address already is older.
+            self.keys.entry(Key::Email(email.clone())).or_insert_with(|| own.clone());
+        }
+        for reference in kind.schema().references().iter().filter(|reference| reference.is_scope) {
+            if let Some(owner) = record.link(reference.name) {
+                let count = self.counts.entry((kind, reference.kind, owner.id.clone())).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        self.records.insert((kind, id), Some(Stored { row: Stored::NEW, record: record.clone() }));
+    }
+
+    fn replace(&mut self, replace: &Replace) {
+        let (kind, id) = (replace.at.kind, &replace.at.id);
+        let own = Some((kind, id.clone()));
+        for identifier in &replace.identifiers_freed {
+            self.keys.insert(Key::Identifier(kind, identifier.clone()), None);
+        }
+        for identifier in &replace.identifiers_tied {
+            self.keys.insert(Key::Identifier(kind, identifier.clone()), own.clone());
+        }
+        if let Some(name) = &replace.name {
+            self.keys.insert(Key::Name(kind, name.clone()), own);
+        }
+        // Which of several people is the oldest with an address is known to the store alone; and so is a name that is free.
+        let renames = kind.schema().unique_name().is_some();
+        self.unsettled |= renames || !replace.emails_freed.is_empty() || !replace.emails_tied.is_empty();
+        self.edit(kind, id, |record| {
+            record.meta.modified = replace.modified;
+            record.meta.identifiers = replace.identifiers.clone();
+            record.set_fields(replace.fields.clone());
+        });
+    }
+
+    /// Changes a record that is known here.
+    fn edit(&mut self, kind: Kind, id: &Id, edit: impl FnOnce(&mut RawRecord)) {
+        match self.records.get_mut(&(kind, id.clone())) {
+            Some(Some(stored)) => edit(&mut stored.record),
+            // The rule had it in hand, and has noted it before: see [`Ledger::note`].
+            _ => self.unsettled = true,
+        }
+    }
+}
+
+/// The answers of one call, and what it has changed.
+pub(crate) struct Ledger<'a> {
+    answers: &'a mut dyn Answers,
+    before: &'a Overlay,
+    /// What this call itself has changed.
+    own: Overlay,
+    pub(crate) changes: Vec<Change>,
+}
+
+impl<'a> Ledger<'a> {
+    pub(crate) fn new(answers: &'a mut dyn Answers, before: &'a Overlay) -> Self {
+        Self { answers, before, own: Overlay::default(), changes: Vec::new() }
+    }
+
+    /// Changes something.
+    pub(crate) fn change(&mut self, change: Change) {
+        self.own.apply(&change);
+        self.changes.push(change);
+    }
+
+    /// Remembers a record that is about to be changed, so that later questions see it changed.
+    pub(crate) fn note(&mut self, stored: &Stored) {
+        let key = (stored.record.kind(), stored.record.meta().id.clone());
+        self.own.records.entry(key).or_insert_with(|| Some(stored.clone()));
+    }
+
+    fn layers(&self) -> [&Overlay; 2] {
+        [&self.own, self.before]
+    }
+
+    fn is_plain(&self) -> bool {
+        self.own.is_empty() && self.before.is_empty()
+    }
+
+    /// Ends the run where the store's answer would not show what was changed before.
+    fn settled(&self) -> Result<(), Pause> {
+        if self.before.unsettled { Err(Pause::Unsettled) } else { Ok(()) }
+    }
+
+    fn ask(&mut self, question: &Question) -> Result<Answer, Pause> {
+        self.settled()?;
+        self.answers.answer(question)
+    }
+
+    /// The record with this id as it is now, where this transaction has changed it: `Some(None)` when it is gone.
+    fn changed(&self, kind: Kind, id: &Id) -> Option<Option<&Stored>> {
+        let key = (kind, id.clone());
+        self.layers().into_iter().find_map(|layer| layer.records.get(&key)).map(Option::as_ref)
+    }
+
+    /// What a key leads to, where this transaction has changed that: a key with an id, or nothing.
+    fn resolved(&self, key: &Key) -> Option<Option<Key>> {
+        match key {
+            Key::Id(..) => None,
+            Key::Link(kind, id, name) => {
+                let stored = self.changed(*kind, id)?;
+                Some(stored.and_then(|stored| stored.record.link(name)).map(Key::from))
+            }
+            _ => {
+                let changed = self.layers().into_iter().find_map(|layer| layer.keys.get(key))?;
+                Some(changed.as_ref().map(|(kind, id)| Key::Id(*kind, id.clone())))
+            }
+        }
+    }
+
+    /// The key itself, or the id that this transaction has made it lead to; `None` when it leads to nothing now.
+    fn current(&self, key: &Key) -> Option<Key> {
+        if self.is_plain() {
+            return Some(key.clone());
+        }
+        match (key, self.resolved(key)) {
+            // An address that a new person has may have an older one in the store.
+            (Key::Email(_), Some(_)) | (_, None) => Some(key.clone()),
+            (_, Some(now)) => now,
+        }
+    }
+
+    /// Whether there is such a record, and where.
+    pub(crate) fn find(&mut self, key: &Key) -> Result<Option<Found>, Pause> {
+        let Some(key) = self.current(key) else { return Ok(None) };
+        if let Key::Id(kind, id) = &key
+            && let Some(changed) = self.changed(*kind, id)
+        {
+            return Ok(changed.map(Stored::found));
+        }
+        if matches!(key, Key::Email(_)) {
+            return Ok(self.record(&key)?.map(|stored| stored.found()));
+        }
+        match self.ask(&Question::Find(key))? {
+            Answer::Found(found) => Ok(found.filter(|found| !matches!(self.changed(found.kind, &found.id), Some(None)))),
+            _ => Err(unfitting()),
+        }
+    }
+
+    /// The record that a key names.
+    pub(crate) fn record(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
+        let Some(current) = self.current(key) else { return Ok(None) };
+        if let Key::Id(kind, id) = &current
+            && let Some(changed) = self.changed(*kind, id)
+        {
+            return Ok(changed.cloned());
+        }
+        let stored = match self.ask(&Question::Record(current))? {
+            Answer::Record(stored) => stored,
+            _ => return Err(unfitting()),
+        };
+        let stored = match stored {
+            Some(stored) => match self.changed(stored.record.kind(), &stored.record.meta().id) {
+                Some(changed) => changed.cloned(),
+                None => Some(stored),
+            },
+            None => None,
+        };
+        match (stored, key) {
+            // Nobody in the store: perhaps somebody new.
+            (None, Key::Email(_)) => match self.resolved(key).flatten() {
+                Some(Key::Id(kind, id)) => Ok(self.changed(kind, &id).flatten().cloned()),
+                _ => Ok(None),
+            },
+            (stored, _) => Ok(stored),
+        }
+    }
+
+    /// The membership that ties a person to a group.
+    pub(crate) fn member(&mut self, kind: Kind, group: &Id, person: &Id) -> Result<Option<Stored>, Pause> {
+        let Some(link) = kind.schema().parent else { return Ok(None) };
+        let Some(of) = kind.schema().parent_kind() else { return Ok(None) };
+        let ties = |stored: &&Stored| {
+            let leads = |link: &str, to: &Id| stored.record.link(link).is_some_and(|address| address.id == *to);
+            leads(link, group) && leads(Kind::Person.singular(), person)
+        };
+        for layer in self.layers() {
+            let of_kind = layer.records.iter().filter(|((of, _), _)| *of == kind);
+            if let Some(stored) = of_kind.filter_map(|(_, stored)| stored.as_ref()).find(ties) {
+                return Ok(Some(stored.clone()));
+            }
+        }
+        let made_here = |of, id: &Id| matches!(self.changed(of, id), Some(Some(stored)) if stored.row == Stored::NEW);
+        if made_here(of, group) || made_here(Kind::Person, person) {
+            return Ok(None);
+        }
+        let question = Question::Members {
+            kind,
+            groups: vec![Key::Id(of, group.clone())],
+            people: vec![Key::Id(Kind::Person, person.clone())],
+        };
+        Ok(self.records(&question)?.into_iter().find(|stored| ties(&stored)))
+    }
+
+    /// The records that answer a question.
+    pub(crate) fn records(&mut self, question: &Question) -> Result<Vec<Stored>, Pause> {
+        match self.ask(question)? {
+            Answer::Records(records) => Ok(records),
+            _ => Err(unfitting()),
+        }
+    }
+
+    /// How many records of a kind are under a record.
+    pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, Pause> {
+        let question = Question::Count { kind, of: Key::Id(of, id.clone()) };
+        let stored = match self.ask(&question)? {
+            Answer::Number(number) => number,
+            _ => return Err(unfitting()),
+        };
+        let key = (kind, of, id.clone());
+        let won = self.layers().into_iter().filter_map(|layer| layer.counts.get(&key)).fold(0_i64, |a, b| a.saturating_add(*b));
+        Ok(stored.saturating_add_signed(won))
+    }
+
+    /// What the counted members of a record come to.
+    pub(crate) fn sum(&mut self, of: Kind, id: &Id) -> Result<Sum, Pause> {
+        let key = (of, id.clone());
+        if let Some(sum) = self.layers().into_iter().find_map(|layer| layer.sums.get(&key)) {
+            return Ok(*sum);
+        }
+        match self.ask(&Question::Sum(Key::Id(of, id.clone())))? {
+            Answer::Sum(sum) => Ok(sum),
+            _ => Err(unfitting()),
+        }
+    }
+
+    /// The same for each part.
+    pub(crate) fn parts(&mut self, of: Kind, id: &Id) -> Result<BTreeMap<String, Sum>, Pause> {
+        let mut parts: BTreeMap<String, Sum> = match self.ask(&Question::Parts(Key::Id(of, id.clone())))? {
+            Answer::Parts(parts) => parts.into_iter().collect(),
+            _ => return Err(unfitting()),
+        };
+        let key = (of, id.clone());
+        for layer in [self.before, &self.own] {
+            for (name, sum) in layer.parts.get(&key).into_iter().flatten() {
+                parts.insert(name.clone(), *sum);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The attendances in whose tickets a person was recognised.
+    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>, Pause> {
+        match self.ask(&Question::Holdings(person.clone()))? {
+            Answer::Holdings(holdings) => Ok(holdings),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+impl RawRecord {
+    /// Sets the computed field with this source, or takes it away.
+    pub(crate) fn set_computed(&mut self, source: Source, value: Option<Computed>) {
+        let Some(field) = self.kind().schema().computed_from(source) else { return };
+        self.computed.retain(|(name, _)| *name != field.name);
+        self.computed.extend(value.map(|value| (field.name, value)));
+    }
+
+    /// Sets the computed fields that show what counted members come to.
+    pub(crate) fn set_sum(&mut self, members: Kind, sum: Sum) {
+        self.set_computed(Source::Accepted(members), Some(Computed::Count(sum.accepted)));
+        self.set_computed(Source::Tickets(members), Some(Computed::Count(sum.tickets)));
+        self.set_computed(Source::Sum(members), Some(Computed::Amount(sum.amount)));
+    }
+
+    /// Where a link leads, also a hidden one.
+    pub(crate) fn set_link(&mut self, name: &'static str, to: Option<Ref>) {
+        self.links.retain(|(known, _)| *known != name);
+        self.links.extend(to.map(|to| (name, to)));
+    }
+}
+
+fn unfitting() -> Pause {
+    Pause::Failed(Error::unexpected("a store answered another question than the one that was asked"))
+}

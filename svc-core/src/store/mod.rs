@@ -1,0 +1,132 @@
+//! Stores: what keeps the records of every kind, and what the rulebook asks and tells it.
+//!
+//! The rules of the interface are in the rulebook and nowhere else: what a create, a change, a deletion or a helper call
+//! means is decided by [`decide`], a synchronous function over [`Question`]s and [`Change`]s, both plain data. A [`Store`]
+//! fetches and writes. It knows no rule, and the rulebook knows no database.
+//!
+//! A call has its turn inside a transaction of the store, after every write that was committed before:
+//!
+//! ```text
+//! Call ──► decide ──► Question ──► the store answers      (again, until nothing is missing)
+//!             └─────► Change   ──► the store applies them, commits, and gives the outcome
+//! ```
+//!
+//! A store that has its data at hand implements [`Answers`] by reading, and is never run twice; one that has to fetch
+//! keeps what it fetched in [`Fetched`], beginning with [`first_questions`].
+
+mod call;
+mod change;
+mod fetched;
+mod ledger;
+#[cfg(feature = "memory")]
+mod memory;
+mod question;
+
+use std::cmp::Ordering;
+
+use async_trait::async_trait;
+
+pub use call::{Call, Ids, Load, Outcome, Turn, Work};
+pub use change::{At, Change, Insert, Outbox, Replace, Set};
+pub use fetched::Fetched;
+pub(crate) use ledger::Ledger;
+pub use ledger::Overlay;
+#[cfg(feature = "memory")]
+pub use memory::MemoryStore;
+pub use question::{Answer, Answers, Found, Key, Pause, Question};
+
+pub use crate::rules::{Decision, decide, first_questions};
+use crate::{
+    context::Context,
+    error::Result,
+    link::{Address, Scope},
+    model::Kind,
+    page::{PageRequest, RawPage},
+    record::RawRecord,
+    value::Amount,
+};
+
+/// A store that keeps records of all 21 kinds and runs all eight helpers; [`ApiBuilder::store`](crate::ApiBuilder::store)
+/// registers all of it with one call.
+///
+/// It is not generic over the kind: raw records go in and come out.
+///
+/// # Behaviour
+///
+/// - Only records of `cx.tenant` are seen or changed.
+/// - [`write`](Self::write) gives a call its turn: in one transaction it runs [`decide`], applies the changes, and commits
+///   before it answers. Writes of one tenant have their turns one after the other; each sees what those before it changed.
+/// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never before the store's clock.
+/// - Reads see committed writes only, and see every write that was acknowledged before they began.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep records of every kind, so `.store()` cannot register it",
+    label = "missing `impl svc_core::store::Store for {Self}`",
+    note = "implement `svc_core::store::Store`, or implement `List`, `Get`, `Create`, ... for the kinds that it has"
+)]
+pub trait Store: Send + Sync + 'static {
+    /// One page of a collection (COL-20 to COL-31), in creation order; see [`List`](crate::List).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`](crate::Error::NotFound) where there is no such container.
+    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage>;
+
+    /// The record at an address; `None` where there is none (COL-03, COL-19).
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>>;
+
+    /// The record that a key names, for helpers that are composed of a store's operations; `None` where there is none.
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>>;
+
+    /// Gives a call its turn and answers when what it changed is durable.
+    ///
+    /// # Errors
+    ///
+    /// What the rulebook refuses; nothing is changed then (ERR-04).
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome>;
+}
+
+/// A record with its place in the store's order of creation.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its place: a number that is larger for younger records of the kind, and that the store finds the record by when a
+    /// [`Change`] names it. [`Stored::NEW`] until the store has given it one.
+    pub row: i64,
+    /// The record. Its links have full addresses; hidden references (see
+    /// [`KindSchema::references`](crate::schema::KindSchema::references)) are among them.
+    pub record: RawRecord,
+}
+
+impl Stored {
+    /// The place of a record that the same transaction makes: younger than all that have one.
+    pub const NEW: i64 = i64::MAX;
+
+    /// Names the record for a change.
+    pub(crate) fn at(&self) -> At {
+        At { kind: self.record.kind(), id: self.record.meta().id.clone(), row: self.row }
+    }
+
+    /// What is known of the record without reading it.
+    #[must_use]
+    pub fn found(&self) -> Found {
+        let record = &self.record;
+        Found { kind: record.kind(), id: record.meta().id.clone(), row: self.row, parent: record.parent().cloned() }
+    }
+
+    /// Which of two records is older.
+    pub(crate) fn by_age(&self, other: &Self) -> Ordering {
+        let age = |stored: &Self| (stored.row, stored.record.meta().created);
+        age(self).cmp(&age(other)).then_with(|| self.record.meta().id.cmp(&other.record.meta().id))
+    }
+}
+
+/// What the attendances of an event or the donations of a page come to, in all or in one part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sum {
+    /// Attendances that count (RES-event-18).
+    pub accepted: i64,
+    /// Tickets sold (RES-event-19).
+    pub tickets: i64,
+    /// Money (RES-event-20, RES-fundraising_page-10).
+    pub amount: Amount,
+}

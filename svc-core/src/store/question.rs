@@ -1,0 +1,174 @@
+//! What the rulebook needs to know to decide a call, as plain data, and what a store answers.
+
+use std::fmt;
+
+use super::{Stored, Sum};
+use crate::{
+    error::Error,
+    link::Address,
+    model::Kind,
+    value::{Id, Identifier},
+};
+
+/// Names one record of a tenant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Key {
+    /// The record with this id.
+    Id(Kind, Id),
+    /// The record with this unique name (UND-02, UND-03), compared exactly.
+    Name(Kind, String),
+    /// The record that has this foreign identifier (UND-24).
+    Identifier(Kind, Identifier),
+    /// The oldest person with this e-mail address, in normal form: see [`normal_email`](crate::helper::normal_email).
+    Email(String),
+    /// The record that a link of the record with this id leads to, by the link's name in the table.
+    Link(Kind, Id, &'static str),
+}
+
+impl Key {
+    /// The kind of the record.
+    #[must_use]
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Id(kind, _) | Self::Name(kind, _) | Self::Identifier(kind, _) => Some(*kind),
+            Self::Email(_) => Some(Kind::Person),
+            Self::Link(kind, _, name) => {
+                kind.schema().references().iter().find(|reference| reference.name == *name).map(|reference| reference.kind)
+            }
+        }
+    }
+}
+
+impl From<&Address> for Key {
+    /// The record at an address, whatever its parent.
+    fn from(address: &Address) -> Self {
+        Self::Id(address.kind, address.id.clone())
+    }
+}
+
+/// One thing that a rule needs to know about the records of the call's tenant.
+///
+/// Questions are compared and hashed, so that a store that fetches them together asks each once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Question {
+    /// Whether there is such a record, and where: [`Answer::Found`].
+    Find(Key),
+    /// The whole record: [`Answer::Record`].
+    Record(Key),
+    /// The records of `kind` that tie one of these people to one of these groups (UND-38): [`Answer::Records`].
+    Members {
+        /// The kind of the membership, such as a tagging.
+        kind: Kind,
+        /// The groups, such as tags.
+        groups: Vec<Key>,
+        /// The people.
+        people: Vec<Key>,
+    },
+    /// The answers of one of these people to one of these questions: [`Answer::Records`].
+    Answered {
+        /// The people.
+        people: Vec<Key>,
+        /// The questions.
+        questions: Vec<Key>,
+    },
+    /// How many records of `kind` are under the record `of`: [`Answer::Number`].
+    Count {
+        /// The kind of the members.
+        kind: Kind,
+        /// The record that they are under.
+        of: Key,
+    },
+    /// What the counted members of a record come to in all: [`Answer::Sum`].
+    Sum(Key),
+    /// The same for each ticket level of an event or currency of a page, by name: [`Answer::Parts`].
+    Parts(Key),
+    /// The attendances in whose tickets this person was recognised: [`Answer::Holdings`].
+    Holdings(Id),
+}
+
+/// What a store answers to a [`Question`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Answer {
+    /// To [`Question::Find`].
+    Found(Option<Found>),
+    /// To [`Question::Record`].
+    Record(Option<Stored>),
+    /// To [`Question::Members`] and [`Question::Answered`].
+    Records(Vec<Stored>),
+    /// To [`Question::Count`].
+    Number(u64),
+    /// To [`Question::Sum`].
+    Sum(Sum),
+    /// To [`Question::Parts`]: each part by its name, in the order of names.
+    Parts(Vec<(String, Sum)>),
+    /// To [`Question::Holdings`]: each attendance once, with the places of the tickets, ascending; `None` stands for a
+    /// place that is not known any more.
+    Holdings(Vec<(Stored, Vec<Option<i64>>)>),
+}
+
+/// Where a record is, without the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its id.
+    pub id: Id,
+    /// Its place in the store's order of creation; see [`Stored::row`].
+    pub row: i64,
+    /// The id of the container that it was created under.
+    pub parent: Option<Id>,
+}
+
+impl Found {
+    /// Its address (COL-19).
+    #[must_use]
+    pub fn address(&self) -> Address {
+        let parent = self.kind.schema().home.and(self.parent.clone());
+        Address { kind: self.kind, id: self.id.clone(), parent }
+    }
+}
+
+/// Answers questions while the rulebook runs.
+///
+/// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch answers from what it
+/// has fetched and says [`Pause::Missing`] for the rest: see [`Fetched`](super::Fetched).
+pub trait Answers {
+    /// The answer, of the variant that the question names.
+    ///
+    /// # Errors
+    ///
+    /// [`Pause::Missing`] when it has to be fetched first; [`Pause::Failed`] with trouble of the store.
+    fn answer(&mut self, question: &Question) -> Result<Answer, Pause>;
+}
+
+/// Why a run of the rulebook ended before its decision.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Pause {
+    /// Questions were not answered yet. Fetch all of them, and run again: nothing was changed.
+    Missing(Vec<Question>),
+    /// What calls before this one changed in the same transaction cannot be told apart from what is stored: write those
+    /// changes first, and run again.
+    Unsettled,
+    /// The call is refused, or the store is in trouble.
+    Failed(Error),
+}
+
+impl From<Error> for Pause {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(questions) => write!(f, "{} questions have to be answered first", questions.len()),
+            Self::Unsettled => f.write_str("changes of the same transaction have to be written first"),
+            Self::Failed(_) => f.write_str("the call failed"),
+        }
+    }
+}
