@@ -181,7 +181,7 @@ mod tests {
         error::Code,
         helper::StockMatching,
         link::Address,
-        model::{Kind, Person, Signature, shared::EmailAddress},
+        model::{Kind, Person, Signature, shared::EmailAddress, signature},
         record::Meta,
         value::{Id, Timestamp},
     };
