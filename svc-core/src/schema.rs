@@ -3,10 +3,15 @@
 //! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and validation, rendering,
 //! routing, the capability declaration, documentation and test generators read it.
 
+mod field;
+mod link;
+
 use std::sync::LazyLock;
 
+pub use field::{Field, Mode, Rule, Source, Type};
+pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, Reference};
+
 use crate::{
-    helper::HelperName,
     model::Kind,
     names::Operation,
     read::{Object, Rules},
@@ -125,53 +130,6 @@ pub enum Peculiarity {
     Unlisted,
 }
 
-/// Where each record of a kind leads, to one other record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reference {
-    /// The link's name, or the singular relation of the kind where no link names it.
-    pub name: &'static str,
-    /// The kind it leads to.
-    pub kind: Kind,
-    /// Whether it is sent as a link. Others are known to the store only, such as the canvass that an answer was
-    /// recorded by (UND-01).
-    pub is_link: bool,
-    /// Whether the records are listed under what it leads to (COL-04 to COL-18).
-    pub is_scope: bool,
-    /// What becomes of the record when the one that it leads to is deleted.
-    pub on_delete: OnDelete,
-}
-
-impl Reference {
-    /// The link from the record that it leads to, to the container of that, when that is part of its address (COL-19).
-    #[must_use]
-    pub fn home_link(&self) -> Option<&'static str> {
-        let schema = self.kind.schema();
-        schema.home.and(schema.parent).filter(|_| self.is_link)
-    }
-
-    fn all_of(schema: &'static KindSchema) -> Vec<Self> {
-        let scopes: Vec<Kind> = schema.scopes().collect();
-        let links = schema.links.iter().filter_map(|link| match link.target {
-            LinkTarget::One { kind, on_delete, .. } => Some((link.name, kind, on_delete)),
-            _ => None,
-        });
-        let mut all: Vec<Self> = links
-            .map(|(name, kind, on_delete)| {
-                // A canvass is listed under its target, not under the canvasser.
-                let names_scope = Some(name) == schema.parent || name == kind.singular();
-                Self { name, kind, is_link: true, is_scope: names_scope && scopes.contains(&kind), on_delete }
-            })
-            .collect();
-        for kind in scopes {
-            if !all.iter().any(|known| known.kind == kind && known.is_scope) {
-                let on_delete = OnDelete::Clear;
-                all.push(Self { name: kind.singular(), kind, is_link: false, is_scope: true, on_delete });
-            }
-        }
-        all
-    }
-}
-
 /// The fields of a resource or of a nested object.
 #[derive(Debug)]
 pub struct ObjectSchema {
@@ -187,234 +145,6 @@ impl ObjectSchema {
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
-}
-
-/// One field of the interface.
-#[derive(Debug, Clone, Copy)]
-pub struct Field {
-    /// Name on the wire.
-    pub name: &'static str,
-    /// The requirement row that it answers, such as `RES-petition-02`.
-    pub row: &'static str,
-    /// What it is, in a phrase without a full stop.
-    pub doc: &'static str,
-    /// Its type.
-    pub ty: Type,
-    /// Who sets it, and when.
-    pub mode: Mode,
-    /// Rules beyond the type.
-    pub rules: &'static [Rule],
-}
-
-impl Field {
-    /// Whether the system keeps the value, so that a client's value is ignored.
-    #[must_use]
-    pub const fn is_computed(&self) -> bool {
-        matches!(self.mode, Mode::Computed(_))
-    }
-
-    /// Where the value comes from, when the system keeps it.
-    #[must_use]
-    pub const fn source(&self) -> Option<Source> {
-        match self.mode {
-            Mode::Computed(source) => Some(source),
-            _ => None,
-        }
-    }
-}
-
-/// Who sets a field, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// The client may set it.
-    Stored,
-    /// The client must set it on create (CAP-05).
-    Required,
-    /// The client may set it; omitted on create it has this value (CAP-08).
-    Default(&'static str),
-    /// The client may set it; omitted on create it is the time of receipt (CAP-08).
-    ReceiptTime,
-    /// The system keeps it; a value sent by a client is ignored (CAP-06).
-    Computed(Source),
-}
-
-/// Where the value of a computed field comes from.
-///
-/// A store matches it without a wildcard: a source that is added here does not compile until each store has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The clock of the store, at the write.
-    Clock,
-    /// Nothing of the interface: what is counted lies outside of it, so that the value is always 0.
-    Outside,
-    /// The relation of a kind, the same for every record (UND-05, UND-06).
-    Relation(Kind),
-    /// The number of records of the kind under this one.
-    Count(Kind),
-    /// The records of the kind under this one that accept (RES-event-18).
-    Accepted(Kind),
-    /// The tickets that records of the kind under this one bought; in a part of this record, those of that part
-    /// (RES-event-16, RES-event-19).
-    Tickets(Kind),
-    /// The money of the records of the kind under this one; in a part of this record, that of that part (RES-event-17,
-    /// RES-event-20, RES-fundraising_page-10).
-    Sum(Kind),
-    /// When sending starts (RES-message-01).
-    ScheduledStart,
-    /// When sending stops (RES-message-02).
-    ScheduledStop,
-}
-
-impl Source {
-    /// The kind whose records under this one are added up; `None` where nothing is.
-    #[must_use]
-    pub const fn adds_up(self) -> Option<Kind> {
-        match self {
-            Self::Count(kind) | Self::Accepted(kind) | Self::Tickets(kind) | Self::Sum(kind) => Some(kind),
-            Self::Clock | Self::Outside | Self::Relation(_) | Self::ScheduledStart | Self::ScheduledStop => None,
-        }
-    }
-}
-
-/// The type of a value on the wire (TYP-01 to TYP-12).
-#[derive(Debug, Clone, Copy)]
-pub enum Type {
-    /// JSON string (TYP-01).
-    String,
-    /// JSON number without a fraction, 64-bit (TYP-02).
-    Integer,
-    /// JSON number, 64-bit float (TYP-03).
-    Float,
-    /// JSON number, exact decimal (TYP-03, TYP-04).
-    Amount,
-    /// JSON true or false (TYP-05).
-    Boolean,
-    /// ISO 8601 timestamp (TYP-06).
-    Timestamp,
-    /// ISO 8601 calendar date (TYP-07).
-    Date,
-    /// Closed list of values (TYP-08).
-    Enum(&'static [&'static str]),
-    /// Listed values plus any other string (TYP-09).
-    FlexEnum(&'static [&'static str]),
-    /// A flag that is sent as a boolean or as the strings `true` and `false` (RES-phone_number-01).
-    Flag,
-    /// An address or an identifier of a record: a string, or an object with `href` (RES-canvass-09).
-    Reference,
-    /// Object with string values under free keys (RES-person-36).
-    StringMap,
-    /// JSON array of one type (TYP-12).
-    Array(&'static Type),
-    /// One object or an array of such objects (RES-canvass-08).
-    OneOrMany(&'static Type),
-    /// JSON object with the fields of a table (TYP-11).
-    Object(&'static ObjectSchema),
-}
-
-impl Type {
-    /// The object table of this type, also inside an array.
-    #[must_use]
-    pub fn object(&self) -> Option<&'static ObjectSchema> {
-        match self {
-            Self::Object(schema) => Some(schema),
-            Self::Array(item) | Self::OneOrMany(item) => item.object(),
-            _ => None,
-        }
-    }
-}
-
-/// A rule on one field beyond its type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Rule {
-    /// A number between two bounds, both included.
-    Between(i64, i64),
-    /// A number that is not below zero.
-    NotNegative,
-    /// An e-mail address: has an `@` (RES-email_address-03).
-    Email,
-    /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
-    CountryCode,
-    /// Three letters, ISO 4217 (RES-fundraising_page-11).
-    CurrencyCode,
-    /// Digits only; a JSON number and the usual separators are accepted (RES-phone_number-03).
-    PhoneNumber,
-    /// One leading `@` is removed (RES-person-35).
-    WithoutAt,
-    /// Duplicates are collapsed, the first stays (RES-person-16).
-    Unique,
-    /// No two records of a tenant have the same (UND-02, UND-03).
-    UniqueName,
-    /// At most one element has `primary` true (RES-postal_address-02).
-    OnePrimary,
-    /// Letters and digits only (RES-question-08).
-    ResponseKey,
-    /// Letters, digits and underscore only (RES-question-09).
-    ResponseName,
-    /// Elements have different `key` members (ERR-40).
-    UniqueKeys,
-    /// Entries of the form `<system_name>:<id>` (TYP-13).
-    Identifiers,
-}
-
-/// One link of a kind.
-#[derive(Debug)]
-pub struct LinkSpec {
-    /// Name on the wire without prefix.
-    pub name: &'static str,
-    /// The requirement row that it answers, such as `RES-petition-19`.
-    pub row: &'static str,
-    /// What it is, in a phrase without a full stop.
-    pub doc: &'static str,
-    /// Where it leads.
-    pub target: LinkTarget,
-}
-
-/// Where a link leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkTarget {
-    /// To the collection of a kind under this record.
-    Many {
-        /// The kind of the members.
-        kind: Kind,
-        /// Whether it is a second name of a collection that another link names already (HLP-21).
-        alias: bool,
-    },
-    /// To one record.
-    One {
-        /// The kind of the record.
-        kind: Kind,
-        /// When a client may send it.
-        write: LinkWrite,
-        /// What becomes of the record when the one that it leads to is deleted.
-        on_delete: OnDelete,
-    },
-    /// To a helper of this record.
-    Helper(HelperName),
-}
-
-/// When a client may send a link in a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkWrite {
-    /// Never: the system sets it.
-    Never,
-    /// On create.
-    Create,
-    /// On create, and it must (CRU-02).
-    Required,
-    /// On create and on update, where `null` clears it (CRU-16).
-    Update,
-}
-
-/// What becomes of a record when one is deleted that it leads to (UND-26).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnDelete {
-    /// It is deleted, too.
-    Cascade,
-    /// It keeps the other from being deleted.
-    Restrict,
-    /// It stays, without the link.
-    Clear,
 }
 
 /// The fields that every resource has (TYP-13 to TYP-16).
@@ -464,6 +194,118 @@ pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
                 }
             }
             fill_nested_computed(inner, member);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// UND-26: the whole table of what goes, what holds and what stays.
+    #[test]
+    fn und_26_each_link_says_what_a_delete_does() {
+        let fate = |kind: Kind, name: &str| {
+            let reference = kind.schema().references().iter().find(|reference| reference.name == name);
+            reference.map(|reference| reference.on_delete)
+        };
+        for kind in [Kind::Signature, Kind::Submission, Kind::Donation, Kind::Attendance, Kind::Outreach] {
+            assert_eq!(fate(kind, "person"), Some(OnDelete::Clear), "{kind:?}");
+            assert_eq!(fate(kind, kind.schema().parent.unwrap()), Some(OnDelete::Restrict), "{kind:?}");
+        }
+        assert_eq!(fate(Kind::Answer, "question"), Some(OnDelete::Restrict));
+        let gone = [
+            (Kind::Answer, "person"),
+            (Kind::Tagging, "person"),
+            (Kind::Item, "person"),
+            (Kind::Tagging, "tag"),
+            (Kind::Item, "list"),
+            (Kind::Canvass, "target"),
+        ];
+        for kind in Kind::ALL {
+            for reference in kind.schema().references() {
+                let is_gone = reference.on_delete == OnDelete::Cascade;
+                assert_eq!(is_gone, gone.contains(&(*kind, reference.name)), "{kind:?} {}", reference.name);
+                if reference.on_delete == OnDelete::Restrict {
+                    assert_eq!(Some(reference.name), kind.schema().parent, "{kind:?}: only a container is held");
+                }
+            }
+        }
+    }
+
+    /// COL-04 to COL-18, UND-01: every collection below a record goes by one reference, and only these go by none that
+    /// is a link.
+    #[test]
+    fn und_01_references_name_each_container_once() {
+        let mut hidden = Vec::new();
+        for kind in Kind::ALL {
+            let references = kind.schema().references();
+            for scope in kind.schema().scopes() {
+                let by: Vec<_> = references.iter().filter(|known| known.is_scope && known.kind == scope).collect();
+                assert_eq!(by.len(), 1, "{kind:?} under {scope:?}");
+            }
+            let unnamed = references.iter().filter(|reference| !reference.is_link);
+            hidden.extend(unnamed.map(|reference| (*kind, reference.name, reference.on_delete)));
+        }
+        let clear = OnDelete::Clear;
+        assert_eq!(
+            hidden,
+            [(Kind::Answer, "submission", clear), (Kind::Answer, "canvass", clear), (Kind::Tagging, "canvass", clear)]
+        );
+        let of_canvass = Kind::Canvass.schema().references().iter().find(|known| known.is_scope);
+        assert_eq!(of_canvass.map(|known| known.name), Some("target"), "a canvasser is no container");
+    }
+
+    /// UND-02, UND-03, UND-38: names of tags and lists, and one tagging or item for each person.
+    #[test]
+    fn und_38_what_is_unique() {
+        let named = Kind::ALL.iter().filter(|kind| kind.schema().unique_name().is_some());
+        assert_eq!(named.collect::<Vec<_>>(), [&Kind::Tag, &Kind::List], "UND-02, UND-03");
+        let tied = Kind::ALL.iter().filter_map(|kind| Some((*kind, kind.schema().unique_links()?)));
+        let expected = [(Kind::Tagging, ["tag", "person"]), (Kind::Item, ["list", "person"])];
+        assert_eq!(tied.collect::<Vec<_>>(), expected, "UND-38");
+        for (kind, links) in expected {
+            for link in links {
+                assert!(kind.schema().references().iter().any(|known| known.name == link), "{kind:?} {link}");
+            }
+        }
+    }
+
+    /// UND-12, UND-13, UND-38: what the interface has no operation for.
+    #[test]
+    fn und_12_operations_that_are_none() {
+        for kind in Kind::ALL {
+            let without: &[Operation] = match kind {
+                Kind::Query => &[Operation::Create, Operation::Delete],
+                Kind::Tagging | Kind::Item => &[Operation::Update],
+                Kind::Canvass => &[Operation::Create],
+                _ => &[],
+            };
+            assert_eq!(kind.schema().without, without, "{kind:?}");
+            assert_eq!(kind.schema().has_operation(Operation::List), kind.schema().home.is_none(), "COL-01 {kind:?}");
+        }
+    }
+
+    /// What is added up is under the record, and each part of a record adds up what the record does.
+    #[test]
+    fn res_event_16_sources_are_of_the_kind() {
+        fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {
+            for field in fields.fields {
+                if let Some(source) = field.source() {
+                    if let Some(member) = source.adds_up() {
+                        assert_eq!(member.schema().parent_kind(), Some(kind), "{kind:?} {}", field.name);
+                    }
+                    assert_ne!(source, Source::Clock, "only common fields: {}", field.name);
+                    let is_total = source == Source::Outside || source.adds_up().is_some();
+                    assert!(top || is_total, "`fill_nested_computed` writes 0 for {}", field.name);
+                }
+                if let Some(inner) = field.ty.object().filter(|inner| !std::ptr::eq(*inner, fields)) {
+                    walk(kind, inner, false);
+                }
+            }
+        }
+        for kind in Kind::ALL {
+            walk(*kind, kind.schema().fields, true);
         }
     }
 }

@@ -138,7 +138,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let kind = Kind::from_plural(collection)?;
             kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })
         }
-        [collection, SIGNUP | SIGNUP_ALIAS] if collection == Kind::Person.plural() => {
+        [collection, SIGNUP | SIGNUP_ALIAS] if collection == HelperName::PersonSignup.records().plural() => {
             Some(Target::Helper { helper: HelperName::PersonSignup, container: None })
         }
         [collection, id] => {
