@@ -201,6 +201,13 @@ impl RawRecord {
         object
     }
 
+    /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
+    #[must_use]
+    pub fn stored_fields(&self) -> &[u8] {
+        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        members
+    }
+
     /// The same for a store that reads what it has stored itself.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ mod tests {
     use svc_core::{draft::RawDraft, model::Kind, value::Id, value::Timestamp};
 
     use super::*;
-    use crate::{Options, SeedRow};
+    use crate::Options;
 
     /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to neither of them.
     #[test]
@@ -36,7 +36,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let [shared, own] = ["018f8d9e-0000-7000-8000-000000000001", "018f8d9e-0000-7000-8000-000000000002"];
-            let row = |kind, id| SeedRow {
+            let row = |kind, id| svc_core::store::Load {
                 id: Id::new(id).unwrap(),
                 created: Timestamp::from_micros(0),
                 draft: RawDraft::empty(kind),

@@ -39,57 +39,48 @@
 //!
 //! How it works, from the outside in:
 //!
-//! - `register` names what is offered, `ops` holds one file for each operation, `seed` loads many records at once.
-//!   Everything is generic over the kinds: `schema` and `statements` compose the tables and the SQL text once from the
-//!   tables of `svc-core`, from constant names only. Every statement names the tenant; the one exception is `anonymous`.
-//! - A write is a `session` inside a job of the `writer`, which commits many jobs with one sync and answers afterwards.
-//!   What follows from a record is changed in the same transaction: `totals`, `money`, `events` (places and tickets),
-//!   `identifiers`, `matching` and `people` (who is known), `erase` (what else was known of a deleted person).
+//! - The rules are in `svc-core`: this crate fetches and writes. `calls` gives each call its turn inside a job of the
+//!   `writer`, which commits many jobs with one sync and answers afterwards; `fetch` answers what the rulebook asks, `apply`
+//!   writes what it changes.
+//! - Everything goes for every kind: `schema` and `statements` compose the tables and the SQL text once from the tables of
+//!   `svc-core`, from constant names only. Every statement names the tenant; the one exception is `anonymous`.
 //! - A read takes a connection from `readers` on the calling thread. A row's fields are stored ready for the wire
 //!   (`rows`), so nothing is parsed on the way out. Pages go by key, jumps through `pages` and `members`.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod anonymous;
-mod answers;
+mod apply;
 mod backup;
 mod batch;
+mod calls;
 mod changes;
 mod continuation;
-mod erase;
-mod events;
+mod fetch;
 mod file;
 mod hex;
-mod identifiers;
 mod key_admin;
 mod keys;
+mod list;
 mod marks;
-mod matching;
 mod members;
 mod migrate;
-mod money;
-mod ops;
 mod options;
 mod pages;
-mod people;
 mod readers;
 mod record_id;
 mod register;
 mod rows;
 mod schema;
-mod seed;
-mod session;
 mod statements;
 mod stats;
 mod store;
 mod tenants;
-mod totals;
 mod trouble;
 mod writer;
 
 pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file};
 pub use key_admin::{KeyError, KeyInfo, KeyOptions, NewKey};
 pub use options::Options;
-pub use seed::SeedRow;
 pub use stats::Stats;
 pub use store::Store;

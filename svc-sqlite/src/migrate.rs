@@ -24,6 +24,7 @@ pub(crate) struct Migration {
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "floor", sql: include_str!("../migrations/0001_floor.sql") },
     Migration { number: 2, name: "kinds", sql: include_str!("../migrations/0002_kinds.sql") },
+    Migration { number: 3, name: "turns", sql: include_str!("../migrations/0003_turns.sql") },
 ];
 
 impl Migration {

@@ -1,10 +1,7 @@
 //! Ids as the file keeps them: sixteen bytes of a UUID (UND-41).
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use svc_core::{
-    error::{Error, Result},
-    value::{Id, Timestamp},
-};
+use svc_core::value::Id;
 use uuid::Uuid;
 
 /// The id of a record of this file. Any other id follows the grammar, too, and is simply not found.
@@ -18,14 +15,6 @@ impl RecordId {
         // Only the canonical text is an id: an address has one spelling.
         let mut text = Uuid::encode_buffer();
         (uuid.as_hyphenated().encode_lower(&mut text) == id.as_str()).then_some(Self(uuid))
-    }
-
-    /// A new id of version 7 for a record made at this moment.
-    pub(crate) fn new(now: Timestamp) -> Result<Self> {
-        let mut random = [0; 10];
-        getrandom::fill(&mut random).map_err(|error| Error::unexpected(format!("no random numbers: {error}")))?;
-        let millis = u64::try_from(now.micros().div_euclid(1000)).unwrap_or(0);
-        Ok(Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()))
     }
 
     /// The id as it stands in addresses.
@@ -57,10 +46,9 @@ mod tests {
     /// UND-41, HAL-12: only the canonical text of a UUID names a record.
     #[test]
     fn one_spelling_for_each_record() {
-        let id = RecordId::new(Timestamp::from_micros(1_767_603_600_000_000)).unwrap();
+        let id = RecordId(Uuid::now_v7());
         let text = id.to_id();
         assert_eq!(RecordId::parse(&text), Some(id));
-        assert_eq!(text.as_str().as_bytes()[14], b'7', "version 7: {text}");
         let other = [text.as_str().to_uppercase(), text.as_str().replace('-', ""), "7".to_owned(), "person".to_owned()];
         for spelling in other {
             assert_eq!(RecordId::parse(&Id::new(&spelling).unwrap()), None, "{spelling}");

@@ -5,12 +5,7 @@ use std::sync::Arc;
 
 use svc_core::{
     api::{ApiBuilder, Behaviour},
-    each_kind,
-    helper::{
-        FunctionName, HelperName, MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass,
-        RecordDonation, RecordOutreach, RecordSignature, RecordSubmission, Schedule,
-    },
-    model::Kind,
+    helper::{FunctionName, MatchKey, PersonMatching},
     read::Object,
     value::Identifier,
 };
@@ -34,7 +29,7 @@ impl Store {
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         let store = &Arc::new(self.clone());
-        helpers(store, kinds(store, api))
+        api.store(store)
             .matching(MatchingOf(self.clone()))
             .functions(FunctionName::all())
             .declares(Behaviour::CapacityEnforced)
@@ -55,35 +50,4 @@ impl PersonMatching for MatchingOf {
     fn text(&self) -> &str {
         self.0.matching().text()
     }
-}
-
-/// Every kind, with every operation that the interface has for it. Only these are looked up by what a client names them
-/// by: people, questions, what has a name of its own, and what a helper records.
-fn kinds(store: &Arc<Store>, mut api: ApiBuilder) -> ApiBuilder {
-    macro_rules! register {
-        (() $($kind:ident)+) => { $(
-            api = api.resource::<svc_core::model::$kind, _>(store, |r| {
-                let r = r.complete();
-                if is_looked_up(Kind::$kind) { r.find() } else { r }
-            });
-        )+ };
-    }
-    each_kind!(register());
-    api
-}
-
-fn is_looked_up(kind: Kind) -> bool {
-    let is_recorded = HelperName::recording(kind).is_some();
-    matches!(kind, Kind::Person | Kind::Question) || kind.schema().unique_name().is_some() || is_recorded
-}
-
-fn helpers(store: &Arc<Store>, api: ApiBuilder) -> ApiBuilder {
-    api.helper::<RecordSignature>(store)
-        .helper::<RecordSubmission>(store)
-        .helper::<RecordDonation>(store)
-        .helper::<RecordOutreach>(store)
-        .helper::<RecordAttendance>(store)
-        .helper::<RecordCanvass>(store)
-        .helper::<PersonSignup>(store)
-        .helper::<Schedule>(store)
 }

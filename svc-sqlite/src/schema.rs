@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use svc_core::{
     each_kind,
     model::Kind,
-    schema::{Reference, Rule, Source},
+    schema::{Reference, Source},
 };
 
 use crate::statements::Statements;
@@ -83,24 +83,11 @@ impl Table {
         self.kind.schema().unique_name().is_some()
     }
 
-    /// Whether a record ties a person to a tag or a list, once (UND-38).
-    pub(crate) fn is_membership(&self) -> bool {
-        self.kind.schema().unique_links().is_some()
-    }
-
     /// Whether helper calls without a key may address its records (HLP-07).
     pub(crate) fn is_container(&self) -> bool {
         svc_core::helper::HelperName::ALL
             .iter()
             .any(|helper| helper.may_be_anonymous() && helper.container() == Some(self.kind))
-    }
-
-    /// A column that only this table has, with a value for look-ups: the name of tags and lists, the page's currency.
-    pub(crate) fn typed_column(&self) -> Option<&'static str> {
-        let schema = self.kind.schema();
-        let sums_money = self.computed.iter().any(|(_, source)| matches!(source, Source::Sum(_)));
-        let currency = || schema.fields.fields.iter().find(|field| field.rules.contains(&Rule::CurrencyCode));
-        schema.unique_name().or_else(|| currency().filter(|_| sums_money)).map(|field| field.name)
     }
 }
 

@@ -23,22 +23,18 @@ pub(crate) struct Statements {
     pub(crate) exists: String,
     /// Names of the tenants that have a record: `?1` id. The only statement that does not begin with the tenant.
     pub(crate) owners: String,
-    /// A record by its typed column: `?2` the value.
-    pub(crate) typed: String,
+    /// A record by its unique name: `?2` the name; empty where names are not unique.
+    pub(crate) named: String,
     /// A membership: `?2` container, `?3` person.
     pub(crate) membership: String,
-    /// A new row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the columns, then the typed one.
+    /// A new row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the columns, then the unique name.
     pub(crate) insert: String,
-    /// A changed row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`, then the typed column.
+    /// A changed row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`, then the unique name.
     pub(crate) update: String,
     /// Only the body of a row: `?2` row, `?3` body.
     pub(crate) set_body: String,
     /// One column of a row, for each: `?2` row, `?3` id or null.
     pub(crate) set_column: Vec<String>,
-    /// Clears a column wherever it leads to `?2`, for each.
-    pub(crate) clear_column: Vec<String>,
-    /// Deletes a row: `?2` row.
-    pub(crate) delete: String,
 }
 
 impl Statements {
@@ -50,7 +46,7 @@ impl Statements {
         let unique = table.kind.schema().unique_links();
         let of_container = unique.map_or("id", |[container, _]| container);
         let and_person = unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
-        let typed = table.typed_column().unwrap_or("id");
+        let name_of = table.kind.schema().unique_name().map(|field| field.name);
         let of_all = |text: String| if table.kind.schema().has_collection() { text } else { String::new() };
         Self {
             get: format!("{select} WHERE r.tenant = ?1 AND r.id = ?2"),
@@ -65,16 +61,12 @@ impl Statements {
             }),
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
             owners: format!("SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"),
-            typed: format!("{select} WHERE r.tenant = ?1 AND r.{typed} = ?2 LIMIT 1"),
+            named: name_of.map_or_else(String::new, |field| format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")),
             membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
             insert: insert(table),
             update: update(table),
             set_body: format!("UPDATE {name} SET body = ?3 WHERE tenant = ?1 AND seq = ?2"),
             set_column: each(&|column| format!("UPDATE {name} SET {column} = ?3 WHERE tenant = ?1 AND seq = ?2")),
-            clear_column: each(&|column| {
-                format!("UPDATE {name} SET {column} = NULL WHERE tenant = ?1 AND {column} = ?2")
-            }),
-            delete: format!("DELETE FROM {name} WHERE tenant = ?1 AND seq = ?2"),
         }
     }
 
@@ -82,9 +74,9 @@ impl Statements {
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         let reads =
-            [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.owners, &self.typed, &self.membership];
-        let writes = [&self.insert, &self.update, &self.set_body, &self.delete];
-        let each = [&self.page_under, &self.scan_under, &self.set_column, &self.clear_column];
+            [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.owners, &self.named, &self.membership];
+        let writes = [&self.insert, &self.update, &self.set_body];
+        let each = [&self.page_under, &self.scan_under, &self.set_column];
         let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
@@ -126,14 +118,15 @@ fn select(table: &Table) -> String {
 fn insert(table: &Table) -> String {
     let mut names = vec!["tenant", "id", "created", "modified", "identifiers", "body"];
     names.extend(table.columns.iter().map(|column| column.name));
-    names.extend(table.typed_column());
+    names.extend(table.kind.schema().unique_name().map(|field| field.name));
     let marks: Vec<String> = (1..=names.len()).map(|number| format!("?{number}")).collect();
     format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), marks.join(", "))
 }
 
 fn update(table: &Table) -> String {
     let modified_by = table.column("modified_by").map(|_| "modified_by");
-    let columns = ["modified", "identifiers", "body"].into_iter().chain(modified_by).chain(table.typed_column());
+    let name = table.kind.schema().unique_name().map(|field| field.name);
+    let columns = ["modified", "identifiers", "body"].into_iter().chain(modified_by).chain(name);
     let sets: Vec<String> = (3..).zip(columns).map(|(number, column)| format!("{column} = ?{number}")).collect();
     format!("UPDATE {} SET {} WHERE tenant = ?1 AND seq = ?2", table.name, sets.join(", "))
 }

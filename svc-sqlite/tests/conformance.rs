@@ -7,8 +7,9 @@ use svc_core::Vendor;
 use svc_core::api::Api;
 use svc_core::draft::RawDraft;
 use svc_core::model::Kind;
+use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{KeyOptions, Options, SeedRow, Store};
+use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 
 async fn suite() -> Suite {
@@ -20,7 +21,7 @@ async fn suite() -> Suite {
     // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
     let draft = RawDraft::empty(Kind::Person);
-    let person = SeedRow { id: holder.clone(), created: Timestamp::now(), draft, recorded_by: None };
+    let person = Load { id: holder.clone(), created: Timestamp::now(), draft, recorded_by: None };
     store.seed(&one, vec![person]).await.expect("a person");
     let key = store.create_key(&one, KeyOptions::new("primary").person(holder)).await.expect("a key").token;
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;

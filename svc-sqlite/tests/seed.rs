@@ -4,6 +4,7 @@ mod server;
 
 use serde_json::json;
 use server::Server;
+use svc_core::store::Load;
 use svc_core::{
     draft::RawDraft,
     error::Error,
@@ -12,7 +13,6 @@ use svc_core::{
     read::{Json, Limits, Object},
     value::{Id, Identifier, Timestamp},
 };
-use svc_sqlite::SeedRow;
 
 fn id(number: u32) -> Id {
     Id::new(&format!("01980000-0000-7000-8000-{number:012}")).unwrap()
@@ -22,9 +22,9 @@ fn fields(text: &str) -> Object {
     Json::read(text.as_bytes(), &Limits::default()).unwrap().into_object().unwrap()
 }
 
-fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)]) -> SeedRow {
+fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)]) -> Load {
     let links = links.iter().map(|(name, kind, number)| (*name, Address::top(*kind, id(*number)))).collect();
-    SeedRow {
+    Load {
         id: id(number),
         created: Timestamp::from_micros(1_767_603_600_000_000 + i64::from(number)),
         draft: RawDraft { fields: fields(text), links, ..RawDraft::empty(kind) },
@@ -91,7 +91,7 @@ async fn a_load() {
 #[tokio::test]
 async fn a_load_that_is_refused() {
     let server = Server::start().await;
-    let refuse = |rows: Vec<SeedRow>| {
+    let refuse = |rows: Vec<Load>| {
         let (store, tenant) = (server.store.clone(), server.tenant.clone());
         async move { store.seed(&tenant, rows).await.unwrap_err() }
     };

@@ -3,7 +3,8 @@
 use svc_core::auth::{Caller, Rights};
 use svc_core::model::Tag;
 use svc_core::value::Timestamp;
-use svc_core::{Context, Create, Draft, Get, Tenant};
+use svc_core::store::{Call, Store as _, Work};
+use svc_core::{Context, Draft, Tenant};
 use svc_sqlite::{Options, Store};
 
 #[tokio::test]
@@ -20,7 +21,8 @@ async fn writes_share_transactions_and_are_counted() {
         writes.push(tokio::spawn(async move {
             let cx = context(tenant);
             let tag = Tag { name: Some(format!("tag {number}")), ..Tag::default() };
-            let made = Create::<Tag>::create(&store, &cx, Draft::new(&tag)).await.expect("a tag");
+            let call = Call::new(&cx, Work::Create(Draft::new(&tag).into_raw()));
+            let made = store.write(&cx, call).await.expect("a tag");
             drop(made);
         }));
     }
@@ -33,7 +35,7 @@ async fn writes_share_transactions_and_are_counted() {
     assert!((1..=40).contains(&batches) && after.largest_batch >= made.div_ceil(batches), "{after:?}");
     assert!(after.commit_time > before.commit_time);
     let at = svc_core::link::Address::top(svc_core::model::Kind::Tag, 1.into());
-    assert!(Get::<Tag>::get(&store, &context(tenant), &at).await.expect("a read").is_none());
+    assert!(store.get(&context(tenant), &at).await.expect("a read").is_none());
     assert!(store.stats().readers_open >= 1);
     assert_eq!(store.stats().readers_busy, 0);
 }

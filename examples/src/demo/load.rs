@@ -8,8 +8,9 @@ use svc_core::auth::{Caller, Rights};
 use svc_core::context::Context;
 use svc_core::error::{Error, Result};
 use svc_core::link::Target;
+use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{SeedRow, Store};
+use svc_sqlite::Store;
 
 use super::seed::{Row, Seed};
 
@@ -125,7 +126,7 @@ impl Load {
             let rows = step.len();
             // The step is in the file already when the program ended between the step and its mark.
             if done != self.done || !self.is_there(&api, first).await {
-                store.seed(&self.tenant, step.into_iter().map(SeedRow::from).collect()).await?;
+                store.seed(&self.tenant, step.into_iter().map(Load::from).collect()).await?;
             }
             done += rows;
             let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
@@ -146,7 +147,7 @@ impl Load {
     }
 }
 
-impl From<Row> for SeedRow {
+impl From<Row> for Load {
     fn from(row: Row) -> Self {
         Self { id: row.address.id, created: row.created, draft: row.draft, recorded_by: row.recorded_by }
     }

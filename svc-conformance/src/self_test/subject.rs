@@ -8,9 +8,10 @@ use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
 use svc_core::draft::RawDraft;
 use svc_core::model::Kind;
+use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Tenant};
-use svc_sqlite::{FileError, KeyError, KeyOptions, SeedRow, Store};
+use svc_sqlite::{FileError, KeyError, KeyOptions, Store};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 
@@ -147,7 +148,7 @@ async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError
     for (kind, id, field) in [(Kind::Person, person.clone(), "given_name"), (Kind::Query, query, "name")] {
         let mut draft = RawDraft::empty(kind);
         draft.fields.insert(field, "Self test");
-        rows.extend(id.map(|id| SeedRow { id, created: Timestamp::now(), draft, recorded_by: None }));
+        rows.extend(id.map(|id| Load { id, created: Timestamp::now(), draft, recorded_by: None }));
     }
     store.seed(tenant, rows).await.map_err(SubjectError::Store)?;
     Ok(person)

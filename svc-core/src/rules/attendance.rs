@@ -216,7 +216,8 @@ impl Case<'_> {
     /// Follows the holders of an attendance whose tickets were replaced: they are not recognised again
     /// (RES-attendance-14), but stay known wherever they stand now.
     pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
-        let holder = |ticket: &Json| Some(Json::Object(ticket.as_object()?.get("person")?.as_object()?.clone()).to_string());
+        let holder =
+            |ticket: &Json| Some(Json::Object(ticket.as_object()?.get("person")?.as_object()?.clone()).to_string());
         let mut now: BTreeMap<String, usize> = BTreeMap::new();
         for (place, ticket) in list(after, "tickets").iter().enumerate() {
             if let Some(holder) = holder(ticket) {

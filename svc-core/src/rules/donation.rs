@@ -43,7 +43,8 @@ impl Case<'_> {
         let of_page = currency(&self.fields(&stored.record)?);
         let mut parts = self.ledger.parts(Kind::FundraisingPage, page)?;
         let mut changed = BTreeMap::new();
-        let steps = [(before, Amount::checked_sub as fn(Amount, Amount) -> Option<Amount>), (after, Amount::checked_add)];
+        let steps =
+            [(before, Amount::checked_sub as fn(Amount, Amount) -> Option<Amount>), (after, Amount::checked_add)];
         for (change, apply) in steps {
             let Some((currency, amount)) = change else { continue };
             let part = parts.entry(currency.clone()).or_default();

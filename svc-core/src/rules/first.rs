@@ -193,9 +193,7 @@ impl First<'_> {
         if plan.helper == HelperName::RecordCanvass {
             people = plan.container.iter().map(Key::from).collect();
         }
-        for (kinds, named) in
-            [(Memberships::TAGS, &plan.functions.tags), (Memberships::LISTS, &plan.functions.lists)]
-        {
+        for (kinds, named) in [(Memberships::TAGS, &plan.functions.tags), (Memberships::LISTS, &plan.functions.lists)] {
             let groups: Vec<Key> = named.iter().filter_map(|named: &Named| kinds.key(named)).collect();
             self.members(kinds.member, groups, people.clone());
         }

@@ -18,12 +18,12 @@ mod person;
 mod schedule;
 mod update;
 
+pub use action::recorded;
 pub(crate) use first::first_keys;
 pub use first::first_questions;
 pub(crate) use functions::Memberships;
 pub(crate) use ground::{Asked, Ground, Holders, New};
 pub(crate) use help::help;
-pub use action::recorded;
 pub use person::{Candidate, Known, Wanted};
 
 use crate::{
@@ -55,12 +55,7 @@ pub struct Decision {
 /// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
 /// [`Error::Invalid`](crate::Error::Invalid) and every problem that only the store knows (ERR-39), with
 /// [`Error::NotFound`](crate::Error::NotFound) for a container that does not exist, and with trouble of the store.
-pub fn decide(
-    call: &Call,
-    turn: &Turn<'_>,
-    answers: &mut dyn Answers,
-    before: &Overlay,
-) -> Result<Decision, Pause> {
+pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &Overlay) -> Result<Decision, Pause> {
     let mut case = Case { ledger: Ledger::new(answers, before), call, turn, caller: None, made: 0 };
     if let Some(id) = &call.caller {
         case.caller = case.ledger.find(&Key::Id(Kind::Person, id.clone()))?.map(|found| found.id);

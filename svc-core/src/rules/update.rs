@@ -67,7 +67,10 @@ impl Case<'_> {
     }
 
     /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
-    fn follow_changed_links(&mut self, patch: &RawPatch) -> Asked<(Vec<(&'static str, Option<Address>)>, Vec<Problem>)> {
+    fn follow_changed_links(
+        &mut self,
+        patch: &RawPatch,
+    ) -> Asked<(Vec<(&'static str, Option<Address>)>, Vec<Problem>)> {
         let (mut links, mut problems) = (Vec::new(), Vec::new());
         for (name, to) in &patch.links {
             let found = match to {

@@ -72,9 +72,7 @@ impl Fetched {
     }
 
     fn same(&self, one: &Key, other: &Key) -> bool {
-        one == other
-            || one.kind() == other.kind()
-                && self.id_of(one).is_some_and(|id| Some(id) == self.id_of(other))
+        one == other || one.kind() == other.kind() && self.id_of(one).is_some_and(|id| Some(id) == self.id_of(other))
     }
 
     fn covers(&self, fetched: &[Key], asked: &[Key]) -> bool {

@@ -219,7 +219,9 @@ impl<'a> Ledger<'a> {
             return Ok(self.record(&key)?.map(|stored| stored.found()));
         }
         match self.ask(&Question::Find(key))? {
-            Answer::Found(found) => Ok(found.filter(|found| !matches!(self.changed(found.kind, &found.id), Some(None)))),
+            Answer::Found(found) => {
+                Ok(found.filter(|found| !matches!(self.changed(found.kind, &found.id), Some(None))))
+            }
             _ => Err(unfitting()),
         }
     }
@@ -295,7 +297,11 @@ impl<'a> Ledger<'a> {
             _ => return Err(unfitting()),
         };
         let key = (kind, of, id.clone());
-        let won = self.layers().into_iter().filter_map(|layer| layer.counts.get(&key)).fold(0_i64, |a, b| a.saturating_add(*b));
+        let won = self
+            .layers()
+            .into_iter()
+            .filter_map(|layer| layer.counts.get(&key))
+            .fold(0_i64, |a, b| a.saturating_add(*b));
         Ok(stored.saturating_add_signed(won))
     }
 

@@ -33,9 +33,12 @@ impl Key {
         match self {
             Self::Id(kind, _) | Self::Name(kind, _) | Self::Identifier(kind, _) => Some(*kind),
             Self::Email(_) => Some(Kind::Person),
-            Self::Link(kind, _, name) => {
-                kind.schema().references().iter().find(|reference| reference.name == *name).map(|reference| reference.kind)
-            }
+            Self::Link(kind, _, name) => kind
+                .schema()
+                .references()
+                .iter()
+                .find(|reference| reference.name == *name)
+                .map(|reference| reference.kind),
         }
     }
 }

@@ -7,9 +7,10 @@ use svc_core::draft::RawDraft;
 use svc_core::link::Address;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Limits, Object};
+use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Tenant, Vendor};
-use svc_sqlite::{KeyOptions, Options, SeedRow, Store};
+use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 
 pub(crate) const TENANT: &str = "bench";
@@ -110,21 +111,21 @@ pub(crate) fn signature_text(number: u32) -> String {
     format!(r#"{{"comments":"Count me in.","person":{}}}"#, person_text(number))
 }
 
-fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)>) -> SeedRow {
+fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)>) -> Load {
     let mut draft = RawDraft { fields: object(fields), links, ..RawDraft::empty(kind) };
     assert!(draft.complete(created(number)).is_empty(), "a valid {kind:?}");
-    SeedRow { id: id(kind, number), created: created(number), draft, recorded_by: None }
+    Load { id: id(kind, number), created: created(number), draft, recorded_by: None }
 }
 
-pub(crate) fn person(number: u32) -> SeedRow {
+pub(crate) fn person(number: u32) -> Load {
     row(Kind::Person, number, &person_text(number), Vec::new())
 }
 
-pub(crate) fn petition(number: u32) -> SeedRow {
+pub(crate) fn petition(number: u32) -> Load {
     container(Kind::Petition, number)
 }
 
-fn container(kind: Kind, number: u32) -> SeedRow {
+fn container(kind: Kind, number: u32) -> Load {
     let fields = match kind {
         Kind::Event => format!(
             r#"{{"name":"number {number}","title":"A gathering","type":"ticketed","ticket_levels":[{{"title":"Standard","amount":12.50,"currency":"USD"}}]}}"#
@@ -138,7 +139,7 @@ fn container(kind: Kind, number: u32) -> SeedRow {
 }
 
 /// What a person did in a container.
-fn member(pair: &Pair, container: &Address, number: u32, person: u32) -> SeedRow {
+fn member(pair: &Pair, container: &Address, number: u32, person: u32) -> Load {
     let fields = match pair.member {
         Kind::Attendance => r#"{"status":"accepted","tickets":[{"title":"Standard"}]}"#,
         Kind::Donation => r#"{"amount":10.25,"currency":"USD"}"#,
@@ -171,7 +172,7 @@ impl Server {
         Self { store, service, key }
     }
 
-    pub(crate) async fn load(&self, rows: impl IntoIterator<Item = SeedRow>) {
+    pub(crate) async fn load(&self, rows: impl IntoIterator<Item = Load>) {
         let tenant = Tenant::new(TENANT);
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {

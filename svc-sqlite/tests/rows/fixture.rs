@@ -14,9 +14,10 @@ use svc_core::helper::{
 };
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
+use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Vendor};
-use svc_sqlite::{KeyOptions, NewKey, Options, SeedRow, Store};
+use svc_sqlite::{KeyOptions, NewKey, Options, Store};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -197,7 +198,7 @@ impl Fixture {
         let mut draft = RawDraft::empty(Kind::Query);
         draft.fields.insert("name", name);
         let id = Id::new(&uuid::Uuid::now_v7().to_string()).expect("an id");
-        let row = SeedRow { id, created: Timestamp::now(), draft, recorded_by: None };
+        let row = Load { id, created: Timestamp::now(), draft, recorded_by: None };
         self.server.runtime.block_on(async {
             let tenant = self.server.store.ensure_tenant("one").await.expect("a tenant");
             self.server.store.seed(&tenant, vec![row]).await.expect("a query");

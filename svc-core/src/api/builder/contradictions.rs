@@ -62,7 +62,10 @@ impl ApiBuilder {
                     ));
                 }
                 if self.settings.atomic && self.settings.transactions.is_none() {
-                    problems.push(format!("the composed helper {} cannot be atomic: call `.transactions(...)`, or run it natively", helper.as_str()));
+                    problems.push(format!(
+                        "the composed helper {} cannot be atomic: call `.transactions(...)`, or run it natively",
+                        helper.as_str()
+                    ));
                 }
             }
         }

@@ -1,35 +1,27 @@
 //! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31, UND-14, UND-19, UND-20).
 
-use async_trait::async_trait;
 use bytes::BytesMut;
 use rusqlite::{Connection, ToSql};
 use svc_core::{
-    List, Page, PageRequest,
+    PageRequest,
     context::Context,
     error::{Error, Result},
     link::Scope,
-    model::{Kind, Resource},
+    model::Kind,
     page::{Next, RawPage},
 };
 
 use crate::{
+    apply::collection,
+    fetch::records,
     record_id::RecordId,
-    rows::{find, read_raw},
+    rows::{is_at, read_raw},
     schema::{Table, table},
-    session::collection,
     store::Store,
-    totals::records,
 };
 
 /// Bytes of a record's fields, about.
 const BODY: usize = 512;
-
-#[async_trait]
-impl<R: Resource> List<R> for Store {
-    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<Page<R>> {
-        self.page(cx, R::KIND, scope, page).await.map(Page::from_raw)
-    }
-}
 
 /// A collection as the statements need it.
 #[derive(Clone, Copy)]
@@ -41,7 +33,8 @@ struct Place {
 }
 
 impl Store {
-    async fn page(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+    /// One page of a collection.
+    pub(crate) async fn page(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
         let tenant = self.tenant_in(cx)?;
         let members = table(kind);
         let (under, owner) = match scope {
@@ -73,7 +66,7 @@ impl Store {
         };
         let (total, found) = self.readers().with(|file| {
             if let Scope::Under(address) = scope
-                && find(file, tenant, address)?.is_none()
+                && !is_at(file, tenant, address)?
             {
                 return Err(Error::NotFound);
             }

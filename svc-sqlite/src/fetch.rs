@@ -1,0 +1,221 @@
+//! What the rulebook asks, answered from the file inside the writer's transaction.
+
+use rusqlite::{Connection, OptionalExtension};
+use sha2::{Digest, Sha256};
+use svc_core::{
+    error::{Error, Result},
+    helper::normal_email,
+    model::Kind,
+    store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum},
+    value::{Amount, Id, Identifier},
+};
+
+use crate::{
+    record_id::RecordId,
+    rows::{by_id, by_row, find, one, under},
+    schema::{Table, table},
+};
+
+/// Stands for a ticket whose place is not known any more.
+pub(crate) const ANY: i64 = -1;
+
+/// The owner of the collection of all records.
+pub(crate) const ALL: &[u8] = &[];
+
+/// The file, as the rulebook asks it.
+pub(crate) struct Direct<'a> {
+    pub(crate) file: &'a Connection,
+    pub(crate) tenant: i64,
+}
+
+impl Answers for Direct<'_> {
+    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+        self.look_up(question).map_err(Pause::Failed)
+    }
+}
+
+impl Direct<'_> {
+    fn look_up(&self, question: &Question) -> Result<Answer> {
+        let (file, tenant) = (self.file, self.tenant);
+        Ok(match question {
+            Question::Find(key) => Answer::Found(self.find(key)?),
+            Question::Record(key) => Answer::Record(record(file, tenant, key)?),
+            Question::Members { kind, groups, people } => Answer::Records(self.members(*kind, groups, people)?),
+            Question::Answered { people, questions } => Answer::Records(self.answered(people, questions)?),
+            Question::Count { kind, of } => Answer::Number(match self.owner(of)? {
+                Some((owner, id)) => records(file, tenant, table(*kind), Some((owner, id)))?,
+                None => 0,
+            }),
+            Question::Sum(of) => Answer::Sum(match self.owner(of)? {
+                Some((owner, id)) => self.sum(owner, id)?,
+                None => Sum::default(),
+            }),
+            Question::Parts(of) => Answer::Parts(match self.owner(of)? {
+                Some((_, id)) => self.parts(id)?,
+                None => Vec::new(),
+            }),
+            Question::Holdings(person) => Answer::Holdings(self.holdings(person)?),
+            other => return Err(Error::unexpected(format!("this store does not know the question {other:?}"))),
+        })
+    }
+
+    fn find(&self, key: &Key) -> Result<Option<Found>> {
+        match key {
+            Key::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
+            key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.found())),
+        }
+    }
+
+    /// The id of the record that a key names.
+    fn id(&self, key: &Key) -> Result<Option<RecordId>> {
+        match key {
+            Key::Id(_, id) => Ok(RecordId::parse(id)),
+            key => Ok(self.find(key)?.and_then(|found| RecordId::parse(&found.id))),
+        }
+    }
+
+    fn owner(&self, key: &Key) -> Result<Option<(&'static Table, RecordId)>> {
+        Ok(key.kind().map(table).zip(self.id(key)?))
+    }
+
+    fn members(&self, kind: Kind, groups: &[Key], people: &[Key]) -> Result<Vec<Stored>> {
+        let (table, mut members) = (table(kind), Vec::new());
+        for group in groups {
+            let Some(group) = self.id(group)? else { continue };
+            for person in people {
+                let Some(person) = self.id(person)? else { continue };
+                members.extend(one(self.file, table, &table.sql.membership, &[&self.tenant, &group, &person])?);
+            }
+        }
+        Ok(members)
+    }
+
+    fn answered(&self, people: &[Key], questions: &[Key]) -> Result<Vec<Stored>> {
+        let answers = table(Kind::Answer);
+        let Some(column) = answers.scope(Kind::Person) else { return Ok(Vec::new()) };
+        let mut wanted = Vec::new();
+        for question in questions {
+            wanted.extend(self.id(question)?.map(RecordId::to_id));
+        }
+        let mut answered = Vec::new();
+        for person in people {
+            let Some(person) = self.id(person)? else { continue };
+            let all = under(self.file, answers, column, self.tenant, person)?;
+            let is_wanted = |it: &Stored| it.record.parent().is_some_and(|question| wanted.contains(question));
+            answered.extend(all.into_iter().filter(is_wanted));
+        }
+        Ok(answered)
+    }
+
+    fn sum(&self, owner: &Table, id: RecordId) -> Result<Sum> {
+        let Some(members) = owner.counts else { return Ok(Sum::default()) };
+        let row = self
+            .file
+            .prepare_cached(
+                "SELECT accepted, tickets, amount FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4",
+            )?
+            .query_row((self.tenant, table(members).code, owner.code, id), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?))
+            })
+            .optional()?;
+        let Some((accepted, tickets, amount)) = row else { return Ok(Sum::default()) };
+        Ok(Sum { accepted, tickets, amount: stored_amount(&amount)? })
+    }
+
+    fn parts(&self, owner: RecordId) -> Result<Vec<(String, Sum)>> {
+        let mut statement = self
+            .file
+            .prepare_cached("SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name")?;
+        let mut rows = statement.query((self.tenant, owner))?;
+        let mut parts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let amount = stored_amount(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?)?;
+            parts.push((row.get(0)?, Sum { accepted: 0, tickets: row.get(1)?, amount }));
+        }
+        Ok(parts)
+    }
+
+    fn holdings(&self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>> {
+        let Some(person) = RecordId::parse(person) else { return Ok(Vec::new()) };
+        let mut statement = self.file.prepare_cached(
+            "SELECT attendance, place FROM holder WHERE tenant = ?1 AND person = ?2 ORDER BY attendance, place",
+        )?;
+        let mut rows = statement.query((self.tenant, person))?;
+        let mut holdings: Vec<(i64, Vec<Option<i64>>)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (attendance, place): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let place = (place != ANY).then_some(place);
+            match holdings.last_mut() {
+                Some((last, places)) if *last == attendance => places.push(place),
+                _ => holdings.push((attendance, vec![place])),
+            }
+        }
+        let mut found = Vec::with_capacity(holdings.len());
+        for (attendance, places) in holdings {
+            let stored = by_row(self.file, self.tenant, Kind::Attendance, attendance)?;
+            found.extend(stored.map(|stored| (stored, places)));
+        }
+        Ok(found)
+    }
+}
+
+/// The record that a key names; of several, the oldest.
+pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<Stored>> {
+    let row = match key {
+        Key::Id(kind, id) => return by_id(file, tenant, *kind, id),
+        Key::Name(kind, name) => {
+            let table = table(*kind);
+            return if table.has_unique_name() {
+                one(file, table, &table.sql.named, &[&tenant, name])
+            } else {
+                Ok(None)
+            };
+        }
+        Key::Link(kind, id, name) => {
+            let link = by_id(file, tenant, *kind, id)?.and_then(|stored| stored.record.link(name).cloned());
+            return link.map_or(Ok(None), |address| by_id(file, tenant, address.kind, &address.id));
+        }
+        Key::Identifier(kind, identifier) => row_with(file, tenant, table(*kind), identifier)?,
+        Key::Email(address) => file
+            .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1")?
+            .query_row((tenant, hash(&normal_email(address))), |row| row.get(0))
+            .optional()?,
+        _ => None,
+    };
+    match (row, key.kind()) {
+        (Some(row), Some(kind)) => by_row(file, tenant, kind, row),
+        _ => Ok(None),
+    }
+}
+
+/// What a text is looked up by: nothing of it can be read from the file (UND-26).
+pub(crate) fn hash(text: &str) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    digest.first_chunk().copied().unwrap_or_default()
+}
+
+/// The row of the record that has this identifier.
+fn row_with(file: &Connection, tenant: i64, table: &Table, identifier: &Identifier) -> rusqlite::Result<Option<i64>> {
+    file.prepare_cached("SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3")?
+        .query_row((tenant, table.code, hash(identifier.as_str())), |row| row.get(0))
+        .optional()
+}
+
+/// How many records a collection has.
+pub(crate) fn records(
+    file: &Connection,
+    tenant: i64,
+    members: &Table,
+    owner: Option<(&Table, RecordId)>,
+) -> rusqlite::Result<u64> {
+    let (scope, id) = owner.as_ref().map_or((0, ALL), |(of, id)| (of.code, id.as_bytes()));
+    let records: Option<i64> = file
+        .prepare_cached("SELECT records FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4")?
+        .query_row((tenant, members.code, scope, id), |row| row.get(0))
+        .optional()?;
+    Ok(records.and_then(|records| u64::try_from(records).ok()).unwrap_or_default())
+}
+
+fn stored_amount(text: &str) -> Result<Amount> {
+    Amount::parse(text).ok_or_else(|| Error::unexpected("a stored sum is not an amount"))
+}
