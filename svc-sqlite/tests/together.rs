@@ -177,7 +177,7 @@ impl World {
     async fn new(now: Timestamp) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (gate, hold) = gate();
-        let options = Options::new(folder.path().join("data.db")).synchronous_normal();
+        let options = Options::new(folder.path().join("data.db")).synchronous_normal().now(move || now);
         let server = Server::on(Store::open(options.inline_commit(false).before_commit(hold)).unwrap()).await;
         let mut world = Self { gate, server, addresses: Vec::new(), answers: Vec::new(), _folder: folder };
         for (name, collection, body) in beginning() {
