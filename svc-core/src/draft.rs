@@ -5,7 +5,7 @@ use std::{collections::HashSet, fmt, marker::PhantomData, ops::Deref};
 use crate::{
     describe::MemberWriter,
     error::Problem,
-    field_set::{FieldKey, FieldSet},
+    field_set::{FieldKey, FieldSet, LinkKey},
     helper::{Merge, merge_person},
     link::{Address, ShareNames},
     model::{Kind, Person, Resource},
@@ -118,13 +118,11 @@ impl<R: Resource> Draft<R> {
         Self { raw, kind: PhantomData }
     }
 
-    /// With a link to a record; it takes the place of another link of this name.
+    /// With a link to a record; it takes the place of where that link led before.
     #[must_use]
-    pub fn linked(mut self, name: &str, to: Address) -> Self {
-        if let Some(link) = R::SCHEMA.link(name) {
-            self.raw.links.retain(|(known, _)| *known != link.name);
-            self.raw.links.push((link.name, to));
-        }
+    pub fn linked(mut self, key: LinkKey<R>, to: Address) -> Self {
+        self.raw.links.retain(|(known, _)| *known != key.name());
+        self.raw.links.push((key.name(), to));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::Kind;
+use crate::{model::Kind, schema::Peculiarity};
 
 /// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
 macro_rules! codes {
@@ -181,6 +181,13 @@ impl fmt::Display for Code {
     }
 }
 
+impl Code {
+    /// The code of a link that leads to nothing: some kinds have their own (Annex C).
+    pub(crate) fn not_found(kind: Kind) -> Self {
+        if kind.schema().has(Peculiarity::OwnNotFound) { Self::PersonNotFound } else { Self::LinkNotFound }
+    }
+}
+
 /// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to ERR-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -220,7 +227,7 @@ impl Problem {
     /// The problem of a link that leads to no record of this tenant (CRU-02); `property` is `_links.<name>`.
     #[must_use]
     pub fn leads_nowhere(kind: Kind, property: &str) -> Self {
-        let code = if kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
+        let code = Code::not_found(kind);
         Self::new(code, property, format!("`{property}` leads to no {} of this server.", kind.singular()))
     }
 

@@ -1,8 +1,12 @@
-//! Typed, constant sets of a kind's fields, for restrictions on what is read and written (CAP-04, CAP-06).
+//! Typed, constant keys of a kind's fields and links, and sets of fields, for restrictions on what is read and written
+//! (CAP-04, CAP-06).
 
 use std::{fmt, marker::PhantomData};
 
-use crate::{model::Resource, schema::Field};
+use crate::{
+    model::Resource,
+    schema::{Field, LinkTarget},
+};
 
 /// One field of a kind, by its place in the table.
 pub struct FieldKey<R> {
@@ -45,6 +49,51 @@ impl<R> Copy for FieldKey<R> {}
 impl<R: Resource> fmt::Debug for FieldKey<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.field().map_or("?", |field| field.name))
+    }
+}
+
+/// One link of a kind that leads to one record, such as `petition::link::creator`.
+///
+/// A misspelt link, one of another kind, or one that leads to a collection or to a helper, does not compile.
+pub struct LinkKey<R> {
+    name: &'static str,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> LinkKey<R> {
+    /// The link of this name of the table.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, kind: PhantomData }
+    }
+
+    /// The link to one record that has this name; `None` when the kind has none. For programs that are generic over the
+    /// kind: for a kind that is known there are constants, which the compiler checks.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let link = R::SCHEMA.link(name)?;
+        matches!(link.target, LinkTarget::One { .. }).then_some(Self::new(link.name))
+    }
+
+    /// Its name in the table.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl<R> Clone for LinkKey<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for LinkKey<R> {}
+
+impl<R> fmt::Debug for LinkKey<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::{
     api::is_relation_name,
     describe::MemberWriter,
-    field_set::FieldKey,
+    field_set::{FieldKey, LinkKey},
     link::{Ref, ShareNames},
     model::{Kind, Resource},
     read::{Json, Object, write_string},
@@ -228,7 +228,7 @@ pub fn members_object(members: &[u8]) -> Object {
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Record, link::Address, model::{Kind, Petition, Signature, petition}, record::{Computed, Meta}, value::{Id, Timestamp}};
+/// use svc_core::{Record, link::Address, model::{Kind, Petition, Signature, petition, signature}, record::{Computed, Meta}, value::{Id, Timestamp}};
 ///
 /// let id = |text| Id::new(text).ok_or("id");
 /// let now = Timestamp::from_micros(0);
@@ -240,8 +240,8 @@ pub fn members_object(members: &[u8]) -> Object {
 ///
 /// // As a store keeps it: the inside of a JSON object.
 /// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
-///     .link("petition", Address::top(Kind::Petition, id("p1")?))
-///     .link("person", Address::top(Kind::Person, id("a")?));
+///     .link(signature::link::petition, Address::top(Kind::Petition, id("p1")?))
+///     .link(signature::link::person, Address::top(Kind::Person, id("a")?));
 /// assert_eq!(signature.into_raw().address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
 /// # let _ = petition;
 /// # Ok::<(), &str>(())
@@ -287,13 +287,10 @@ impl<R: Resource> Record<R> {
         self
     }
 
-    /// With where a link to one record leads, by the link's name in the table. The container's link gives the record
-    /// its address (COL-19); names that the table does not have are dropped.
+    /// With where a link to one record leads. The container's link gives the record its address (COL-19).
     #[must_use]
-    pub fn link(mut self, name: &str, to: impl Into<Ref>) -> Self {
-        if let Some(link) = R::SCHEMA.link(name) {
-            self.raw.add_link(link.name, to.into());
-        }
+    pub fn link(mut self, key: LinkKey<R>, to: impl Into<Ref>) -> Self {
+        self.raw.add_link(key.name(), to.into());
         self
     }
 

@@ -3,9 +3,17 @@
 //! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and validation, rendering,
 //! routing, the capability declaration, documentation and test generators read it.
 
+mod field;
+mod link;
+
+use std::sync::LazyLock;
+
+pub use field::{Field, Mode, Rule, Source, Type};
+pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, Reference};
+
 use crate::{
-    helper::HelperName,
     model::Kind,
+    names::Operation,
     read::{Object, Rules},
 };
 
@@ -24,6 +32,12 @@ pub struct KindSchema {
     pub home: Option<Kind>,
     /// The link that leads to the container a record is created under, such as `petition` for a signature.
     pub parent: Option<&'static str>,
+    /// The link by which records under one container differ: there is one for each record that it leads to (UND-38).
+    pub once_per: Option<&'static str>,
+    /// The operations that the interface does not have for this kind.
+    pub without: &'static [Operation],
+    /// What only a few kinds have.
+    pub peculiar: &'static [Peculiarity],
     /// Its fields, the common ones apart.
     pub fields: &'static ObjectSchema,
     /// Its links, in the order in which they are sent.
@@ -48,6 +62,39 @@ impl KindSchema {
         }
     }
 
+    /// Whether the interface has an operation for this kind.
+    #[must_use]
+    pub fn has_operation(&self, operation: Operation) -> bool {
+        !self.without.contains(&operation) && (operation != Operation::List || self.has_collection())
+    }
+
+    /// Whether the kind has something that only a few have.
+    #[must_use]
+    pub fn has(&self, peculiarity: Peculiarity) -> bool {
+        self.peculiar.contains(&peculiarity)
+    }
+
+    /// The field whose value no two records of a tenant may share (UND-02, UND-03).
+    #[must_use]
+    pub fn unique_name(&self) -> Option<&'static Field> {
+        self.fields.fields.iter().find(|field| field.rules.contains(&Rule::UniqueName))
+    }
+
+    /// The two links that no two records share, such as `tag` and `person` of a tagging: the container's first (UND-38).
+    #[must_use]
+    pub fn unique_links(&self) -> Option<[&'static str; 2]> {
+        Some([self.parent?, self.once_per?])
+    }
+
+    /// Where records of this kind lead, each to one record: its links, and behind them the containers under which it is
+    /// listed and that no link names.
+    #[must_use]
+    pub fn references(&self) -> &'static [Reference] {
+        static OF_EACH_KIND: LazyLock<Vec<Vec<Reference>>> =
+            LazyLock::new(|| Kind::ALL.iter().map(|kind| Reference::all_of(kind.schema())).collect());
+        OF_EACH_KIND.get(self.kind as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether there is a collection of all records of this kind (COL-01).
     #[must_use]
     pub fn has_collection(&self) -> bool {
@@ -61,6 +108,20 @@ impl KindSchema {
             parent.schema().links.iter().any(many)
         })
     }
+}
+
+/// What only a few kinds have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Peculiarity {
+    /// Its id is sent as a member of its own (HLP-20).
+    SendsId,
+    /// A link to one that does not exist has an error code of its own (Annex C).
+    OwnNotFound,
+    /// It lives under another kind, and is addressed without its container, too (COL-05).
+    ShortAddress,
+    /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
+    Unlisted,
 }
 
 /// The fields of a resource or of a nested object.
@@ -80,214 +141,32 @@ impl ObjectSchema {
     }
 }
 
-/// One field of the interface.
-#[derive(Debug, Clone, Copy)]
-pub struct Field {
-    /// Name on the wire.
-    pub name: &'static str,
-    /// The doc comment of the table, which ends with the requirement row in brackets.
-    pub doc: &'static str,
-    /// Its type.
-    pub ty: Type,
-    /// Who sets it, and when.
-    pub mode: Mode,
-    /// Rules beyond the type.
-    pub rules: &'static [Rule],
-}
-
-impl Field {
-    /// Whether the system keeps the value, so that a client's value is ignored.
-    #[must_use]
-    pub const fn is_computed(&self) -> bool {
-        matches!(self.mode, Mode::Computed)
-    }
-
-    /// The requirement row named at the end of the doc comment, such as `RES-petition-02`.
-    #[must_use]
-    pub fn row(&self) -> Option<&'static str> {
-        let (_, row) = self.doc.trim().strip_suffix(").")?.rsplit_once('(')?;
-        Some(row)
-    }
-
-    /// The doc comment without the requirement row.
-    #[must_use]
-    pub fn text(&self) -> &'static str {
-        let doc = self.doc.trim();
-        doc.rsplit_once(" (").map_or(doc, |(text, _)| text)
-    }
-}
-
-/// Who sets a field, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// The client may set it.
-    Stored,
-    /// The client must set it on create (CAP-05).
-    Required,
-    /// The client may set it; omitted on create it has this value (CAP-08).
-    Default(&'static str),
-    /// The client may set it; omitted on create it is the time of receipt (CAP-08).
-    ReceiptTime,
-    /// The system keeps it; a value sent by a client is ignored (CAP-06).
-    Computed,
-}
-
-/// The type of a value on the wire (TYP-01 to TYP-12).
-#[derive(Debug, Clone, Copy)]
-pub enum Type {
-    /// JSON string (TYP-01).
-    String,
-    /// JSON number without a fraction, 64-bit (TYP-02).
-    Integer,
-    /// JSON number, 64-bit float (TYP-03).
-    Float,
-    /// JSON number, exact decimal (TYP-03, TYP-04).
-    Amount,
-    /// JSON true or false (TYP-05).
-    Boolean,
-    /// ISO 8601 timestamp (TYP-06).
-    Timestamp,
-    /// ISO 8601 calendar date (TYP-07).
-    Date,
-    /// Closed list of values (TYP-08).
-    Enum(&'static [&'static str]),
-    /// Listed values plus any other string (TYP-09).
-    FlexEnum(&'static [&'static str]),
-    /// A flag that is sent as a boolean or as the strings `true` and `false` (RES-phone_number-01).
-    Flag,
-    /// An address or an identifier of a record: a string, or an object with `href` (RES-canvass-09).
-    Reference,
-    /// Object with string values under free keys (RES-person-36).
-    StringMap,
-    /// JSON array of one type (TYP-12).
-    Array(&'static Type),
-    /// One object or an array of such objects (RES-canvass-08).
-    OneOrMany(&'static Type),
-    /// JSON object with the fields of a table (TYP-11).
-    Object(&'static ObjectSchema),
-}
-
-impl Type {
-    /// The object table of this type, also inside an array.
-    #[must_use]
-    pub fn object(&self) -> Option<&'static ObjectSchema> {
-        match self {
-            Self::Object(schema) => Some(schema),
-            Self::Array(item) | Self::OneOrMany(item) => item.object(),
-            _ => None,
-        }
-    }
-}
-
-/// A rule on one field beyond its type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Rule {
-    /// A number between two bounds, both included.
-    Between(i64, i64),
-    /// A number that is not below zero.
-    NotNegative,
-    /// An e-mail address: has an `@` (RES-email_address-03).
-    Email,
-    /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
-    CountryCode,
-    /// Three letters, ISO 4217 (RES-fundraising_page-11).
-    CurrencyCode,
-    /// Digits only; a JSON number and the usual separators are accepted (RES-phone_number-03).
-    PhoneNumber,
-    /// One leading `@` is removed (RES-person-35).
-    WithoutAt,
-    /// Duplicates are collapsed, the first stays (RES-person-16).
-    Unique,
-    /// At most one element has `primary` true (RES-postal_address-02).
-    OnePrimary,
-    /// Letters and digits only (RES-question-08).
-    ResponseKey,
-    /// Letters, digits and underscore only (RES-question-09).
-    ResponseName,
-    /// Elements have different `key` members (ERR-40).
-    UniqueKeys,
-    /// Entries of the form `<system_name>:<id>` (TYP-13).
-    Identifiers,
-}
-
-/// One link of a kind.
-#[derive(Debug)]
-pub struct LinkSpec {
-    /// Name on the wire without prefix.
-    pub name: &'static str,
-    /// The doc comment of the table, which ends with the requirement row in brackets.
-    pub doc: &'static str,
-    /// Where it leads.
-    pub target: LinkTarget,
-}
-
-impl LinkSpec {
-    /// The requirement row named at the end of the doc comment.
-    #[must_use]
-    pub fn row(&self) -> Option<&'static str> {
-        let (_, row) = self.doc.trim().strip_suffix(").")?.rsplit_once('(')?;
-        Some(row)
-    }
-}
-
-/// Where a link leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkTarget {
-    /// To the collection of a kind under this record.
-    Many {
-        /// The kind of the members.
-        kind: Kind,
-        /// Whether it is a second name of a collection that another link names already (HLP-21).
-        alias: bool,
-    },
-    /// To one record.
-    One {
-        /// The kind of the record.
-        kind: Kind,
-        /// When a client may send it.
-        write: LinkWrite,
-    },
-    /// To a helper of this record.
-    Helper(HelperName),
-}
-
-/// When a client may send a link in a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkWrite {
-    /// Never: the system sets it.
-    Never,
-    /// On create.
-    Create,
-    /// On create, and it must (CRU-02).
-    Required,
-    /// On create and on update, where `null` clears it (CRU-16).
-    Update,
-}
-
 /// The fields that every resource has (TYP-13 to TYP-16).
 pub const COMMON: &ObjectSchema = &ObjectSchema {
     name: "common",
     fields: &[
         Field {
             name: "identifiers",
-            doc: "Identifiers of the form `<system_name>:<id>` (TYP-13).",
+            row: "TYP-13",
+            doc: "Identifiers of the form `<system_name>:<id>`",
             ty: Type::Array(&Type::String),
             mode: Mode::Stored,
             rules: &[Rule::Identifiers, Rule::Unique],
         },
         Field {
             name: "created_date",
-            doc: "When the record was created (TYP-15).",
+            row: "TYP-15",
+            doc: "When the record was created",
             ty: Type::Timestamp,
-            mode: Mode::Computed,
+            mode: Mode::Computed(Source::Clock),
             rules: &[],
         },
         Field {
             name: "modified_date",
-            doc: "When the record was last changed (TYP-16).",
+            row: "TYP-16",
+            doc: "When the record was last changed",
             ty: Type::Timestamp,
-            mode: Mode::Computed,
+            mode: Mode::Computed(Source::Clock),
             rules: &[],
         },
     ],
@@ -309,6 +188,118 @@ pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
                 }
             }
             fill_nested_computed(inner, member);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// UND-26: the whole table of what goes, what holds and what stays.
+    #[test]
+    fn und_26_each_link_says_what_a_delete_does() {
+        let fate = |kind: Kind, name: &str| {
+            let reference = kind.schema().references().iter().find(|reference| reference.name == name);
+            reference.map(|reference| reference.on_delete)
+        };
+        for kind in [Kind::Signature, Kind::Submission, Kind::Donation, Kind::Attendance, Kind::Outreach] {
+            assert_eq!(fate(kind, "person"), Some(OnDelete::Clear), "{kind:?}");
+            assert_eq!(fate(kind, kind.schema().parent.unwrap()), Some(OnDelete::Restrict), "{kind:?}");
+        }
+        assert_eq!(fate(Kind::Answer, "question"), Some(OnDelete::Restrict));
+        let gone = [
+            (Kind::Answer, "person"),
+            (Kind::Tagging, "person"),
+            (Kind::Item, "person"),
+            (Kind::Tagging, "tag"),
+            (Kind::Item, "list"),
+            (Kind::Canvass, "target"),
+        ];
+        for kind in Kind::ALL {
+            for reference in kind.schema().references() {
+                let is_gone = reference.on_delete == OnDelete::Cascade;
+                assert_eq!(is_gone, gone.contains(&(*kind, reference.name)), "{kind:?} {}", reference.name);
+                if reference.on_delete == OnDelete::Restrict {
+                    assert_eq!(Some(reference.name), kind.schema().parent, "{kind:?}: only a container is held");
+                }
+            }
+        }
+    }
+
+    /// COL-04 to COL-18, UND-01: every collection below a record goes by one reference, and only these go by none that
+    /// is a link.
+    #[test]
+    fn und_01_references_name_each_container_once() {
+        let mut hidden = Vec::new();
+        for kind in Kind::ALL {
+            let references = kind.schema().references();
+            for scope in kind.schema().scopes() {
+                let by: Vec<_> = references.iter().filter(|known| known.is_scope && known.kind == scope).collect();
+                assert_eq!(by.len(), 1, "{kind:?} under {scope:?}");
+            }
+            let unnamed = references.iter().filter(|reference| !reference.is_link);
+            hidden.extend(unnamed.map(|reference| (*kind, reference.name, reference.on_delete)));
+        }
+        let clear = OnDelete::Clear;
+        assert_eq!(
+            hidden,
+            [(Kind::Answer, "submission", clear), (Kind::Answer, "canvass", clear), (Kind::Tagging, "canvass", clear)]
+        );
+        let of_canvass = Kind::Canvass.schema().references().iter().find(|known| known.is_scope);
+        assert_eq!(of_canvass.map(|known| known.name), Some("target"), "a canvasser is no container");
+    }
+
+    /// UND-02, UND-03, UND-38: names of tags and lists, and one tagging or item for each person.
+    #[test]
+    fn und_38_what_is_unique() {
+        let named = Kind::ALL.iter().filter(|kind| kind.schema().unique_name().is_some());
+        assert_eq!(named.collect::<Vec<_>>(), [&Kind::Tag, &Kind::List], "UND-02, UND-03");
+        let tied = Kind::ALL.iter().filter_map(|kind| Some((*kind, kind.schema().unique_links()?)));
+        let expected = [(Kind::Tagging, ["tag", "person"]), (Kind::Item, ["list", "person"])];
+        assert_eq!(tied.collect::<Vec<_>>(), expected, "UND-38");
+        for (kind, links) in expected {
+            for link in links {
+                assert!(kind.schema().references().iter().any(|known| known.name == link), "{kind:?} {link}");
+            }
+        }
+    }
+
+    /// UND-12, UND-13, UND-38: what the interface has no operation for.
+    #[test]
+    fn und_12_operations_that_are_none() {
+        for kind in Kind::ALL {
+            let without: &[Operation] = match kind {
+                Kind::Query => &[Operation::Create, Operation::Delete],
+                Kind::Tagging | Kind::Item => &[Operation::Update],
+                Kind::Canvass => &[Operation::Create],
+                _ => &[],
+            };
+            assert_eq!(kind.schema().without, without, "{kind:?}");
+            assert_eq!(kind.schema().has_operation(Operation::List), kind.schema().home.is_none(), "COL-01 {kind:?}");
+        }
+    }
+
+    /// What is added up is under the record, and each part of a record adds up what the record does.
+    #[test]
+    fn res_event_16_sources_are_of_the_kind() {
+        fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {
+            for field in fields.fields {
+                if let Some(source) = field.source() {
+                    if let Some(member) = source.adds_up() {
+                        assert_eq!(member.schema().parent_kind(), Some(kind), "{kind:?} {}", field.name);
+                    }
+                    assert_ne!(source, Source::Clock, "only common fields: {}", field.name);
+                    let is_total = source == Source::Outside || source.adds_up().is_some();
+                    assert!(top || is_total, "`fill_nested_computed` writes 0 for {}", field.name);
+                }
+                if let Some(inner) = field.ty.object().filter(|inner| !std::ptr::eq(*inner, fields)) {
+                    walk(kind, inner, false);
+                }
+            }
+        }
+        for kind in Kind::ALL {
+            walk(*kind, kind.schema().fields, true);
         }
     }
 }

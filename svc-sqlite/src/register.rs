@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use svc_core::{
     api::{ApiBuilder, Behaviour},
+    each_kind,
     helper::{
-        FunctionName, MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation,
-        RecordOutreach, RecordSignature, RecordSubmission, Schedule,
+        FunctionName, HelperName, MatchKey, PersonMatching, PersonSignup, RecordAttendance, RecordCanvass,
+        RecordDonation, RecordOutreach, RecordSignature, RecordSubmission, Schedule,
     },
-    model::{
-        AdvocacyCampaign, Answer, Attendance, Canvass, Donation, Event, Form, FundraisingPage, Item, List, Message,
-        Outreach, Person, Petition, Query, Question, SharePage, Signature, Submission, Tag, Tagging,
-    },
+    model::Kind,
     read::Object,
     value::Identifier,
 };
@@ -36,8 +34,7 @@ impl Store {
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         let store = &Arc::new(self.clone());
-        let api = helpers(store, containers(store, api));
-        actions(store, api)
+        helpers(store, kinds(store, api))
             .matching(MatchingOf(self.clone()))
             .functions(FunctionName::all())
             .declares(Behaviour::CapacityEnforced)
@@ -60,42 +57,24 @@ impl PersonMatching for MatchingOf {
     }
 }
 
-/// The kinds that live at the top.
-fn containers(store: &Arc<Store>, api: ApiBuilder) -> ApiBuilder {
-    api.resource::<Person, _>(store, |r| r.list().get().create().update().delete().find())
-        .resource::<Petition, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<Event, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<Form, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<FundraisingPage, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<AdvocacyCampaign, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<SharePage, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<Question, _>(store, |r| r.list().get().create().update().delete().find())
-        .resource::<Tag, _>(store, |r| r.list().get().create().update().delete().find())
-        .resource::<List, _>(store, |r| r.list().get().create().update().delete().find())
-        .resource::<Message, _>(store, |r| r.list().get().create().update().delete())
-        .resource::<Query, _>(store, |r| r.list().get().update())
+/// Every kind, with every operation that the interface has for it. Only these are looked up by what a client names them
+/// by: people, questions, what has a name of its own, and what a helper records.
+fn kinds(store: &Arc<Store>, mut api: ApiBuilder) -> ApiBuilder {
+    macro_rules! register {
+        (() $($kind:ident)+) => { $(
+            api = api.resource::<svc_core::model::$kind, _>(store, |r| {
+                let r = r.complete();
+                if is_looked_up(Kind::$kind) { r.find() } else { r }
+            });
+        )+ };
+    }
+    each_kind!(register());
+    api
 }
 
-/// The kinds that live below them.
-fn actions(store: &Arc<Store>, api: ApiBuilder) -> ApiBuilder {
-    api.resource::<Signature, _>(store, |r| {
-        r.under::<Petition>().under::<Person>().get().create().update().delete().find()
-    })
-    .resource::<Submission, _>(store, |r| r.under::<Form>().under::<Person>().get().create().update().delete().find())
-    .resource::<Donation, _>(store, |r| {
-        r.list().under::<FundraisingPage>().under::<Person>().get().create().update().delete().find()
-    })
-    .resource::<Attendance, _>(store, |r| r.under::<Event>().under::<Person>().get().create().update().delete().find())
-    .resource::<Outreach, _>(store, |r| {
-        r.under::<AdvocacyCampaign>().under::<Person>().get().create().update().delete().find()
-    })
-    .resource::<Answer, _>(store, |r| {
-        let r = r.under::<Question>().under::<Person>().under::<Submission>().under::<Canvass>();
-        r.get().create().update().delete()
-    })
-    .resource::<Tagging, _>(store, |r| r.under::<Tag>().under::<Person>().under::<Canvass>().get().create().delete())
-    .resource::<Item, _>(store, |r| r.under::<List>().under::<Person>().get().create().delete())
-    .resource::<Canvass, _>(store, |r| r.under::<Person>().get().update().delete().find())
+fn is_looked_up(kind: Kind) -> bool {
+    let is_recorded = HelperName::recording(kind).is_some();
+    matches!(kind, Kind::Person | Kind::Question) || kind.schema().unique_name().is_some() || is_recorded
 }
 
 fn helpers(store: &Arc<Store>, api: ApiBuilder) -> ApiBuilder {

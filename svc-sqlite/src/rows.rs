@@ -8,12 +8,13 @@ use svc_core::{
     model::Kind,
     read::{Json, Limits, Object},
     record::{Computed, Identifiers, Meta, RawRecord},
+    schema::Source,
     value::{Amount, Timestamp},
 };
 
 use crate::{
     record_id::RecordId,
-    schema::{Source, Table, table},
+    schema::{Table, table},
 };
 
 /// A record as it lies in the file.
@@ -43,11 +44,11 @@ const FIXED: usize = 6;
 pub(crate) fn read(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
     let mut columns = Columns { row, at: FIXED };
     let mut links = Vec::with_capacity(table.columns.len());
-    for _ in &table.columns {
+    for _ in table.columns {
         links.push(columns.next()?);
     }
     let mut homes = Vec::new();
-    for _ in table.columns.iter().filter(|column| column.home_column().is_some()) {
+    for _ in table.columns.iter().filter(|column| column.home_link().is_some()) {
         homes.push(columns.next()?);
     }
     let mut computed = Vec::with_capacity(table.computed.len());
@@ -78,9 +79,9 @@ pub(crate) fn read_raw(table: &Table, row: &Row<'_>, bodies: &mut BytesMut) -> r
     let mut record = RawRecord::stored(table.kind, meta, bodies.split());
     let mut columns = Columns { row, at: FIXED };
     let mut homes = Columns { row, at: FIXED.saturating_add(table.columns.len()) };
-    for column in &table.columns {
+    for column in table.columns {
         let link: Option<RecordId> = columns.next()?;
-        let home: Option<RecordId> = if column.home_column().is_some() { homes.next()? } else { None };
+        let home: Option<RecordId> = if column.home_link().is_some() { homes.next()? } else { None };
         if let Some(id) = link.filter(|_| column.is_link) {
             let parent = home.map(RecordId::to_id);
             record.add_link(column.name, Address { kind: column.kind, id: id.to_id(), parent }.into());
@@ -109,15 +110,17 @@ impl Columns<'_, '_> {
 
     fn computed(&mut self, source: Source) -> rusqlite::Result<Option<Computed>> {
         Ok(match source {
-            Source::Zero => Some(Computed::Count(0)),
-            Source::Person => Some(Computed::Relation(Kind::Person)),
-            Source::Records | Source::Accepted | Source::Tickets => {
+            Source::Outside => Some(Computed::Count(0)),
+            Source::Relation(kind) => Some(Computed::Relation(kind)),
+            Source::Count(_) | Source::Accepted(_) | Source::Tickets(_) => {
                 Some(Computed::Count(self.next::<Option<i64>>()?.unwrap_or_default()))
             }
-            Source::Amount => {
+            Source::Sum(_) => {
                 let text: Option<String> = self.next()?;
                 Some(Computed::Amount(text.as_deref().and_then(Amount::parse).unwrap_or_default()))
             }
+            // Sent with every record, from its own columns.
+            Source::Clock => None,
             Source::ScheduledStart | Source::ScheduledStop => {
                 self.next::<Option<i64>>()?.map(|micros| Computed::Timestamp(Timestamp::from_micros(micros)))
             }
@@ -236,7 +239,7 @@ impl Stored {
         let mut record = RawRecord::stored(self.kind, meta, self.body);
         let mut homes = self.homes.into_iter();
         for (column, link) in table.columns.iter().zip(&self.links) {
-            let home = if column.home_column().is_some() { homes.next().flatten() } else { None };
+            let home = if column.home_link().is_some() { homes.next().flatten() } else { None };
             let Some(id) = link.filter(|_| column.is_link) else { continue };
             let parent = home.map(RecordId::to_id);
             record.add_link(column.name, Address { kind: column.kind, id: id.to_id(), parent }.into());

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use svc_core::{
     each_kind,
     model::Kind,
-    schema::{KindSchema, LinkTarget},
+    schema::{Reference, Rule, Source},
 };
 
 use crate::statements::Statements;
@@ -21,7 +21,7 @@ pub(crate) struct Table {
     /// Its name is that of the collection.
     pub(crate) name: &'static str,
     /// Columns that hold the id of another record.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: &'static [Reference],
     /// The column of the container that a record is created under.
     pub(crate) parent: Option<usize>,
     /// The computed fields of the top level.
@@ -29,55 +29,6 @@ pub(crate) struct Table {
     /// The kind whose records this one counts, such as signatures for a petition.
     pub(crate) counts: Option<Kind>,
     pub(crate) sql: Statements,
-}
-
-/// A column that holds the id of another record.
-#[derive(Debug)]
-pub(crate) struct Column {
-    /// Name of the column; a link's name where there is one.
-    pub(crate) name: &'static str,
-    /// The kind it leads to.
-    pub(crate) kind: Kind,
-    /// Whether it is sent as a link.
-    pub(crate) is_link: bool,
-    /// Whether the records are listed under what it leads to (COL-04 to COL-18).
-    pub(crate) is_scope: bool,
-}
-
-impl Column {
-    /// The column with the parent of the record it leads to, when that is part of its address (COL-19).
-    pub(crate) fn home_column(&self) -> Option<&'static str> {
-        let schema = self.kind.schema();
-        schema.home.and(schema.parent).filter(|_| self.is_link)
-    }
-}
-
-/// Where a computed field comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// Nothing is ever counted: the thing is outside of the interface.
-    Zero,
-    /// The relation of a person (UND-05, UND-06).
-    Person,
-    /// The number of members of the counted collection.
-    Records,
-    /// The attendances that count (RES-event-18).
-    Accepted,
-    /// The tickets sold (RES-event-19).
-    Tickets,
-    /// The sum of money (RES-event-20, RES-fundraising_page-10).
-    Amount,
-    /// When sending starts (RES-message-01).
-    ScheduledStart,
-    /// When sending stops (RES-message-02).
-    ScheduledStop,
-}
-
-impl Source {
-    /// Whether it comes from the row of totals.
-    pub(crate) fn is_total(self) -> bool {
-        matches!(self, Self::Records | Self::Accepted | Self::Tickets | Self::Amount)
-    }
 }
 
 /// The table of a kind.
@@ -98,11 +49,11 @@ pub(crate) fn table(kind: Kind) -> &'static Table {
 impl Table {
     fn of(kind: Kind) -> Self {
         let schema = kind.schema();
-        let columns = columns(schema);
+        let columns = schema.references();
         let parent = schema.parent.and_then(|parent| columns.iter().position(|column| column.name == parent));
-        let counts = counted(kind);
-        let computed = schema.fields.fields.iter().filter(|field| field.is_computed());
-        let computed = computed.map(|field| (field.name, source(field.name))).collect();
+        let computed = schema.fields.fields.iter().filter_map(|field| Some((field.name, field.source()?)));
+        let computed: Vec<_> = computed.collect();
+        let counts = computed.iter().find_map(|(_, source)| source.adds_up());
         let mut table = Self {
             kind,
             code: code(kind),
@@ -129,12 +80,12 @@ impl Table {
 
     /// Whether records have a name that no other of the tenant may have (UND-02, UND-03).
     pub(crate) fn has_unique_name(&self) -> bool {
-        matches!(self.kind, Kind::Tag | Kind::List)
+        self.kind.schema().unique_name().is_some()
     }
 
     /// Whether a record ties a person to a tag or a list, once (UND-38).
     pub(crate) fn is_membership(&self) -> bool {
-        matches!(self.kind, Kind::Tagging | Kind::Item)
+        self.kind.schema().unique_links().is_some()
     }
 
     /// Whether helper calls without a key may address its records (HLP-07).
@@ -146,11 +97,10 @@ impl Table {
 
     /// A column that only this table has, with a value for look-ups: the name of tags and lists, the page's currency.
     pub(crate) fn typed_column(&self) -> Option<&'static str> {
-        match self.kind {
-            Kind::Tag | Kind::List => Some("name"),
-            Kind::FundraisingPage => Some("currency"),
-            _ => None,
-        }
+        let schema = self.kind.schema();
+        let sums_money = self.computed.iter().any(|(_, source)| matches!(source, Source::Sum(_)));
+        let currency = || schema.fields.fields.iter().find(|field| field.rules.contains(&Rule::CurrencyCode));
+        schema.unique_name().or_else(|| currency().filter(|_| sums_money)).map(|field| field.name)
     }
 }
 
@@ -178,46 +128,6 @@ pub(crate) fn code(kind: Kind) -> i64 {
         Kind::Tagging => 19,
         Kind::Item => 20,
         Kind::Canvass => 21,
-    }
-}
-
-/// Every link to one record, and behind them the records whose helper call made this one (UND-01).
-fn columns(schema: &'static KindSchema) -> Vec<Column> {
-    let scopes: Vec<Kind> = schema.scopes().collect();
-    let links = schema.links.iter().filter_map(|link| match link.target {
-        LinkTarget::One { kind, .. } => Some((link.name, kind)),
-        _ => None,
-    });
-    let mut columns: Vec<Column> = links
-        .map(|(name, kind)| {
-            // A canvass is listed under its target, not under the canvasser.
-            let names_scope = Some(name) == schema.parent || (name == kind.singular() && scopes.contains(&kind));
-            Column { name, kind, is_link: true, is_scope: names_scope && scopes.contains(&kind) }
-        })
-        .collect();
-    for kind in scopes {
-        if !columns.iter().any(|column| column.kind == kind && column.is_scope) {
-            columns.push(Column { name: kind.singular(), kind, is_link: false, is_scope: true });
-        }
-    }
-    columns
-}
-
-/// The kind whose records are counted in those of `kind`.
-fn counted(kind: Kind) -> Option<Kind> {
-    Kind::ALL.iter().copied().find(|member| *member != Kind::Canvass && member.schema().parent_kind() == Some(kind))
-}
-
-fn source(field: &str) -> Source {
-    match field {
-        "total_shares" | "total_results" => Source::Zero,
-        "item_type" => Source::Person,
-        "scheduled_start_date" => Source::ScheduledStart,
-        "scheduled_stop_date" => Source::ScheduledStop,
-        "total_accepted" => Source::Accepted,
-        "total_tickets" => Source::Tickets,
-        "total_amount" => Source::Amount,
-        _ => Source::Records,
     }
 }
 
@@ -256,6 +166,18 @@ mod tests {
         let canvasses = table(Kind::Canvass);
         assert_eq!(canvasses.scope(Kind::Person), canvasses.column("target"));
         assert_eq!(table(Kind::Petition).scope(Kind::Person), None, "a creator is no container");
+    }
+
+    /// The row of totals has one kind of members for each kind of owner; what has a total has a row.
+    #[test]
+    fn every_kind_adds_up_one_other() {
+        for kind in Kind::ALL {
+            let table = table(*kind);
+            for counted in table.computed.iter().filter_map(|(_, source)| source.adds_up()) {
+                assert_eq!(table.counts, Some(counted), "{kind:?}");
+                assert_eq!(counted.schema().parent_kind(), Some(*kind));
+            }
+        }
     }
 
     #[test]

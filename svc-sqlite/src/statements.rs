@@ -1,6 +1,8 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each says.
 
-use crate::schema::{Source, Table, code};
+use svc_core::schema::Source;
+
+use crate::schema::{Table, code};
 
 /// The statements of one table.
 #[derive(Debug, Default)]
@@ -45,8 +47,9 @@ impl Statements {
         let select = select(table);
         let each = |text: &dyn Fn(&str) -> String| table.columns.iter().map(|column| text(column.name)).collect();
         let parent = table.parent.and_then(|parent| table.columns.get(parent)).map_or("NULL", |column| column.name);
-        let of_container = if table.is_membership() { parent } else { "id" };
-        let and_person = if table.is_membership() { " AND r.person = ?3" } else { "" };
+        let unique = table.kind.schema().unique_links();
+        let of_container = unique.map_or("id", |[container, _]| container);
+        let and_person = unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
         let typed = table.typed_column().unwrap_or("id");
         let of_all = |text: String| if table.kind.schema().has_collection() { text } else { String::new() };
         Self {
@@ -91,26 +94,26 @@ impl Statements {
 fn select(table: &Table) -> String {
     let mut parts = vec!["r.seq, r.id, r.created, r.modified, r.identifiers, r.body".to_owned()];
     parts.extend(table.columns.iter().map(|column| format!("r.{}", column.name)));
-    for column in &table.columns {
-        if let Some(home) = column.home_column() {
+    for column in table.columns {
+        if let Some(home) = column.home_link() {
             let (there, here) = (column.kind.plural(), column.name);
             parts.push(format!("(SELECT {home} FROM {there} WHERE tenant = r.tenant AND id = r.{here})"));
         }
     }
     parts.extend(table.computed.iter().filter_map(|(_, source)| {
         let column = match source {
-            Source::Records => "s.records",
-            Source::Accepted => "s.accepted",
-            Source::Tickets => "s.tickets",
-            Source::Amount => "s.amount",
+            Source::Count(_) => "s.records",
+            Source::Accepted(_) => "s.accepted",
+            Source::Tickets(_) => "s.tickets",
+            Source::Sum(_) => "s.amount",
             Source::ScheduledStart => "r.scheduled_start",
             Source::ScheduledStop => "r.scheduled_stop",
-            Source::Zero | Source::Person => return None,
+            Source::Clock | Source::Outside | Source::Relation(_) => return None,
         };
         Some(column.to_owned())
     }));
     let (parts, name) = (parts.join(", "), table.name);
-    let has_totals = table.computed.iter().any(|(_, source)| source.is_total());
+    let has_totals = table.computed.iter().any(|(_, source)| source.adds_up().is_some());
     let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
         let (kind, scope) = (code(counted), table.code);
         format!(

@@ -12,6 +12,7 @@ use http::{Request, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::draft::RawDraft;
+use svc_core::field_set::LinkKey;
 use svc_core::helper::{MatchKey, RecordSignature, emails};
 use svc_core::link::Address;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
@@ -48,7 +49,8 @@ impl Memory {
         let row = rows.iter().find(|row| row.kind == R::KIND && holds(row))?;
         let meta = Meta::new(row.number.into(), row.made).modified(row.changed).identifiers(&row.draft.identifiers);
         let record = Record::new(meta, R::from_object(&row.draft.fields));
-        Some(row.draft.links.iter().fold(record, |record, (name, to)| record.link(name, to.clone())))
+        let links = row.draft.links.iter().filter_map(|(name, to)| Some((LinkKey::named(name)?, to)));
+        Some(links.fold(record, |record, (link, to)| record.link(link, to.clone())))
     }
 }
 

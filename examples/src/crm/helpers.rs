@@ -7,7 +7,7 @@ use svc_core::helper::{
     recognise, recorded,
 };
 use svc_core::link::Address;
-use svc_core::model::{Person, Signature};
+use svc_core::model::{Person, Signature, signature};
 use svc_core::{Context, Draft, Error, Helper, Record, Result};
 
 use super::existing::Crm;
@@ -32,7 +32,7 @@ impl Helper<RecordSignature> for Crm {
             let mut outcome = Outcome::without_person();
             if let Some(posted) = posted {
                 let (person, is_new) = customer(tx, cx, &posted, plan.merge())?;
-                action = action.linked("person", person.address());
+                action = action.linked(signature::link::person, person.address());
                 outcome = Outcome::person(person, EntryStatus::stored(is_new));
             }
             let (signature, is_new) = response(tx, cx, &action, plan.anonymous)?;

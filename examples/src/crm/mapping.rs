@@ -2,9 +2,10 @@
 
 use rusqlite::{Row, Transaction};
 use svc_core::Record;
+use svc_core::field_set::LinkKey;
 use svc_core::link::Address;
 use svc_core::model::shared::EmailAddress;
-use svc_core::model::{Kind, Person, Petition, Resource, Signature};
+use svc_core::model::{Kind, Person, Petition, Resource, Signature, signature};
 use svc_core::record::Meta;
 use svc_core::value::{ClosedEnum, FlexEnum, Id, Timestamp};
 
@@ -15,7 +16,7 @@ pub(super) trait Mapped: Resource {
     const TABLE: &'static str;
 
     /// The columns behind the links, each with the kind that it leads to.
-    const LINKS: &'static [(&'static str, &'static str, Kind)] = &[];
+    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] = &[];
 
     /// The record in a row.
     fn from_row(tx: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<Record<Self>>;
@@ -103,8 +104,10 @@ impl Mapped for Petition {
 
 impl Mapped for Signature {
     const TABLE: &'static str = "campaign_responses";
-    const LINKS: &'static [(&'static str, &'static str, Kind)] =
-        &[("petition", "campaign_no", Kind::Petition), ("person", "customer_no", Kind::Person)];
+    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] = &[
+        (signature::link::petition, "campaign_no", Kind::Petition),
+        (signature::link::person, "customer_no", Kind::Person),
+    ];
 
     fn from_row(tx: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<Record<Self>> {
         let signature =
@@ -112,7 +115,7 @@ impl Mapped for Signature {
         let mut record = Record::new(meta(tx, Self::TABLE, row.get("response_no")?, row)?, signature);
         for (link, column, kind) in Self::LINKS {
             if let Some(no) = row.get::<_, Option<i64>>(*column)? {
-                record = record.link(link, Address::top(*kind, Id::from(no)));
+                record = record.link(*link, Address::top(*kind, Id::from(no)));
             }
         }
         Ok(record)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use svc_core::api::{Behaviour, BuildError};
 use svc_core::helper::{PersonSignup, RecordSignature};
-use svc_core::model::{Person, Petition, Signature};
+use svc_core::model::{Person, Petition, Signature, person, petition};
 use svc_core::{Api, Vendor, fields, writable};
 use svc_tower::SvcService;
 
@@ -34,15 +34,15 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete();
             people
-                .without_link("modified_by")
+                .without_link(person::link::modified_by)
                 .readable(fields!(person::{given_name, family_name, source, email_addresses}))
                 .writable(writable!(person::{given_name, family_name, source, email_addresses}))
         })
         .resource::<Petition, _>(crm, |petitions| {
             let petitions = petitions.list().get().create().update().delete();
             petitions
-                .without_link("creator")
-                .without_link("modified_by")
+                .without_link(petition::link::creator)
+                .without_link(petition::link::modified_by)
                 .readable(fields!(petition::{title, summary, petition_text, total_signatures}))
                 .writable(writable!(petition::{title, summary, petition_text}))
         })

@@ -96,11 +96,11 @@ pub(super) fn insert<R: Mapped>(tx: &Transaction<'_>, cx: &Context, draft: &Draf
     let sql = format!("INSERT INTO {} (company_no, entered_at, edited_at) VALUES (?1, ?2, ?2)", R::TABLE);
     tx.execute(&sql, (cx.tenant.number(), cx.now.micros()))?;
     let no = tx.last_insert_rowid();
-    for (name, column, kind) in R::LINKS {
-        let Some(to) = draft.link(name) else { continue };
+    for (link, column, kind) in R::LINKS {
+        let Some(to) = draft.link(link.name()) else { continue };
         if !exists(tx, cx, to)? {
             let is_container = draft.container() == Some(to);
-            let nowhere = || Error::invalid(Problem::leads_nowhere(*kind, &format!("_links.{name}")));
+            let nowhere = || Error::invalid(Problem::leads_nowhere(*kind, &format!("_links.{}", link.name())));
             return Err(if is_container { Error::NotFound } else { nowhere() });
         }
         tx.execute(&format!("UPDATE {} SET {column} = ?2 WHERE rowid = ?1", R::TABLE), (no, to.id.number()))?;

@@ -4,8 +4,9 @@ use std::{marker::PhantomData, sync::Arc};
 
 use super::slots::{KindSlots, Through};
 use crate::{
-    field_set::{FieldSet, WritableSet},
+    field_set::{FieldSet, LinkKey, WritableSet},
     model::{Resource, Under},
+    names::Operation,
     ops::{Create, Delete, Find, Get, List, Update},
 };
 
@@ -88,6 +89,23 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
+    /// Offers every operation that the interface has for this kind, in every collection that it has of it.
+    #[must_use]
+    pub fn complete(mut self) -> Self
+    where
+        S: List<R> + Get<R> + Create<R> + Update<R> + Delete<R>,
+    {
+        let has = |operation| R::SCHEMA.has_operation(operation);
+        self.slots.list = Some(self.through::<R>());
+        self.slots.all = has(Operation::List);
+        self.slots.under = R::SCHEMA.scopes().collect();
+        self.slots.get = has(Operation::Read).then(|| self.through::<R>() as _);
+        self.slots.create = has(Operation::Create).then(|| self.through::<R>() as _);
+        self.slots.update = has(Operation::Update).then(|| self.through::<R>() as _);
+        self.slots.delete = has(Operation::Delete).then(|| self.through::<R>() as _);
+        self
+    }
+
     /// Lets composed helpers look records up (HAF-02, HLP-04).
     #[must_use]
     pub fn find(mut self) -> Self
@@ -98,11 +116,11 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
-    /// Leaves out a link to one record that the store does not keep, by its name in the table, such as `creator`: it is
-    /// neither sent nor declared. A name that the table does not have is a contradiction.
+    /// Leaves out a link to one record that the store does not keep, such as `petition::link::creator`: it is neither
+    /// sent nor declared.
     #[must_use]
-    pub fn without_link(mut self, name: &'static str) -> Self {
-        self.slots.unlinked.push(name);
+    pub fn without_link(mut self, key: LinkKey<R>) -> Self {
+        self.slots.unlinked.push(key.name());
         self
     }
 

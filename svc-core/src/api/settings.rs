@@ -8,6 +8,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     read::Limits,
+    schema::Peculiarity,
 };
 
 /// What the builder collects and the finished API keeps as it is.
@@ -129,7 +130,7 @@ pub enum EntryLinks {
 
 impl EntryLinks {
     pub(crate) fn includes(self, kind: Kind) -> bool {
-        self == Self::All || !matches!(kind, Kind::AdvocacyCampaign | Kind::Message)
+        self == Self::All || !kind.schema().has(Peculiarity::Unlisted)
     }
 }
 

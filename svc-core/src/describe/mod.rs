@@ -1,5 +1,31 @@
 //! The macros that declare the tables: `resource!` for a kind, `object!` for a nested object, `closed_enum!` for a list
 //! of values. A field, a link or a rule is written once, in such a table, and nowhere else.
+//!
+//! # The lines of a table
+//!
+//! ```text
+//! Tagging: "tagging" / "taggings"     singular / plural relation
+//!     in Tag                          records live in the path of a tag; without it, at the top
+//!     under "tag"                     the link to the container that a record is created under
+//!     once per person                 one container has one record for each person
+//!     without update                  operations that the interface does not have for the kind
+//!     also Unlisted                   what only a few kinds have, see `Peculiarity`
+//! {
+//!     /// What the field is
+//!     "UND-05" name as "wire": String [Rule::UniqueName] = required,
+//! }
+//! links {
+//!     /// Where the link leads
+//!     "UND-05" person: one Person Required cascade,
+//! }
+//! ```
+//!
+//! The requirement row stands before each field and link. Behind the `=` of a field: nothing (clients may set it),
+//! `required`, `default "..."`, `receipt_time`, or the source of a value that the system keeps: `outside`,
+//! `relation Person`, `count Signature`, `accepted Attendance`, `tickets Attendance`, `sum Donation`, `schedule start`,
+//! `schedule stop`. A link leads to `one` record, `many` (an `alias` is a second name of such a collection), or to a
+//! `helper`. A link to one record says when a client may send it (see `LinkWrite`; never, when it says nothing), and what
+//! becomes of the record when the other one goes: `cascade`, `restrict`, or `clear`, which need not be said.
 
 mod field_type;
 
@@ -12,14 +38,16 @@ macro_rules! object {
         $name:ident : $wire:literal {
             $(
                 $(#[doc = $fdoc:literal])+
-                $field:ident $(as $fwire:literal)? : $ty:ty $([$($rule:expr),+])? $(= $mode:ident $($arg:literal)?)?
+                $row:literal
+                $field:ident $(as $fwire:literal)? : $ty:ty
+                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)?)?
             ),+ $(,)?
         }
     ) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct $name {
-            $( $(#[doc = $fdoc])+ pub $field: Option<$ty>, )+
+            $( #[doc = concat!($($fdoc,)+ " (", $row, ").")] pub $field: Option<$ty>, )+
         }
 
         impl $name {
@@ -29,9 +57,10 @@ macro_rules! object {
                 fields: &[$(
                     $crate::schema::Field {
                         name: $crate::describe::wire_name!($field $($fwire)?),
-                        doc: concat!($($fdoc),+),
+                        row: $row,
+                        doc: concat!($($fdoc),+).trim_ascii(),
                         ty: <$ty as $crate::describe::FieldType>::TYPE,
-                        mode: $crate::describe::mode!($($mode $($arg)?)?),
+                        mode: $crate::describe::mode!($($mode $($value)? $($of)?)?),
                         rules: &[$($($rule),+)?],
                     }
                 ),+],
@@ -76,16 +105,20 @@ macro_rules! resource {
     (
         $(#[doc = $doc:literal])+
         $name:ident : $singular:literal / $plural:literal $(in $home:ident)? $(under $parent:literal)?
+        $(once per $member:ident)? $(without $($without:ident),+)? $(also $($peculiar:ident),+)?
         {
             $(
                 $(#[doc = $fdoc:literal])+
-                $field:ident $(as $fwire:literal)? : $ty:ty $([$($rule:expr),+])? $(= $mode:ident $($arg:literal)?)?
+                $row:literal
+                $field:ident $(as $fwire:literal)? : $ty:ty
+                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)?)?
             ),+ $(,)?
         }
         links {
             $(
                 $(#[doc = $ldoc:literal])+
-                $link:ident : $shape:ident $target:ident $($write:ident)?
+                $lrow:literal
+                $link:ident : $shape:ident $target:ident $($mark:ident)*
             ),* $(,)?
         }
         $(rules $rules:path)?
@@ -95,7 +128,8 @@ macro_rules! resource {
             $name: $singular {
                 $(
                     $(#[doc = $fdoc])+
-                    $field $(as $fwire)? : $ty $([$($rule),+])? $(= $mode $($arg)?)?
+                    $row
+                    $field $(as $fwire)? : $ty $([$($rule),+])? $(= $mode $($value)? $($of)?)?
                 ),+
             }
         }
@@ -106,15 +140,19 @@ macro_rules! resource {
                 kind: $crate::model::Kind::$name,
                 singular: $singular,
                 plural: $plural,
-                doc: concat!($($doc),+),
+                doc: concat!($($doc),+).trim_ascii(),
                 home: $crate::describe::optional!($($crate::model::Kind::$home)?),
                 parent: $crate::describe::optional!($($parent)?),
+                once_per: $crate::describe::optional!($(stringify!($member))?),
+                without: &[$($($crate::describe::operation!($without)),+)?],
+                peculiar: &[$($($crate::schema::Peculiarity::$peculiar),+)?],
                 fields: $name::FIELDS,
                 links: &[$(
                     $crate::schema::LinkSpec {
                         name: stringify!($link),
-                        doc: concat!($($ldoc),+),
-                        target: $crate::describe::link_target!($shape $target $($write)?),
+                        row: $lrow,
+                        doc: concat!($($ldoc),+).trim_ascii(),
+                        target: $crate::describe::link_target!($shape $target $($mark)*),
                     }
                 ),*],
                 rules: $crate::describe::rules!($($rules)?),
@@ -139,6 +177,14 @@ macro_rules! resource {
             $( pub const $field: $crate::field_set::FieldKey<super::$name> =
                 $crate::field_set::FieldKey::new(Position::$field as u32); )+
         }
+
+        /// The links of the table that lead to one record, for [`Record::link`](crate::Record::link),
+        /// [`Draft::linked`](crate::Draft::linked) and [`Exposure::without_link`](crate::api::Exposure::without_link).
+        #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
+        pub mod link {
+            $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
+            )*
+        }
     };
 }
 
@@ -151,12 +197,10 @@ macro_rules! wire_name {
     };
 }
 
+/// Who sets a field, after the `=` of its line.
 macro_rules! mode {
     () => {
         $crate::schema::Mode::Stored
-    };
-    (computed) => {
-        $crate::schema::Mode::Computed
     };
     (required) => {
         $crate::schema::Mode::Required
@@ -166,6 +210,36 @@ macro_rules! mode {
     };
     (default $value:literal) => {
         $crate::schema::Mode::Default($value)
+    };
+    (outside) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Outside)
+    };
+    (relation $kind:ident) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Relation($crate::model::Kind::$kind))
+    };
+    (count $kind:ident) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Count($crate::model::Kind::$kind))
+    };
+    (accepted $kind:ident) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Accepted($crate::model::Kind::$kind))
+    };
+    (tickets $kind:ident) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Tickets($crate::model::Kind::$kind))
+    };
+    (sum $kind:ident) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Sum($crate::model::Kind::$kind))
+    };
+    (schedule start) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::ScheduledStart)
+    };
+    (schedule stop) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::ScheduledStop)
+    };
+    (computed $($rest:tt)*) => {
+        compile_error!("a computed field names its source: `= count Signature`, `= sum Donation`, `= outside`, ...")
+    };
+    ($mark:ident $($rest:tt)*) => {
+        compile_error!(concat!("no field is `= ", stringify!($mark $($rest)*), "`: see `mode!` for what there is"))
     };
 }
 
@@ -198,11 +272,70 @@ macro_rules! link_target {
         $crate::schema::LinkTarget::Helper($crate::helper::HelperName::$helper)
     };
     (one $kind:ident) => {
-        $crate::schema::LinkTarget::One { kind: $crate::model::Kind::$kind, write: $crate::schema::LinkWrite::Never }
+        $crate::describe::link_target!(one $kind Never clear)
+    };
+    (one $kind:ident cascade) => {
+        $crate::describe::link_target!(one $kind Never cascade)
+    };
+    (one $kind:ident restrict) => {
+        $crate::describe::link_target!(one $kind Never restrict)
     };
     (one $kind:ident $write:ident) => {
-        $crate::schema::LinkTarget::One { kind: $crate::model::Kind::$kind, write: $crate::schema::LinkWrite::$write }
+        $crate::describe::link_target!(one $kind $write clear)
     };
+    (one $kind:ident $write:ident $on_delete:ident) => {
+        $crate::schema::LinkTarget::One {
+            kind: $crate::model::Kind::$kind,
+            write: $crate::schema::LinkWrite::$write,
+            on_delete: $crate::describe::on_delete!($on_delete),
+        }
+    };
+}
+
+/// What becomes of a record when the one goes that its link leads to, at the end of the link's line.
+macro_rules! on_delete {
+    (clear) => {
+        $crate::schema::OnDelete::Clear
+    };
+    (cascade) => {
+        $crate::schema::OnDelete::Cascade
+    };
+    (restrict) => {
+        $crate::schema::OnDelete::Restrict
+    };
+    ($other:ident) => {
+        compile_error!(concat!(
+            "a delete is `cascade`, `restrict` or `clear` for a link, not `",
+            stringify!($other),
+            "`"
+        ))
+    };
+}
+
+/// An operation that the interface does not have for a kind, behind `without`.
+macro_rules! operation {
+    (create) => {
+        $crate::names::Operation::Create
+    };
+    (update) => {
+        $crate::names::Operation::Update
+    };
+    (delete) => {
+        $crate::names::Operation::Delete
+    };
+    ($other:ident) => {
+        compile_error!(concat!("a kind is without `create`, `update` or `delete`, not `", stringify!($other), "`"))
+    };
+}
+
+/// The key of a link to one record; other links have none.
+macro_rules! link_key {
+    ($name:ident $link:ident one $($doc:expr)+) => {
+        #[doc = concat!($($doc),+)]
+        pub const $link: $crate::field_set::LinkKey<super::$name> =
+            $crate::field_set::LinkKey::new(stringify!($link));
+    };
+    ($name:ident $link:ident $shape:ident $($doc:expr)+) => {};
 }
 
 macro_rules! under {
@@ -246,4 +379,6 @@ macro_rules! closed_enum {
     };
 }
 
-pub(crate) use {closed_enum, link_target, mode, object, optional, resource, rules, under, wire_name};
+pub(crate) use {
+    closed_enum, link_key, link_target, mode, object, on_delete, operation, optional, resource, rules, under, wire_name,
+};

@@ -48,7 +48,7 @@ fn document(api: &Api, base: &Base, has_html: bool) -> Value {
     let tags = Kind::ALL
         .iter()
         .filter(|kind| all.is_sent(**kind))
-        .map(|kind| json!({ "name": kind.plural(), "description": kind.schema().doc.trim() }));
+        .map(|kind| json!({ "name": kind.plural(), "description": kind.schema().doc }));
     let tags: Vec<Value> = tags.collect();
     let server = base.as_str().trim_end_matches('/');
     json!({

@@ -9,7 +9,7 @@ use crate::{
     model::Kind,
     read::write_string,
     record::{Computed, Fields, RawRecord, members_object},
-    schema::LinkTarget,
+    schema::{LinkTarget, Peculiarity},
 };
 
 /// Writes a record; `top` adds the curies of a top-level document.
@@ -60,7 +60,7 @@ pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, top: b
         meta.modified.write(out);
     }
     out.extend_from_slice(b"\",");
-    if record.kind == Kind::Person {
+    if record.kind.schema().has(Peculiarity::SendsId) {
         // Clients read the id of a signed-up person from here (HLP-20).
         out.extend_from_slice(b"\"id\":\"");
         out.extend_from_slice(meta.id.as_str().as_bytes());

@@ -3,6 +3,7 @@
 use crate::{
     describe::{closed_enum, object},
     error::Problem,
+    model::Kind,
     schema::Rule,
     value::{ClosedEnum, Id, Identifier},
 };
@@ -20,7 +21,7 @@ pub struct Functions {
     pub triggers: Option<Triggers>,
     /// Functions of the body that this server does not support, each with its problem (ERR-38). The library reports them
     /// itself: it takes them out before a runner sees the plan.
-    pub unsupported: Vec<(crate::model::Kind, Problem)>,
+    pub unsupported: Vec<(Kind, Problem)>,
 }
 
 impl Functions {
@@ -73,62 +74,62 @@ pub enum QuestionRef {
 object! {
     /// Server responses to trigger (HAF-11).
     Triggers: "triggers" {
-        /// An e-mail (HAF-11).
-        autoresponse: Trigger,
-        /// A text message (HAF-11).
-        sms_response: Trigger,
-        /// A call (HAF-11).
-        call_response: Trigger,
+        /// An e-mail
+        "HAF-11" autoresponse: Trigger,
+        /// A text message
+        "HAF-11" sms_response: Trigger,
+        /// A call
+        "HAF-11" call_response: Trigger,
     }
 }
 
 object! {
     /// One server response to trigger (HAF-12).
     Trigger: "trigger" {
-        /// Whether it is wanted (HAF-12).
-        enabled: bool,
-        /// Which response, as `<system_name>:<id>` (HAF-13).
-        identifiers: Vec<String> [Rule::Identifiers],
+        /// Whether it is wanted
+        "HAF-12" enabled: bool,
+        /// Which response, as `<system_name>:<id>`
+        "HAF-13" identifiers: Vec<String> [Rule::Identifiers],
     }
 }
 
 object! {
     /// One element of `add_questions_responses_uri` (HAF-07).
     QuestionAnswer: "add_questions_responses_uri" {
-        /// Identifier or address of the question (HAF-08).
-        question: crate::describe::Reference = required,
-        /// Chosen response keys (HAF-09).
-        responses: Vec<String>,
-        /// Free text (HAF-10).
-        value: String,
+        /// Identifier or address of the question
+        "HAF-08" question: crate::describe::Reference = required,
+        /// Chosen response keys
+        "HAF-09" responses: Vec<String>,
+        /// Free text
+        "HAF-10" value: String,
     }
 }
 
 object! {
     /// The action functions as members of a helper's body (HAF-01).
     FunctionFields: "helper action functions" {
-        /// Names of existing tags to add (HAF-02).
-        add_tags: Vec<String>,
-        /// Addresses of existing tags to add (HAF-04).
-        add_tags_uri: Vec<String>,
-        /// Names of existing lists to add the person to (HAF-05).
-        add_lists: Vec<String>,
-        /// Addresses of existing lists to add the person to (HAF-06).
-        add_lists_uri: Vec<String>,
-        /// Answers to record (HAF-07).
-        add_questions_responses_uri: Vec<QuestionAnswer>,
-        /// Server responses to trigger (HAF-11).
-        triggers: Triggers,
+        /// Names of existing tags to add
+        "HAF-02" add_tags: Vec<String>,
+        /// Addresses of existing tags to add
+        "HAF-04" add_tags_uri: Vec<String>,
+        /// Names of existing lists to add the person to
+        "HAF-05" add_lists: Vec<String>,
+        /// Addresses of existing lists to add the person to
+        "HAF-06" add_lists_uri: Vec<String>,
+        /// Answers to record
+        "HAF-07" add_questions_responses_uri: Vec<QuestionAnswer>,
+        /// Server responses to trigger
+        "HAF-11" triggers: Triggers,
     }
 }
 
 object! {
     /// The body of the schedule helper (SCH-01, SCH-07).
     ScheduleFields: "schedule" {
-        /// When sending starts (SCH-01).
-        scheduled_start_date: crate::value::Timestamp = required,
-        /// When sending stops (SCH-01).
-        scheduled_stop_date: crate::value::Timestamp,
+        /// When sending starts
+        "SCH-01" scheduled_start_date: crate::value::Timestamp = required,
+        /// When sending stops
+        "SCH-01" scheduled_stop_date: crate::value::Timestamp,
     }
 }
 
@@ -148,5 +149,16 @@ impl FunctionName {
     /// Every action function.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::VALUES.iter().filter_map(|name| Self::parse(name))
+    }
+
+    /// The kind of the entry that it makes in the report (ERR-31).
+    #[must_use]
+    pub const fn reports(self) -> Kind {
+        match self {
+            Self::AddTags | Self::AddTagsUri => Kind::Tagging,
+            Self::AddLists | Self::AddListsUri => Kind::Item,
+            Self::AddQuestionsResponsesUri => Kind::Answer,
+            Self::Triggers => Kind::Message,
+        }
     }
 }

@@ -13,14 +13,14 @@ pub trait HelperSpec: Send + Sync + 'static {
 macro_rules! helpers {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident: $wire:literal, $relation:literal, $container:expr, $records:ident, anonymous $anonymous:literal;
+        $row:literal $name:ident: $wire:literal, $relation:literal, $container:expr, $records:ident, anonymous $anonymous:literal;
     )+) => {
         /// The eight helpers (HLP-11 to HLP-22).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum HelperName { $( $(#[doc = $doc])+ $name ),+ }
+        pub enum HelperName { $( #[doc = concat!($($doc,)+ " (", $row, ").")] $name ),+ }
 
         $(
-            $(#[doc = $doc])+
+            #[doc = concat!($($doc,)+ " (", $row, ").")]
             #[derive(Debug, Clone, Copy)]
             pub struct $name;
 
@@ -64,32 +64,38 @@ macro_rules! helpers {
                 match self { $(Self::$name => $anonymous),+ }
             }
 
-            /// What it does, in a sentence.
+            /// What it does, in a phrase without a full stop.
             #[must_use]
             pub const fn text(self) -> &'static str {
-                match self { $(Self::$name => concat!($($doc),+)),+ }
+                match self { $(Self::$name => concat!($($doc),+).trim_ascii()),+ }
+            }
+
+            /// The requirement row that it answers, such as `HLP-11`.
+            #[must_use]
+            pub const fn row(self) -> &'static str {
+                match self { $(Self::$name => $row),+ }
             }
         }
     };
 }
 
 helpers! {
-    /// Records a signature on a petition (HLP-11).
-    RecordSignature: "record_signature", "record_signature_helper", Some(Kind::Petition), Signature, anonymous true;
-    /// Records a submission of a form (HLP-12).
-    RecordSubmission: "record_submission", "record_submission_helper", Some(Kind::Form), Submission, anonymous true;
-    /// Records a donation on a fundraising page (HLP-13).
-    RecordDonation: "record_donation", "record_donation_helper", Some(Kind::FundraisingPage), Donation, anonymous true;
-    /// Records an outreach of an advocacy campaign (HLP-14).
-    RecordOutreach: "record_outreach", "record_outreach_helper", Some(Kind::AdvocacyCampaign), Outreach, anonymous true;
-    /// Records an attendance at an event (HLP-15).
-    RecordAttendance: "record_attendance", "record_attendance_helper", Some(Kind::Event), Attendance, anonymous true;
-    /// Records an attempt to reach a person (HLP-16).
-    RecordCanvass: "record_canvass", "record_canvass_helper", Some(Kind::Person), Canvass, anonymous true;
-    /// Signs a person up (HLP-19).
-    PersonSignup: "person_signup", "person_signup_helper", None, Person, anonymous false;
-    /// Schedules a message or cancels its schedule (HLP-22).
-    Schedule: "schedule", "schedule_helper", Some(Kind::Message), Message, anonymous false;
+    /// Records a signature on a petition
+    "HLP-11" RecordSignature: "record_signature", "record_signature_helper", Some(Kind::Petition), Signature, anonymous true;
+    /// Records a submission of a form
+    "HLP-12" RecordSubmission: "record_submission", "record_submission_helper", Some(Kind::Form), Submission, anonymous true;
+    /// Records a donation on a fundraising page
+    "HLP-13" RecordDonation: "record_donation", "record_donation_helper", Some(Kind::FundraisingPage), Donation, anonymous true;
+    /// Records an outreach of an advocacy campaign
+    "HLP-14" RecordOutreach: "record_outreach", "record_outreach_helper", Some(Kind::AdvocacyCampaign), Outreach, anonymous true;
+    /// Records an attendance at an event
+    "HLP-15" RecordAttendance: "record_attendance", "record_attendance_helper", Some(Kind::Event), Attendance, anonymous true;
+    /// Records an attempt to reach a person
+    "HLP-16" RecordCanvass: "record_canvass", "record_canvass_helper", Some(Kind::Person), Canvass, anonymous true;
+    /// Signs a person up
+    "HLP-19" PersonSignup: "person_signup", "person_signup_helper", None, Person, anonymous false;
+    /// Schedules a message or cancels its schedule
+    "HLP-22" Schedule: "schedule", "schedule_helper", Some(Kind::Message), Message, anonymous false;
 }
 
 impl HelperName {
@@ -97,7 +103,13 @@ impl HelperName {
     #[must_use]
     pub fn recording(kind: Kind) -> Option<Self> {
         let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
-        Self::ALL.iter().copied().find(|helper| records(&helper) && *helper != Self::Schedule)
+        Self::ALL.iter().copied().find(|helper| records(&helper) && helper.container() != Some(kind))
+    }
+
+    /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
+    #[must_use]
+    pub fn creating(kind: Kind) -> Option<Self> {
+        Self::ALL.iter().copied().find(|helper| helper.records() == kind && helper.takes_person())
     }
 
     /// Whether its body has a `person` (HLP-03, HLP-18).

@@ -181,7 +181,7 @@ mod tests {
         error::Code,
         helper::StockMatching,
         link::Address,
-        model::{Kind, Person, Signature, shared::EmailAddress},
+        model::{Kind, Person, Signature, shared::EmailAddress, signature},
         record::Meta,
         value::{Id, Timestamp},
     };
@@ -248,10 +248,10 @@ mod tests {
         let action = |under, identifiers: &[&str]| {
             let identifiers = identifiers.iter().filter_map(|text| Identifier::parse(text)).collect();
             let raw = RawDraft { identifiers, ..RawDraft::empty(Kind::Signature) };
-            Draft::<Signature>::from_raw(raw).linked("petition", petition(under))
+            Draft::<Signature>::from_raw(raw).linked(signature::link::petition, petition(under))
         };
         let known = Record::new(Meta::new(7.into(), Timestamp::from_micros(0)), Signature::default());
-        let known = known.link("petition", petition(1));
+        let known = known.link(signature::link::petition, petition(1));
         let find = |key: &MatchKey| {
             Ok(matches!(key, MatchKey::Identifier(it) if it.as_str() == "web:1").then(|| known.clone()))
         };

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::HelperSpec;
+use super::{FunctionName, HelperSpec};
 use crate::{
     error::Problem,
     model::{Kind, Person},
@@ -88,15 +88,9 @@ impl RawOutcome {
     }
 }
 
-/// Where the entries of a kind stand in the report, person and action first (ERR-31).
-fn place(kind: Kind) -> u8 {
-    match kind {
-        Kind::Tagging => 1,
-        Kind::Item => 2,
-        Kind::Answer => 3,
-        Kind::Message => 4,
-        _ => 0,
-    }
+/// Where the entries of a kind stand in the report: person and action first, then in the order of the functions (ERR-31).
+fn place(kind: Kind) -> usize {
+    FunctionName::all().position(|function| function.reports() == kind).map_or(0, |place| place.saturating_add(1))
 }
 
 /// What the helper `H` did.

@@ -3,7 +3,12 @@
 use std::borrow::Cow;
 
 use super::{Address, Layout, Scope, Target};
-use crate::{helper::HelperName, model::Kind, schema::LinkTarget, value::Id};
+use crate::{
+    helper::HelperName,
+    model::Kind,
+    schema::{LinkTarget, Peculiarity},
+    value::Id,
+};
 
 /// The conventional layout: `/people/<id>`, `/petitions/<p>/signatures/<id>`, `/events/<e>/record_attendance_helper` ...
 ///
@@ -133,13 +138,13 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let kind = Kind::from_plural(collection)?;
             kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })
         }
-        [collection, SIGNUP | SIGNUP_ALIAS] if collection == Kind::Person.plural() => {
+        [collection, SIGNUP | SIGNUP_ALIAS] if collection == HelperName::PersonSignup.records().plural() => {
             Some(Target::Helper { helper: HelperName::PersonSignup, container: None })
         }
         [collection, id] => {
             let kind = Kind::from_plural(collection)?;
-            // Of the kinds that live under another, only a submission has a short address (COL-05).
-            let addressed = kind.schema().has_collection() || kind == Kind::Submission;
+            // Of the kinds that live under another, few have a short address (COL-05).
+            let addressed = kind.schema().has_collection() || kind.schema().has(Peculiarity::ShortAddress);
             addressed.then_some(())?;
             Some(Target::Record(Address::top(kind, Id::new(id)?)))
         }

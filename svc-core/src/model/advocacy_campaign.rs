@@ -8,49 +8,49 @@ use crate::{
 
 resource! {
     /// A campaign that asks people to contact targets.
-    AdvocacyCampaign: "advocacy_campaign" / "advocacy_campaigns" {
-        /// Name of the creating system (RES-advocacy_campaign-01).
-        origin_system: String,
-        /// Administrative name (RES-advocacy_campaign-02).
-        name: String,
-        /// Public title (RES-advocacy_campaign-03).
-        title: String,
-        /// Description, text and/or HTML (RES-advocacy_campaign-04).
-        description: String,
-        /// Single text paragraph (RES-advocacy_campaign-05).
-        summary: String,
-        /// Phone script or postcard/e-mail templates, text and/or HTML (RES-advocacy_campaign-06).
-        templates: Vec<String>,
-        /// Human-readable target universe (RES-advocacy_campaign-07).
-        targets: String,
-        /// Targets, see RES-target (RES-advocacy_campaign-08).
-        target_list: Vec<Target>,
-        /// Public URL (RES-advocacy_campaign-09).
-        browser_url: String,
-        /// Administrative URL (RES-advocacy_campaign-10).
-        administrative_url: String,
-        /// Image URL (RES-advocacy_campaign-11).
-        featured_image_url: String,
-        /// Number of outreaches; kept by the system (RES-advocacy_campaign-12).
-        total_outreaches: i64 = computed,
-        /// Kind of outreach (RES-advocacy_campaign-13).
-        type_ as "type": FlexEnum<OutreachType>,
-        /// URL to share (RES-advocacy_campaign-14).
-        share_url: String,
-        /// Computed number of shares (RES-advocacy_campaign-15).
-        total_shares: i64 = computed,
-        /// Alternate ways to share the page (RES-advocacy_campaign-16).
-        share_options: Vec<ShareOption>,
+    AdvocacyCampaign: "advocacy_campaign" / "advocacy_campaigns" also Unlisted {
+        /// Name of the creating system
+        "RES-advocacy_campaign-01" origin_system: String,
+        /// Administrative name
+        "RES-advocacy_campaign-02" name: String,
+        /// Public title
+        "RES-advocacy_campaign-03" title: String,
+        /// Description, text and/or HTML
+        "RES-advocacy_campaign-04" description: String,
+        /// Single text paragraph
+        "RES-advocacy_campaign-05" summary: String,
+        /// Phone script or postcard/e-mail templates, text and/or HTML
+        "RES-advocacy_campaign-06" templates: Vec<String>,
+        /// Human-readable target universe
+        "RES-advocacy_campaign-07" targets: String,
+        /// Targets, see RES-target
+        "RES-advocacy_campaign-08" target_list: Vec<Target>,
+        /// Public URL
+        "RES-advocacy_campaign-09" browser_url: String,
+        /// Administrative URL
+        "RES-advocacy_campaign-10" administrative_url: String,
+        /// Image URL
+        "RES-advocacy_campaign-11" featured_image_url: String,
+        /// Number of outreaches; kept by the system
+        "RES-advocacy_campaign-12" total_outreaches: i64 = count Outreach,
+        /// Kind of outreach
+        "RES-advocacy_campaign-13" type_ as "type": FlexEnum<OutreachType>,
+        /// URL to share
+        "RES-advocacy_campaign-14" share_url: String,
+        /// Computed number of shares
+        "RES-advocacy_campaign-15" total_shares: i64 = outside,
+        /// Alternate ways to share the page
+        "RES-advocacy_campaign-16" share_options: Vec<ShareOption>,
     }
     links {
-        /// The Person who created it (RES-advocacy_campaign-18).
-        creator: one Person Create,
-        /// The Person who last changed it (RES-advocacy_campaign-19).
-        modified_by: one Person,
-        /// Its outreaches (RES-advocacy_campaign-20).
-        outreaches: many Outreach,
-        /// Helper address (RES-advocacy_campaign-21).
-        record_outreach_helper: helper RecordOutreach,
+        /// The Person who created it
+        "RES-advocacy_campaign-18" creator: one Person Create,
+        /// The Person who last changed it
+        "RES-advocacy_campaign-19" modified_by: one Person,
+        /// Its outreaches
+        "RES-advocacy_campaign-20" outreaches: many Outreach,
+        /// Helper address
+        "RES-advocacy_campaign-21" record_outreach_helper: helper RecordOutreach,
     }
 }
 

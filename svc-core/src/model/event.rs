@@ -12,76 +12,76 @@ use crate::{
 resource! {
     /// An event people can attend.
     Event: "event" / "events" {
-        /// Name of the creating system (RES-event-01).
-        origin_system: String,
-        /// Administrative name (RES-event-02).
-        name: String,
-        /// Public title (RES-event-03).
-        title: String,
-        /// Description, text and/or HTML (RES-event-04).
-        description: String,
-        /// Single text paragraph (RES-event-05).
-        summary: String,
-        /// Public URL (RES-event-06).
-        browser_url: String,
-        /// Administrative URL (RES-event-07).
-        administrative_url: String,
-        /// Image URL (RES-event-08).
-        featured_image_url: String,
-        /// Kind of event (RES-event-09).
-        type_ as "type": EventType,
-        /// Ticket levels (RES-event-10).
-        ticket_levels: Vec<TicketLevel>,
-        /// Count of attendances; kept by the system (RES-event-18).
-        total_accepted: i64 = computed,
-        /// Count of tickets sold; kept by the system (RES-event-19).
-        total_tickets: i64 = computed,
-        /// Money from ticket sales; kept by the system (RES-event-20).
-        total_amount: Amount = computed,
-        /// State of the event (RES-event-21).
-        status: EventStatus,
-        /// Shown to attendees after RSVP; text and/or HTML (RES-event-22).
-        instructions: String,
-        /// Start time (RES-event-23).
-        start_date: Timestamp,
-        /// End time (RES-event-24).
-        end_date: Timestamp,
-        /// Date for all-day events (RES-event-25).
-        all_day_date: Date,
-        /// True for all-day events (RES-event-26).
-        all_day: bool,
-        /// Maximum attendees (RES-event-27).
-        capacity: i64 [Rule::NotNegative],
-        /// Attendees may invite guests (RES-event-28).
-        guests_can_invite_others: bool,
-        /// Whether the event blocks time in online calendars; `opaque` is the default and a user may override it (RES-event-29).
-        transparence: Transparence = default "opaque",
-        /// Visibility (RES-event-30).
-        visibility: Visibility,
-        /// Place of the event (RES-event-31).
-        location: EventLocation,
-        /// Contact for the event (RES-event-41).
-        contact: Contact,
-        /// Reminders (RES-event-47).
-        reminders: Vec<Reminder>,
-        /// URL to share (RES-event-50).
-        share_url: String,
-        /// Computed number of shares (RES-event-51).
-        total_shares: i64 = computed,
-        /// Alternate ways to share the page (RES-event-52).
-        share_options: Vec<ShareOption>,
+        /// Name of the creating system
+        "RES-event-01" origin_system: String,
+        /// Administrative name
+        "RES-event-02" name: String,
+        /// Public title
+        "RES-event-03" title: String,
+        /// Description, text and/or HTML
+        "RES-event-04" description: String,
+        /// Single text paragraph
+        "RES-event-05" summary: String,
+        /// Public URL
+        "RES-event-06" browser_url: String,
+        /// Administrative URL
+        "RES-event-07" administrative_url: String,
+        /// Image URL
+        "RES-event-08" featured_image_url: String,
+        /// Kind of event
+        "RES-event-09" type_ as "type": EventType,
+        /// Ticket levels
+        "RES-event-10" ticket_levels: Vec<TicketLevel>,
+        /// Count of attendances; kept by the system
+        "RES-event-18" total_accepted: i64 = accepted Attendance,
+        /// Count of tickets sold; kept by the system
+        "RES-event-19" total_tickets: i64 = tickets Attendance,
+        /// Money from ticket sales; kept by the system
+        "RES-event-20" total_amount: Amount = sum Attendance,
+        /// State of the event
+        "RES-event-21" status: EventStatus,
+        /// Shown to attendees after RSVP; text and/or HTML
+        "RES-event-22" instructions: String,
+        /// Start time
+        "RES-event-23" start_date: Timestamp,
+        /// End time
+        "RES-event-24" end_date: Timestamp,
+        /// Date for all-day events
+        "RES-event-25" all_day_date: Date,
+        /// True for all-day events
+        "RES-event-26" all_day: bool,
+        /// Maximum attendees
+        "RES-event-27" capacity: i64 [Rule::NotNegative],
+        /// Attendees may invite guests
+        "RES-event-28" guests_can_invite_others: bool,
+        /// Whether the event blocks time in online calendars; `opaque` is the default and a user may override it
+        "RES-event-29" transparence: Transparence = default "opaque",
+        /// Visibility
+        "RES-event-30" visibility: Visibility,
+        /// Place of the event
+        "RES-event-31" location: EventLocation,
+        /// Contact for the event
+        "RES-event-41" contact: Contact,
+        /// Reminders
+        "RES-event-47" reminders: Vec<Reminder>,
+        /// URL to share
+        "RES-event-50" share_url: String,
+        /// Computed number of shares
+        "RES-event-51" total_shares: i64 = outside,
+        /// Alternate ways to share the page
+        "RES-event-52" share_options: Vec<ShareOption>,
     }
     links {
-        /// The Person who created it (RES-event-54).
-        creator: one Person Create,
-        /// The Person who last changed it (RES-event-55).
-        modified_by: one Person,
-        /// The Person who organizes it (RES-event-56).
-        organizer: one Person Update,
-        /// Its attendances (RES-event-57).
-        attendances: many Attendance,
-        /// Helper address (RES-event-58).
-        record_attendance_helper: helper RecordAttendance,
+        /// The Person who created it
+        "RES-event-54" creator: one Person Create,
+        /// The Person who last changed it
+        "RES-event-55" modified_by: one Person,
+        /// The Person who organizes it
+        "RES-event-56" organizer: one Person Update,
+        /// Its attendances
+        "RES-event-57" attendances: many Attendance,
+        /// Helper address
+        "RES-event-58" record_attendance_helper: helper RecordAttendance,
     }
     rules rules
 }
@@ -89,70 +89,70 @@ resource! {
 object! {
     /// A level of tickets (RES-event-10).
     TicketLevel: "ticket_levels" {
-        /// Title (RES-event-11).
-        title: String,
-        /// Description (RES-event-12).
-        description: String,
-        /// Price per ticket (RES-event-13).
-        amount: Amount,
-        /// ISO 4217 code (RES-event-14).
-        currency: String [Rule::CurrencyCode],
-        /// Tickets available, excluding those already sold (RES-event-15).
-        limit: i64 [Rule::NotNegative],
-        /// Tickets sold; kept by the system (RES-event-16).
-        total_tickets: i64 = computed,
-        /// Money from this level; kept by the system (RES-event-17).
-        total_amount: Amount = computed,
+        /// Title
+        "RES-event-11" title: String,
+        /// Description
+        "RES-event-12" description: String,
+        /// Price per ticket
+        "RES-event-13" amount: Amount,
+        /// ISO 4217 code
+        "RES-event-14" currency: String [Rule::CurrencyCode],
+        /// Tickets available, excluding those already sold
+        "RES-event-15" limit: i64 [Rule::NotNegative],
+        /// Tickets sold; kept by the system
+        "RES-event-16" total_tickets: i64 = tickets Attendance,
+        /// Money from this level; kept by the system
+        "RES-event-17" total_amount: Amount = sum Attendance,
     }
 }
 
 object! {
     /// The place of an event (RES-event-31).
     EventLocation: "location" {
-        /// Venue (RES-event-32).
-        venue: String,
-        /// Address lines (RES-event-33).
-        address_lines: Vec<String>,
-        /// Locality (RES-event-34).
-        locality: String,
-        /// Region (RES-event-35).
-        region: String,
-        /// Postal code (RES-event-36).
-        postal_code: String,
-        /// Country (RES-event-37).
-        country: String [Rule::CountryCode],
-        /// Language (RES-event-38).
-        language: String,
-        /// Geocode of the place (RES-event-39).
-        location: Geocode,
-        /// False means the place is shared only with people who have answered (RES-event-40).
-        public: bool,
+        /// Venue
+        "RES-event-32" venue: String,
+        /// Address lines
+        "RES-event-33" address_lines: Vec<String>,
+        /// Locality
+        "RES-event-34" locality: String,
+        /// Region
+        "RES-event-35" region: String,
+        /// Postal code
+        "RES-event-36" postal_code: String,
+        /// Country
+        "RES-event-37" country: String [Rule::CountryCode],
+        /// Language
+        "RES-event-38" language: String,
+        /// Geocode of the place
+        "RES-event-39" location: Geocode,
+        /// False means the place is shared only with people who have answered
+        "RES-event-40" public: bool,
     }
 }
 
 object! {
     /// Whom to ask about an event (RES-event-41).
     Contact: "contact" {
-        /// Contact name (RES-event-42).
-        name: String,
-        /// Contact email address (RES-event-43).
-        email_address: String,
-        /// Contact phone number (RES-event-44).
-        phone_number: String,
-        /// Contact additional info (RES-event-45).
-        additional_info: String,
-        /// False means the contact is shared only with people who have answered (RES-event-46).
-        public: bool,
+        /// Contact name
+        "RES-event-42" name: String,
+        /// Contact email address
+        "RES-event-43" email_address: String,
+        /// Contact phone number
+        "RES-event-44" phone_number: String,
+        /// Contact additional info
+        "RES-event-45" additional_info: String,
+        /// False means the contact is shared only with people who have answered
+        "RES-event-46" public: bool,
     }
 }
 
 object! {
     /// A reminder before an event (RES-event-47).
     Reminder: "reminders" {
-        /// Channel (RES-event-48).
-        method: ReminderMethod,
-        /// Minutes before the start (RES-event-49).
-        minutes: i64 [Rule::NotNegative],
+        /// Channel
+        "RES-event-48" method: ReminderMethod,
+        /// Minutes before the start
+        "RES-event-49" minutes: i64 [Rule::NotNegative],
     }
 }
 

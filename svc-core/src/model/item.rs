@@ -4,16 +4,16 @@ use crate::describe::resource;
 
 resource! {
     /// A person on a list.
-    Item: "item" / "items" in List under "list" {
-        /// Name of the creating system (UND-06).
-        origin_system: String,
-        /// Relation of what is listed (UND-06).
-        item_type: String = computed,
+    Item: "item" / "items" in List under "list" once per person without update {
+        /// Name of the creating system
+        "UND-06" origin_system: String,
+        /// Relation of what is listed
+        "UND-06" item_type: String = relation Person,
     }
     links {
-        /// The listed Person (UND-06).
-        person: one Person Required,
-        /// The list (UND-06).
-        list: one List,
+        /// The listed Person
+        "UND-06" person: one Person Required cascade,
+        /// The list
+        "UND-06" list: one List cascade,
     }
 }

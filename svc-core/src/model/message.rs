@@ -7,29 +7,29 @@ use crate::{
 
 resource! {
     /// A message that can be scheduled.
-    Message: "message" / "messages" {
-        /// Name of the creating system (UND-10).
-        origin_system: String,
-        /// Administrative name (UND-10).
-        name: String,
-        /// Subject (UND-10).
-        subject: String,
-        /// Body (UND-10).
-        body: String,
-        /// Sender (UND-10).
-        from: String,
-        /// Address for replies (UND-10).
-        reply_to: String,
-        /// Channel (UND-10).
-        type_ as "type": MessageType,
-        /// When sending to the targets starts (RES-message-01).
-        scheduled_start_date: Timestamp = computed,
-        /// When sending is scheduled to stop (RES-message-02).
-        scheduled_stop_date: Timestamp = computed,
+    Message: "message" / "messages" also Unlisted {
+        /// Name of the creating system
+        "UND-10" origin_system: String,
+        /// Administrative name
+        "UND-10" name: String,
+        /// Subject
+        "UND-10" subject: String,
+        /// Body
+        "UND-10" body: String,
+        /// Sender
+        "UND-10" from: String,
+        /// Address for replies
+        "UND-10" reply_to: String,
+        /// Channel
+        "UND-10" type_ as "type": MessageType,
+        /// When sending to the targets starts
+        "RES-message-01" scheduled_start_date: Timestamp = schedule start,
+        /// When sending is scheduled to stop
+        "RES-message-02" scheduled_stop_date: Timestamp = schedule stop,
     }
     links {
-        /// The schedule helper (UND-10).
-        schedule_helper: helper Schedule,
+        /// The schedule helper
+        "UND-10" schedule_helper: helper Schedule,
     }
 }
 

@@ -4,28 +4,28 @@ use crate::describe::resource;
 
 resource! {
     /// A stored query over people.
-    Query: "query" / "queries" {
-        /// Name of the creating system (UND-04).
-        origin_system: String,
-        /// Administrative name (UND-04).
-        name: String,
-        /// Public title (UND-04).
-        title: String,
-        /// Description, text and/or HTML (UND-04).
-        description: String,
-        /// Single text paragraph (UND-04).
-        summary: String,
-        /// Public URL (UND-04).
-        browser_url: String,
-        /// Administrative URL (UND-04).
-        administrative_url: String,
-        /// Number of results; kept by the system (UND-04).
-        total_results: i64 = computed,
+    Query: "query" / "queries" without create, delete {
+        /// Name of the creating system
+        "UND-04" origin_system: String,
+        /// Administrative name
+        "UND-04" name: String,
+        /// Public title
+        "UND-04" title: String,
+        /// Description, text and/or HTML
+        "UND-04" description: String,
+        /// Single text paragraph
+        "UND-04" summary: String,
+        /// Public URL
+        "UND-04" browser_url: String,
+        /// Administrative URL
+        "UND-04" administrative_url: String,
+        /// Number of results; kept by the system
+        "UND-04" total_results: i64 = outside,
     }
     links {
-        /// The Person who created it (UND-04).
-        creator: one Person Create,
-        /// The Person who last changed it (UND-04).
-        modified_by: one Person,
+        /// The Person who created it
+        "UND-04" creator: one Person Create,
+        /// The Person who last changed it
+        "UND-04" modified_by: one Person,
     }
 }

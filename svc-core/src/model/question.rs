@@ -10,28 +10,28 @@ use crate::{
 resource! {
     /// A question that people answer.
     Question: "question" / "questions" {
-        /// Name of the creating system (RES-question-01).
-        origin_system: String,
-        /// Administrative name (RES-question-02).
-        name: String,
-        /// Public title (RES-question-03).
-        title: String,
-        /// Description, text and/or HTML (RES-question-04).
-        description: String,
-        /// Single text paragraph (RES-question-05).
-        summary: String,
-        /// `SingleChoice` takes one response per answer, `MultiChoice` one or more (RES-question-06).
-        question_type: QuestionType = required,
-        /// Acceptable responses, for `SingleChoice` and `MultiChoice` (RES-question-07).
-        responses: Vec<QuestionResponse> [Rule::UniqueKeys],
+        /// Name of the creating system
+        "RES-question-01" origin_system: String,
+        /// Administrative name
+        "RES-question-02" name: String,
+        /// Public title
+        "RES-question-03" title: String,
+        /// Description, text and/or HTML
+        "RES-question-04" description: String,
+        /// Single text paragraph
+        "RES-question-05" summary: String,
+        /// `SingleChoice` takes one response per answer, `MultiChoice` one or more
+        "RES-question-06" question_type: QuestionType = required,
+        /// Acceptable responses, for `SingleChoice` and `MultiChoice`
+        "RES-question-07" responses: Vec<QuestionResponse> [Rule::UniqueKeys],
     }
     links {
-        /// The Person who created it (RES-question-12).
-        creator: one Person Create,
-        /// The Person who last changed it (RES-question-13).
-        modified_by: one Person,
-        /// Its answers (RES-question-14).
-        answers: many Answer,
+        /// The Person who created it
+        "RES-question-12" creator: one Person Create,
+        /// The Person who last changed it
+        "RES-question-13" modified_by: one Person,
+        /// Its answers
+        "RES-question-14" answers: many Answer,
     }
     rules rules
 }
@@ -39,12 +39,12 @@ resource! {
 object! {
     /// An acceptable response (RES-question-07).
     QuestionResponse: "responses" {
-        /// Alphanumeric, unique among the question's responses (RES-question-08).
-        key: String [Rule::ResponseKey],
-        /// Administrative name (RES-question-09).
-        name: String [Rule::ResponseName],
-        /// Public title (RES-question-10).
-        title: String,
+        /// Alphanumeric, unique among the question's responses
+        "RES-question-08" key: String [Rule::ResponseKey],
+        /// Administrative name
+        "RES-question-09" name: String [Rule::ResponseName],
+        /// Public title
+        "RES-question-10" title: String,
     }
 }
 

@@ -5,20 +5,20 @@ use crate::describe::resource;
 
 resource! {
     /// A submission of a form.
-    Submission: "submission" / "submissions" in Form under "form" {
-        /// Creating system (RES-submission-01).
-        origin_system: String,
-        /// Date and time submitted (RES-submission-02).
-        action_date: String = receipt_time,
-        /// Where the action came from (RES-submission-03).
-        referrer_data: ReferrerData,
+    Submission: "submission" / "submissions" in Form under "form" also ShortAddress {
+        /// Creating system
+        "RES-submission-01" origin_system: String,
+        /// Date and time submitted
+        "RES-submission-02" action_date: String = receipt_time,
+        /// Where the action came from
+        "RES-submission-03" referrer_data: ReferrerData,
     }
     links {
-        /// The Person (RES-submission-05).
-        person: one Person Required,
-        /// The Form (RES-submission-06).
-        form: one Form,
-        /// The collection of Answer resources with the submitted data (RES-submission-07).
-        answers: many Answer,
+        /// The Person
+        "RES-submission-05" person: one Person Required,
+        /// The Form
+        "RES-submission-06" form: one Form restrict,
+        /// The collection of Answer resources with the submitted data
+        "RES-submission-07" answers: many Answer,
     }
 }

@@ -4,16 +4,16 @@ use crate::describe::resource;
 
 resource! {
     /// A tag on a person.
-    Tagging: "tagging" / "taggings" in Tag under "tag" {
-        /// Name of the creating system (UND-05).
-        origin_system: String,
-        /// Relation of what is tagged (UND-05).
-        item_type: String = computed,
+    Tagging: "tagging" / "taggings" in Tag under "tag" once per person without update {
+        /// Name of the creating system
+        "UND-05" origin_system: String,
+        /// Relation of what is tagged
+        "UND-05" item_type: String = relation Person,
     }
     links {
-        /// The tagged Person (UND-05).
-        person: one Person Required,
-        /// The tag (UND-05).
-        tag: one Tag,
+        /// The tagged Person
+        "UND-05" person: one Person Required cascade,
+        /// The tag
+        "UND-05" tag: one Tag cascade,
     }
 }

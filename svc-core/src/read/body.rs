@@ -220,7 +220,7 @@ impl Bodies<'_> {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
             if !supported.contains(&name) {
                 let text = format!("`{}` is not supported by this server.", name.as_str());
-                functions.unsupported.push((kind_of(name), Problem::new(Code::NotSupported, name.as_str(), text)));
+                functions.unsupported.push((name.reports(), Problem::new(Code::NotSupported, name.as_str(), text)));
                 continue;
             }
             let texts = || value.as_array().unwrap_or_default().iter().filter_map(Json::as_str);
@@ -296,16 +296,6 @@ impl Bodies<'_> {
             problems.push(Problem::between(Code::StartDateAfterEndDate, &properties, text));
         }
         Some(Scheduling::Set { start, stop })
-    }
-}
-
-/// The kind whose entry a function makes.
-fn kind_of(function: FunctionName) -> Kind {
-    match function {
-        FunctionName::AddTags | FunctionName::AddTagsUri => Kind::Tagging,
-        FunctionName::AddLists | FunctionName::AddListsUri => Kind::Item,
-        FunctionName::AddQuestionsResponsesUri => Kind::Answer,
-        FunctionName::Triggers => Kind::Message,
     }
 }
 

@@ -54,7 +54,7 @@ impl Links<'_> {
         let links = body.get("_links").and_then(Json::as_object);
         let mut found = Vec::new();
         for link in schema.links {
-            let LinkTarget::One { kind, write } = link.target else { continue };
+            let LinkTarget::One { kind, write, .. } = link.target else { continue };
             let may = match wanted {
                 Wanted::Create => write != LinkWrite::Never,
                 // An inline person takes the place of a required link, and there is none without it (UND-29).
@@ -77,11 +77,11 @@ impl Links<'_> {
                 None if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
                     let text =
                         format!("`{property}` must be an object with the `href` of an existing {}.", kind.singular());
-                    problems.push(Problem::new(not_found(kind), property, text));
+                    problems.push(Problem::new(Code::not_found(kind), property, text));
                 }
                 Some(Json::Null) if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
                     let text = format!("`{property}` is required.");
-                    problems.push(Problem::new(not_found(kind), property, text));
+                    problems.push(Problem::new(Code::not_found(kind), property, text));
                 }
                 None => {}
                 Some(Json::Null) => found.push((link.name, None)),
@@ -90,7 +90,7 @@ impl Links<'_> {
                         found.push((link.name, Some(address)));
                     } else {
                         let text = format!("`{property}` leads to no {} of this server.", kind.singular());
-                        problems.push(Problem::new(not_found(kind), property, text));
+                        problems.push(Problem::new(Code::not_found(kind), property, text));
                     }
                 }
             }
@@ -131,12 +131,6 @@ pub(crate) enum Wanted {
     Helper,
     /// Those of an update.
     Update,
-}
-
-/// The code for a link that leads to nothing: people have their own (Annex C).
-#[must_use]
-pub(crate) fn not_found(kind: Kind) -> Code {
-    if kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound }
 }
 
 /// The address in a link: an object with `href`, or the address itself.

@@ -152,6 +152,8 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
                 problems.push(Problem::new(Code::ResponseNameInvalid, at.to_string(), text).hint("^[A-Za-z0-9_]+$"));
             }
         }
+        // Only a store knows the other records.
+        Rule::UniqueName => {}
         Rule::Unique | Rule::OnePrimary | Rule::UniqueKeys | Rule::Identifiers => {
             if let Json::Array(items) = value {
                 apply_to_array(rule, items, at, problems);

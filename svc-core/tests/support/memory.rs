@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use svc_core::{
     Code, Context, Create, Created, Delete, Draft, Error, Find, FindKey, Get, List, Next, Page, PageRequest, Patch,
     Problem, Record, Result, Update,
+    field_set::LinkKey,
     helper::{MatchKey, emails},
     link::{Address, Ref, Scope},
     model::{Kind, Resource},
@@ -139,7 +140,8 @@ impl Memory {
             }
         };
         for (name, at) in &row.links {
-            record = record.link(name, Ref::Local(at.clone()));
+            let link = LinkKey::named(name).expect("a link of the table");
+            record = record.link(link, Ref::Local(at.clone()));
         }
         let mut raw = record.into_raw();
         if matches!(R::KIND, Kind::Tagging | Kind::Item) {

@@ -157,7 +157,7 @@ impl Session<'_> {
             }
         }
         let home_of = |name| homes.iter().find(|(link, _)| *link == name).and_then(|(_, home)| *home);
-        let with_home = table.columns.iter().filter(|column| column.home_column().is_some());
+        let with_home = table.columns.iter().filter(|column| column.home_link().is_some());
         stored.homes = with_home.map(|column| home_of(column.name)).collect();
         Ok(())
     }

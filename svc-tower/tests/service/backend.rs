@@ -10,7 +10,7 @@ use svc_core::{
     auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
     helper::{EntryStatus, FunctionName, Outcome, PersonSignup, Plan, RecordSignature},
     link::{Address, Scope},
-    model::{Kind, Person, Petition, Signature, Tag},
+    model::{Kind, Person, Petition, Signature, Tag, signature},
     page::Next,
     record::Meta,
     value::Id,
@@ -140,7 +140,8 @@ impl Helper<RecordSignature> for Memory {
             return Err(Error::NotFound);
         }
         *self.signatures.lock().unwrap() += 1;
-        let signature = Record::new(Meta::new(id("s1"), cx.now), Signature::default()).link("petition", container);
+        let signature =
+            Record::new(Meta::new(id("s1"), cx.now), Signature::default()).link(signature::link::petition, container);
         Ok(Outcome::without_person().action(signature, EntryStatus::Created))
     }
 }

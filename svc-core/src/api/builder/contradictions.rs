@@ -9,7 +9,7 @@ use crate::{
     helper::Composed,
     link::{Address, Target, law},
     model::Kind,
-    schema::{LinkTarget, Mode},
+    schema::Mode,
     value::Identifier,
 };
 
@@ -75,11 +75,6 @@ fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindS
     let schema = kind.schema();
     if slots.all && schema.home.is_some() {
         problems.push(format!("{} have no collection of their own: register `.under::<...>()`", schema.plural));
-    }
-    for name in &slots.unlinked {
-        if !schema.link(name).is_some_and(|link| matches!(link.target, LinkTarget::One { .. })) {
-            problems.push(format!("{} have no link `{name}` to one record that could be left out", schema.plural));
-        }
     }
     for parent in &slots.under {
         if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {

@@ -10,7 +10,6 @@ use crate::{
     api::Verdict,
     auth::Operation,
     error::Code,
-    export::without_row,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::Target,
     model::Kind,
@@ -90,7 +89,7 @@ impl Examples<'_> {
     /// Calls a helper; for the schedule, also cancels it.
     pub(in crate::export) fn of_helper(&self, helper: HelperName) -> Vec<ExampleRequest> {
         let Some(target) = helper_target(helper) else { return Vec::new() };
-        let title = without_row(helper.text()).trim_end_matches('.').to_owned();
+        let title = helper.text().to_owned();
         if helper == HelperName::Schedule {
             let mut body = Object::new();
             self.add(&mut body, chosen(ScheduleFields::FIELDS.fields.iter(), Extent::Short), "schedule");
@@ -172,7 +171,7 @@ impl Examples<'_> {
         let mut body = self.fields(kind);
         let mut links = Object::new();
         for link in kind.schema().links {
-            if let LinkTarget::One { kind: to, write: LinkWrite::Required } = link.target
+            if let LinkTarget::One { kind: to, write: LinkWrite::Required, .. } = link.target
                 && let Some(address) = record(to)
             {
                 let mut href = Object::new();

@@ -7,7 +7,7 @@ use crate::{
     auth::Operation,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     model::Kind,
-    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode},
+    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity},
     value::ClosedEnum,
 };
 
@@ -50,7 +50,7 @@ impl Definitions<'_> {
         let mut record = Members::default();
         self.fields(&mut record, &COMMON.fields.iter().collect::<Vec<_>>(), Form::Read, kind.singular());
         record.required.extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
-        if kind == Kind::Person {
+        if kind.schema().has(Peculiarity::SendsId) {
             record.require(
                 "id",
                 json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),
@@ -69,7 +69,7 @@ impl Definitions<'_> {
         }
         record.require("_links", links.into_schema());
         let mut schema = record.into_schema();
-        set(&mut schema, "description", kind.schema().doc.trim());
+        set(&mut schema, "description", kind.schema().doc);
         schema
     }
 
@@ -90,7 +90,7 @@ impl Definitions<'_> {
     fn sent_links(&mut self, body: &mut Members, kind: Kind, wanted: Links) {
         let mut links = Members::default();
         for link in kind.schema().links {
-            let LinkTarget::One { kind: to, write } = link.target else { continue };
+            let LinkTarget::One { kind: to, write, .. } = link.target else { continue };
             let is_taken = match wanted {
                 Links::Create => write != LinkWrite::Never,
                 Links::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
@@ -121,11 +121,7 @@ impl Definitions<'_> {
     /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19, UND-31).
     pub(in crate::export) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, Form::Create);
-        let helper = match kind {
-            Kind::Person => Some(HelperName::PersonSignup),
-            kind => HelperName::recording(kind).filter(|helper| helper.takes_person()),
-        };
-        let Some(helper) = helper else { return plain };
+        let Some(helper) = HelperName::creating(kind) else { return plain };
         let alone = json!({ "allOf": [plain, { "properties": { "person": { "type": "null" } } }] });
         if !self.api.helpers().any(|offered| offered == helper) {
             return alone;
@@ -146,7 +142,7 @@ impl Definitions<'_> {
     pub(in crate::export) fn helper(&mut self, helper: HelperName) -> Value {
         self.refer(helper.relation().to_owned(), |all| {
             let mut schema = all.helper_body(helper);
-            set(&mut schema, "description", helper.text().trim());
+            set(&mut schema, "description", format!("{} ({}).", helper.text(), helper.row()));
             schema
         })
     }

@@ -16,13 +16,13 @@ impl Definitions<'_> {
         if form != Form::Read && field.mode != Mode::Required {
             schema = or_null(schema);
         }
-        set(&mut schema, "description", field.text());
+        set(&mut schema, "description", field.doc);
         if field.ty.object().is_none() && schema.get("$ref").is_none() {
             set(&mut schema, "examples", json!([example::of_field(field, owner)]));
         }
         match field.mode {
             Mode::Default(value) if form == Form::Create => set(&mut schema, "default", value),
-            Mode::Computed => set(&mut schema, "readOnly", true),
+            Mode::Computed(_) => set(&mut schema, "readOnly", true),
             _ => {}
         }
         schema

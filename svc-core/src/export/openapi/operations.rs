@@ -129,9 +129,7 @@ fn names(method: &Method, target: &Target) -> (String, String) {
         Target::Helper { helper: helper @ HelperName::Schedule, .. } => {
             (helper.as_str().to_owned(), "Schedules a message.".to_owned())
         }
-        Target::Helper { helper, .. } => {
-            (helper.as_str().to_owned(), crate::export::without_row(helper.text()).to_owned())
-        }
+        Target::Helper { helper, .. } => (helper.as_str().to_owned(), helper.text().to_owned()),
         Target::EntryPoint => ("entry_point".to_owned(), "The entry point: where the links begin.".to_owned()),
         Target::Docs => ("docs".to_owned(), "The documentation's start page.".to_owned()),
         Target::DocsPage(_) => ("docs_page".to_owned(), "The page of a relation or of an error code.".to_owned()),

@@ -4,7 +4,7 @@ use super::{DocField, Docs, types};
 use crate::{
     export::type_name,
     model::Kind,
-    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Rule, Type},
+    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
 };
 
 /// What this server does with a field.
@@ -26,7 +26,7 @@ impl Docs<'_> {
     pub(super) fn field(&self, field: &'static Field, access: Access) -> DocField {
         let item = if let Type::Array(item) = field.ty { item } else { &field.ty };
         let rules = field.rules.iter().map(rule_text).filter(|text| !text.is_empty());
-        let text = std::iter::once(field.text().to_owned()).chain(rules).collect::<Vec<_>>().join("; ");
+        let text = std::iter::once(field.doc.to_owned()).chain(rules).collect::<Vec<_>>().join("; ");
         DocField {
             name: self.api.dialect().share_names().to_wire(field.name).to_owned(),
             type_name: type_name(&field.ty),
@@ -55,7 +55,7 @@ impl Docs<'_> {
             let readable = self.api.is_readable(kind, place);
             self.field(field, Access { readable, writable: self.api.is_writable(kind, place) })
         });
-        let id = (kind == Kind::Person).then(|| {
+        let id = kind.schema().has(Peculiarity::SendsId).then(|| {
             let text = "Its id on this server, the last part of its address";
             DocField { computed: true, writable: false, ..self.plain("id", "string", text) }
         });
@@ -113,7 +113,7 @@ fn rule_text(rule: &Rule) -> String {
         Rule::ResponseKey => "letters and digits only".to_owned(),
         Rule::ResponseName => "letters, digits and underscore only".to_owned(),
         Rule::UniqueKeys => "different keys".to_owned(),
-        Rule::Identifiers => String::new(),
+        Rule::Identifiers | Rule::UniqueName => String::new(),
     }
 }
 

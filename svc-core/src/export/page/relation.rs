@@ -11,11 +11,11 @@ use crate::{
     api::Verdict,
     auth::Operation,
     error::Code,
-    export::{example::record, json_schema_names, without_row},
+    export::{example::record, json_schema_names},
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    schema::{LinkSpec, LinkTarget, LinkWrite},
+    schema::{LinkSpec, LinkTarget, LinkWrite, Type},
     value::ClosedEnum,
 };
 
@@ -64,7 +64,7 @@ fn resource(docs: &Docs<'_>, kind: Kind) -> DocPage {
         let (of, to) = (api.dialect().relation(of.singular()), api.dialect().relation(collection.plural()));
         page.notes.push(format!("On `{of}`, a link of this name leads to `{to}`."));
     }
-    if kind == Kind::Person {
+    if schema.fields.fields.iter().any(|field| matches!(field.ty, Type::StringMap)) {
         page.notes.push(CUSTOM_FIELDS.to_owned());
     }
     page.operations = operations(docs, kind);
@@ -109,7 +109,7 @@ fn doc_link(docs: &Docs<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
             LinkTarget::Helper(helper) => docs.relation(helper.relation()),
         },
         set_by: set_by(link.target),
-        text: without_row(link.doc).to_owned(),
+        text: link.doc.to_owned(),
     }
 }
 
@@ -193,7 +193,7 @@ fn collection(docs: &Docs<'_>, kind: Kind) -> DocPage {
 fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> DocPage {
     let (api, relation) = (docs.api, helper.relation());
     let title = api.dialect().relation(alias.unwrap_or(relation));
-    let summary = format!("{}.", without_row(helper.text()).trim_end_matches('.'));
+    let summary = format!("{}.", helper.text());
     let mut page = open(alias.unwrap_or(relation), Subject::Helper, title, &summary);
     let container = helper.container().and_then(record);
     let target = Target::Helper { helper, container };
@@ -264,7 +264,7 @@ pub(super) fn is_anonymous(docs: &Docs<'_>, helper: HelperName) -> bool {
 fn function(docs: &Docs<'_>, function: FunctionName) -> DocPage {
     let name = function.as_str();
     let field = FunctionFields::FIELDS.field(name);
-    let text = field.map_or("", |field| field.text());
+    let text = field.map_or("", |field| field.doc);
     let mut page = open(name, Subject::Function, name.to_owned(), &format!("{text}."));
     page.fields_title = "Member of a helper's body";
     page.fields = field.map(|field| docs.field(field, Access::TAKEN)).into_iter().collect();

@@ -5,7 +5,7 @@ use crate::{
     api::OwnLink,
     auth::Operation,
     error::Code,
-    export::{capabilities, json_schema_names, without_row},
+    export::{capabilities, json_schema_names},
     helper::FunctionName,
     link::Target,
     model::Kind,
@@ -81,7 +81,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     });
     let helper = |helper: crate::helper::HelperName| {
         let key = if relation::is_anonymous(docs, helper) { "with or without a key" } else { "needs a key" };
-        let text = without_row(helper.text()).trim_end_matches('.');
+        let text = helper.text();
         docs.relation(helper.relation()).text(format!("{text}; {key}"))
     };
     page.lists.push(Listing { title: "Helpers", entries: api.helpers().map(helper).collect() });
@@ -109,7 +109,7 @@ fn offer(docs: &Docs<'_>, kind: Kind) -> Option<Entry> {
         operation => docs.api.offers(kind, **operation),
     };
     let offered: Vec<_> = Operation::ALL.iter().filter(offers).map(|operation| operation.as_str()).collect();
-    let text = format!("{} ({})", kind.schema().doc.trim().trim_end_matches('.'), offered.join(", "));
+    let text = format!("{} ({})", kind.schema().doc.trim_end_matches('.'), offered.join(", "));
     (!offered.is_empty()).then(|| docs.relation(kind.singular()).text(text))
 }
 

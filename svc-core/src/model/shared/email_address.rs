@@ -9,14 +9,14 @@ use crate::{
 object! {
     /// An e-mail address.
     EmailAddress: "email_address" {
-        /// Marks the primary address (RES-email_address-01).
-        primary: bool,
-        /// The e-mail address (RES-email_address-03).
-        address: String [Rule::Email],
-        /// Kind of address (RES-email_address-04).
-        address_type: FlexEnum<EmailAddressType>,
-        /// Subscription state (RES-email_address-05).
-        status: EmailStatus,
+        /// Marks the primary address
+        "RES-email_address-01" primary: bool,
+        /// The e-mail address
+        "RES-email_address-03" address: String [Rule::Email],
+        /// Kind of address
+        "RES-email_address-04" address_type: FlexEnum<EmailAddressType>,
+        /// Subscription state
+        "RES-email_address-05" status: EmailStatus,
     }
 }
 

@@ -9,24 +9,24 @@ use crate::{
 object! {
     /// A phone number.
     PhoneNumber: "phone_number" {
-        /// Primary-number marker; typed string in the interface although it acts as a flag (RES-phone_number-01).
-        primary: Flag,
-        /// Must include the country code and use numeric characters only (RES-phone_number-03).
-        number: String [Rule::PhoneNumber],
-        /// Optional extension (RES-phone_number-04).
-        extension: String,
-        /// Free-form description (RES-phone_number-05).
-        description: String,
-        /// Kind of number (RES-phone_number-06).
-        number_type: FlexEnum<PhoneNumberType>,
-        /// Carrier or operator (RES-phone_number-07).
-        operator: String,
-        /// ISO 3166-1 alpha-2 code (RES-phone_number-08).
-        country: String [Rule::CountryCode],
-        /// True when the number accepts SMS (RES-phone_number-09).
-        sms_capable: bool,
-        /// True when the number is on a national do-not-call registry (RES-phone_number-10).
-        do_not_call: bool,
+        /// Primary-number marker; typed string in the interface although it acts as a flag
+        "RES-phone_number-01" primary: Flag,
+        /// Must include the country code and use numeric characters only
+        "RES-phone_number-03" number: String [Rule::PhoneNumber],
+        /// Optional extension
+        "RES-phone_number-04" extension: String,
+        /// Free-form description
+        "RES-phone_number-05" description: String,
+        /// Kind of number
+        "RES-phone_number-06" number_type: FlexEnum<PhoneNumberType>,
+        /// Carrier or operator
+        "RES-phone_number-07" operator: String,
+        /// ISO 3166-1 alpha-2 code
+        "RES-phone_number-08" country: String [Rule::CountryCode],
+        /// True when the number accepts SMS
+        "RES-phone_number-09" sms_capable: bool,
+        /// True when the number is on a national do-not-call registry
+        "RES-phone_number-10" do_not_call: bool,
     }
 }
 

@@ -9,42 +9,42 @@ use crate::{
 object! {
     /// A postal address.
     PostalAddress: "postal_address" {
-        /// Marks the primary address (RES-postal_address-01).
-        primary: bool,
-        /// Kind of address (RES-postal_address-03).
-        address_type: PostalAddressType,
-        /// Optional venue or building name (RES-postal_address-04).
-        venue: String,
-        /// Street address lines (RES-postal_address-05).
-        address_lines: Vec<String>,
-        /// City or local administrative area (RES-postal_address-06).
-        locality: String,
-        /// Subdivision code per ISO 3166-2, the final two letters (RES-postal_address-07).
-        region: String,
-        /// Region-specific postal code (RES-postal_address-08).
-        postal_code: String,
-        /// ISO 3166-1 alpha-2 country code (RES-postal_address-09).
-        country: String [Rule::CountryCode],
-        /// ISO 639 language code of the recorded address (RES-postal_address-10).
-        language: String,
-        /// Geocode with the three members below (RES-postal_address-11).
-        location: Geocode,
-        /// Status of the address (RES-postal_address-15).
-        status: PostalAddressStatus,
-        /// Last verification time (RES-postal_address-16).
-        last_verified_date: Timestamp,
+        /// Marks the primary address
+        "RES-postal_address-01" primary: bool,
+        /// Kind of address
+        "RES-postal_address-03" address_type: PostalAddressType,
+        /// Optional venue or building name
+        "RES-postal_address-04" venue: String,
+        /// Street address lines
+        "RES-postal_address-05" address_lines: Vec<String>,
+        /// City or local administrative area
+        "RES-postal_address-06" locality: String,
+        /// Subdivision code per ISO 3166-2, the final two letters
+        "RES-postal_address-07" region: String,
+        /// Region-specific postal code
+        "RES-postal_address-08" postal_code: String,
+        /// ISO 3166-1 alpha-2 country code
+        "RES-postal_address-09" country: String [Rule::CountryCode],
+        /// ISO 639 language code of the recorded address
+        "RES-postal_address-10" language: String,
+        /// Geocode with the three members below
+        "RES-postal_address-11" location: Geocode,
+        /// Status of the address
+        "RES-postal_address-15" status: PostalAddressStatus,
+        /// Last verification time
+        "RES-postal_address-16" last_verified_date: Timestamp,
     }
 }
 
 object! {
     /// Where an address lies on the globe (RES-postal_address-11).
     Geocode: "location" {
-        /// Signed latitude (RES-postal_address-12).
-        latitude: f64 [Rule::Between(-90, 90)],
-        /// Signed longitude (RES-postal_address-13).
-        longitude: f64 [Rule::Between(-180, 180)],
-        /// Accuracy (RES-postal_address-14).
-        accuracy: Accuracy,
+        /// Signed latitude
+        "RES-postal_address-12" latitude: f64 [Rule::Between(-90, 90)],
+        /// Signed longitude
+        "RES-postal_address-13" longitude: f64 [Rule::Between(-180, 180)],
+        /// Accuracy
+        "RES-postal_address-14" accuracy: Accuracy,
     }
 }
 
