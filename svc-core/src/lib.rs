@@ -87,7 +87,7 @@
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
 //! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
 //! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
-//! | [`field_set`] | [`fields!`] and [`writable!`]: restrictions that the compiler checks |
+//! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
 //! | [`export`] | documents about an API, such as the capability document |
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.

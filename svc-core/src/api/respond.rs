@@ -135,7 +135,7 @@ impl Api {
             names_page: asked.names_page,
             names_size: asked.names_size,
             page: &page,
-            signup: kind == Kind::Person
+            signup: kind == HelperName::PersonSignup.records()
                 && *scope == Scope::All
                 && self.inner.helpers.contains_key(&HelperName::PersonSignup),
         };

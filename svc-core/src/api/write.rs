@@ -267,10 +267,7 @@ impl Api {
 /// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
 fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
     body.get("person").filter(|person| !person.is_null())?;
-    match kind {
-        Kind::Person => Some(HelperName::PersonSignup),
-        kind => HelperName::recording(kind).filter(|helper| helper.takes_person()),
-    }
+    HelperName::creating(kind)
 }
 
 fn notice(text: &str) -> Reply {

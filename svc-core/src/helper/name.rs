@@ -103,7 +103,13 @@ impl HelperName {
     #[must_use]
     pub fn recording(kind: Kind) -> Option<Self> {
         let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
-        Self::ALL.iter().copied().find(|helper| records(&helper) && *helper != Self::Schedule)
+        Self::ALL.iter().copied().find(|helper| records(&helper) && helper.container() != Some(kind))
+    }
+
+    /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
+    #[must_use]
+    pub fn creating(kind: Kind) -> Option<Self> {
+        Self::ALL.iter().copied().find(|helper| helper.records() == kind && helper.takes_person())
     }
 
     /// Whether its body has a `person` (HLP-03, HLP-18).

@@ -31,7 +31,8 @@ impl Examples<'_> {
         let Target::Collection { scope, .. } = self.listed(kind)? else { return None };
         let page = RawPage { records: vec![self.example(kind)?], total: 60, next: Next::ByNumber };
         let request = PageRequest { number: 2, size: self.api.sizes().page, after: None };
-        let signup = kind == Kind::Person && self.api.helpers().any(|helper| helper == HelperName::PersonSignup);
+        let signup = kind == HelperName::PersonSignup.records()
+            && self.api.helpers().any(|helper| helper == HelperName::PersonSignup);
         let view = CollectionView {
             kind,
             scope: &scope,

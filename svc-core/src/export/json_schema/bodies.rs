@@ -121,11 +121,7 @@ impl Definitions<'_> {
     /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19, UND-31).
     pub(in crate::export) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, Form::Create);
-        let helper = match kind {
-            Kind::Person => Some(HelperName::PersonSignup),
-            kind => HelperName::recording(kind).filter(|helper| helper.takes_person()),
-        };
-        let Some(helper) = helper else { return plain };
+        let Some(helper) = HelperName::creating(kind) else { return plain };
         let alone = json!({ "allOf": [plain, { "properties": { "person": { "type": "null" } } }] });
         if !self.api.helpers().any(|offered| offered == helper) {
             return alone;

@@ -82,7 +82,7 @@ impl Definitions<'_> {
             }
             links.required.push("self".to_owned());
             links.require("curies", all.curies());
-            if kind == Kind::Person && all.offers_signup() {
+            if kind == HelperName::PersonSignup.records() && all.offers_signup() {
                 links.insert(all.api.dialect().relation(HelperName::PersonSignup.relation()), all.link());
             }
             links.require(relation.clone(), json!({ "type": "array", "items": all.link() }));

@@ -15,7 +15,7 @@ use crate::{
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    schema::{LinkSpec, LinkTarget, LinkWrite},
+    schema::{LinkSpec, LinkTarget, LinkWrite, Type},
     value::ClosedEnum,
 };
 
@@ -64,7 +64,7 @@ fn resource(docs: &Docs<'_>, kind: Kind) -> DocPage {
         let (of, to) = (api.dialect().relation(of.singular()), api.dialect().relation(collection.plural()));
         page.notes.push(format!("On `{of}`, a link of this name leads to `{to}`."));
     }
-    if kind == Kind::Person {
+    if schema.fields.fields.iter().any(|field| matches!(field.ty, Type::StringMap)) {
         page.notes.push(CUSTOM_FIELDS.to_owned());
     }
     page.operations = operations(docs, kind);
