@@ -7,7 +7,7 @@ use svc_core::Tenant;
 use svc_core::auth::{Caller, Right, Rights};
 use svc_core::context::Context;
 use svc_core::link::Address;
-use svc_core::model::{Kind, Person};
+use svc_core::model::Kind;
 use svc_core::ops::Get;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{KeyError, KeyInfo, KeyOptions, Options, Store};
@@ -116,7 +116,7 @@ async fn bound(store: &Store, tenant: &str, asked: Option<&str>) -> Result<Optio
     let id = Id::new(asked).ok_or_else(unknown)?;
     let cx = Context::new(Tenant::new(tenant), Caller::with_rights(Rights::all()), Timestamp::now());
     let address = Address { kind: Kind::Person, id: id.clone(), parent: None };
-    let person = <Store as Get<Person>>::get(store, &cx, &address).await.map_err(trouble)?;
+    let person = svc_core::store::Store::get(store, &cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }
 

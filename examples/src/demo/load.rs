@@ -8,7 +8,7 @@ use svc_core::auth::{Caller, Rights};
 use svc_core::context::Context;
 use svc_core::error::{Error, Result};
 use svc_core::link::Target;
-use svc_core::store::Load;
+use svc_core::store;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::Store;
 
@@ -126,7 +126,7 @@ impl Load {
             let rows = step.len();
             // The step is in the file already when the program ended between the step and its mark.
             if done != self.done || !self.is_there(&api, first).await {
-                store.seed(&self.tenant, step.into_iter().map(Load::from).collect()).await?;
+                store.seed(&self.tenant, step.into_iter().map(store::Load::from).collect()).await?;
             }
             done += rows;
             let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
@@ -147,7 +147,7 @@ impl Load {
     }
 }
 
-impl From<Row> for Load {
+impl From<Row> for store::Load {
     fn from(row: Row) -> Self {
         Self { id: row.address.id, created: row.created, draft: row.draft, recorded_by: row.recorded_by }
     }
@@ -160,9 +160,9 @@ mod tests {
     use svc_core::context::Context;
     use svc_core::error::Result;
     use svc_core::link::Scope;
-    use svc_core::model::Person;
-    use svc_core::ops::List;
+    use svc_core::model::Kind;
     use svc_core::page::PageRequest;
+    use svc_core::store::Store as _;
     use svc_core::value::Timestamp;
     use svc_sqlite::{Options, Store};
 
@@ -173,7 +173,7 @@ mod tests {
         let tenant = store.ensure_tenant("demo").await?;
         let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
         let first = PageRequest { number: 1, size: 1, after: None };
-        Ok(<Store as List<Person>>::list(store, &cx, &Scope::All, &first).await?.total)
+        Ok(store.list(&cx, Kind::Person, &Scope::All, &first).await?.total)
     }
 
     /// Loads one step, then stops.
