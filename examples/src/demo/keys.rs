@@ -8,7 +8,6 @@ use svc_core::auth::{Caller, Right, Rights};
 use svc_core::context::Context;
 use svc_core::link::Address;
 use svc_core::model::Kind;
-use svc_core::ops::Get;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{KeyError, KeyInfo, KeyOptions, Options, Store};
 
