@@ -73,7 +73,6 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
-mod authenticate;
 mod base;
 mod body;
 mod cors;

@@ -86,6 +86,18 @@ impl Api {
         behaviours
     }
 
+    /// Whether record helpers may be called without a key (AUT-06).
+    #[must_use]
+    pub fn allows_anonymous(&self) -> bool {
+        self.inner.settings.anonymous.is_some()
+    }
+
+    /// The response style.
+    #[must_use]
+    pub fn response_style(&self) -> ResponseStyle {
+        self.inner.settings.style
+    }
+
     /// The response style by name.
     #[must_use]
     pub fn style_name(&self) -> &'static str {

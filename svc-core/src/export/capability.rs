@@ -21,7 +21,7 @@ use crate::{
 pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     let dialect = api.dialect();
     let helper = |helper: HelperName| {
-        let anonymous = helper.may_be_anonymous() && api.anonymous_tenant().is_some();
+        let anonymous = helper.may_be_anonymous() && api.allows_anonymous();
         (helper.as_str().to_owned(), DeclaredHelper { relation: dialect.relation(helper.relation()), anonymous })
     };
     let fields = ["motd", "max_pagesize", "vendor_name", "product_name", dialect.version_field(), "namespace"];

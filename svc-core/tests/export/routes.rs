@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use http::Method;
 use svc_core::{
-    api::Verdict,
     export::openapi,
     helper::HelperName,
     link::{Address, Scope, Target},
     model::Kind,
+    operation::Key,
     schema::LinkTarget,
     value::Id,
 };
@@ -80,19 +80,25 @@ fn und_35_the_document_has_every_route_and_no_other() {
                 paths.keys().filter(|template| fits(template, &path)).min_by_key(|it| it.matches('{').count());
             for method in ["get", "head", "post", "put", "patch", "delete"] {
                 let standard = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
-                let verdict = api.verdict(&standard, &target);
+                let offered = api.operation(&standard, &target);
                 let operation = template.and_then(|template| paths[template].get(method));
-                assert_eq!(operation.is_some(), verdict != Verdict::NotImplemented, "{method} {path}");
+                assert_eq!(operation.is_some(), offered.is_some(), "{method} {path}");
                 let (Some(operation), Some(template)) = (operation, template) else { continue };
                 met.insert(format!("{method} {template}"));
-                let (public, anonymous, takes_body) = match verdict {
-                    Verdict::Public => (true, false, false),
-                    Verdict::Needs { anonymous, takes_body, .. } => (false, anonymous, takes_body),
-                    Verdict::NotImplemented => continue,
-                };
-                assert_eq!(operation.get("requestBody").is_some(), takes_body, "{method} {path}");
+                let Some(offered) = offered else { continue };
+                assert_eq!(operation.get("requestBody").is_some(), offered.spec().takes_body(), "{method} {path}");
                 let security = operation.get("security").map(|all| all.as_array().map_or(0, Vec::len));
-                assert_eq!(security, if public { Some(0) } else { anonymous.then_some(2) }, "{method} {path}");
+                let expected = match offered.key() {
+                    Key::NotNeeded => Some(0),
+                    Key::Optional => Some(2),
+                    _ => None,
+                };
+                assert_eq!(security, expected, "{method} {path}");
+                let answered: BTreeSet<&str> =
+                    operation["responses"].as_object().expect("responses").keys().map(String::as_str).collect();
+                for success in offered.spec().successes(api.response_style()) {
+                    assert!(answered.contains(success.status.as_str()), "{method} {path}");
+                }
             }
         }
         let described = paths.iter().flat_map(|(path, item)| {

@@ -60,7 +60,7 @@ impl<'a> Pages<'a> {
 
     fn page(self, page: &DocPage) -> Answer {
         let mut answer = self.in_form(page);
-        answer.headers.append(VARY, HeaderValue::from_name(ACCEPT));
+        answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
         answer
     }
 

@@ -7,13 +7,13 @@ use super::{
     values::{Extent, chosen, value},
 };
 use crate::{
-    api::Verdict,
     auth::Operation,
     error::Code,
     export::without_row,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::Target,
     model::Kind,
+    operation::Key,
     read::{Json, Object},
     schema::{Field, LinkTarget, LinkWrite, Mode, Type},
     value::ClosedEnum,
@@ -28,17 +28,10 @@ impl Examples<'_> {
         target: &Target,
         body: Option<Object>,
     ) -> Option<ExampleRequest> {
-        let key_header = match self.api.verdict(method, target) {
-            Verdict::NotImplemented => return None,
-            Verdict::Public => None,
-            Verdict::Needs { .. } => Some(self.api.dialect().key_header_text()),
-        };
-        let is_table = self.api.style_name() == "table";
-        let status = match (method, target) {
-            (&Method::POST, Target::Collection { .. }) if is_table => 201,
-            (&Method::DELETE, Target::Record(_)) if is_table => 204,
-            _ => 200,
-        };
+        let offered = self.api.operation(method, target)?;
+        let has_key = offered.key() != Key::NotNeeded;
+        let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
+        let status = offered.spec().success(self.api.response_style()).status.as_u16();
         let address = self.api.href(self.base, target);
         let body = body.map(Json::Object);
         Some(ExampleRequest { title, method: method.as_str(), address, key_header, body, status, answer: None })

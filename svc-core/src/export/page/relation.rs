@@ -1,20 +1,18 @@
 //! One page for each relation and each action function, written from the tables (ENT-22, HAL-18).
 
-use http::Method;
-
 use super::{
     DocField, DocLink, DocOperation, DocPage, Docs, Facts, Listing, Subject,
     fields::{Access, set_by},
     open,
 };
 use crate::{
-    api::Verdict,
-    auth::Operation,
+    api::Offered,
     error::Code,
     export::{example::record, json_schema_names, without_row},
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
+    operation::Key,
     schema::{LinkSpec, LinkTarget, LinkWrite},
     value::ClosedEnum,
 };
@@ -124,35 +122,20 @@ fn operations(docs: &Docs<'_>, kind: Kind) -> Vec<DocOperation> {
     let parents = kind.schema().scopes().filter_map(record).map(Scope::Under);
     let collections = std::iter::once(Scope::All).filter(|_| kind.schema().has_collection()).chain(parents);
     let collections = collections.map(|scope| Target::Collection { kind, scope });
-    let mut all = Vec::new();
-    for target in collections {
-        all.extend(operation(docs, Operation::List.as_str(), &Method::GET, &target));
-        all.extend(operation(docs, Operation::Create.as_str(), &Method::POST, &target));
-    }
-    if let Some(record) = record(kind).map(Target::Record) {
-        for (operation_of, method) in
-            [(Operation::Read, Method::GET), (Operation::Update, Method::PUT), (Operation::Delete, Method::DELETE)]
-        {
-            all.extend(operation(docs, operation_of.as_str(), &method, &record));
-        }
-    }
-    all
+    let targets = collections.chain(record(kind).map(Target::Record));
+    targets.flat_map(|target| operations_at(docs, &target)).collect()
 }
 
-fn operation(docs: &Docs<'_>, name: &'static str, method: &Method, target: &Target) -> Option<DocOperation> {
-    let key = match docs.api.verdict(method, target) {
-        Verdict::NotImplemented => return None,
-        Verdict::Public => "not needed",
-        Verdict::Needs { anonymous: true, .. } => "optional",
-        Verdict::Needs { .. } => "needed",
+/// The operations of this server on a target.
+fn operations_at(docs: &Docs<'_>, target: &Target) -> Vec<DocOperation> {
+    let address = docs.api.href(docs.base, target);
+    let operation = |offered: Offered| DocOperation {
+        name: offered.spec().name,
+        method: offered.spec().method.as_str(),
+        address: address.clone(),
+        key: offered.key().as_str(),
     };
-    let method = match *method {
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::DELETE => "DELETE",
-        _ => "GET",
-    };
-    Some(DocOperation { name, method, address: docs.api.href(docs.base, target), key })
+    docs.api.operations(target).map(operation).collect()
 }
 
 fn collection(docs: &Docs<'_>, kind: Kind) -> DocPage {
@@ -197,8 +180,7 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
     let mut page = open(alias.unwrap_or(relation), Subject::Helper, title, &summary);
     let container = helper.container().and_then(record);
     let target = Target::Helper { helper, container };
-    page.operations.extend(operation(docs, "call", &Method::POST, &target));
-    page.operations.extend(operation(docs, "cancel", &Method::DELETE, &target));
+    page.operations = operations_at(docs, &target);
     page.notes.push(
         match helper {
             _ if page.operations.is_empty() => "This server does not offer it.",
@@ -257,8 +239,8 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
 
 /// Whether a helper may be called without a key on this server (AUT-06).
 pub(super) fn is_anonymous(docs: &Docs<'_>, helper: HelperName) -> bool {
-    let verdict = docs.api.verdict(&Method::POST, &Target::Helper { helper, container: None });
-    matches!(verdict, Verdict::Needs { anonymous: true, .. })
+    let target = Target::Helper { helper, container: None };
+    docs.api.operations(&target).any(|offered| offered.key() == Key::Optional)
 }
 
 fn function(docs: &Docs<'_>, function: FunctionName) -> DocPage {
