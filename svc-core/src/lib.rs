@@ -94,7 +94,7 @@
 //! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
 //! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
 //! | [`field_set`] | [`fields!`] and [`writable!`]: restrictions that the compiler checks |
-//! | [`export`] | documents about an API, such as the capability document |
+//! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 
@@ -102,11 +102,11 @@
 
 pub mod api;
 pub mod auth;
+pub mod capability;
 pub mod context;
 pub mod describe;
 pub mod draft;
 pub mod error;
-pub mod export;
 pub mod field_set;
 mod hal;
 pub mod helper;

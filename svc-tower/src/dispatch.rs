@@ -165,22 +165,16 @@ impl<'a> Incoming<'a> {
     }
 
     async fn respond(&self, admitted: Admitted<'a>) -> Answer {
-        if let target @ (Target::Docs | Target::DocsPage(_) | Target::Explorer(_)) = admitted.target() {
-            let body_limit = self.settings.body_limit;
-            let pages = Pages {
-                api: self.api,
-                base: &self.base,
-                body_limit,
-                #[cfg(feature = "pages")]
-                headers: &self.parts.headers,
-            };
-            return pages.answer(target).unwrap_or_else(|| self.nothing_here());
+        let documents = Pages {
+            api: self.api,
+            base: &self.base,
+            body_limit: self.settings.body_limit,
+            #[cfg(feature = "pages")]
+            headers: &self.parts.headers,
+        };
+        match admitted.target() {
+            target if !documents.has(target) => admitted.answer().await.into(),
+            target => documents.answer(target).unwrap_or_else(|| self.nothing_here()),
         }
-        #[cfg(not(feature = "pages"))]
-        if let Target::OpenApi = admitted.target() {
-            let document = svc_core::export::openapi_without_html(self.api, &self.base);
-            return Answer::page(crate::response::Media::Json, document.to_string());
-        }
-        admitted.answer().await.into()
     }
 }

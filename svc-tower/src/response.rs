@@ -29,7 +29,6 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Media {
     Hal,
-    #[cfg(not(feature = "pages"))]
     Json,
     #[cfg(feature = "pages")]
     Html,
@@ -48,7 +47,6 @@ impl Media {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Hal => "application/hal+json",
-            #[cfg(not(feature = "pages"))]
             Self::Json => "application/json",
             #[cfg(feature = "pages")]
             Self::Html => "text/html; charset=utf-8",

@@ -6,6 +6,7 @@
 mod builder;
 mod call;
 mod declared;
+mod description;
 mod exposure;
 mod kept;
 mod offered;
@@ -22,6 +23,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use builder::{ApiBuilder, BuildError};
 pub use call::Call;
+#[doc(hidden)]
+pub use description::Description;
 pub use exposure::Exposure;
 pub use offered::Offered;
 pub use own_relations::OwnRelations;
@@ -118,12 +121,6 @@ impl Api {
     #[must_use]
     pub fn vendor(&self) -> &Vendor {
         &self.inner.settings.vendor
-    }
-
-    /// The vendor's own relations and the namespace that they stand under (ENT-27).
-    pub(crate) fn own_relations(&self) -> Option<(&str, &OwnRelations)> {
-        let words = &self.inner.words;
-        words.own.as_ref().map(|own| (words.namespace.as_str(), own))
     }
 
     fn slots(&self, kind: Kind) -> &KindSlots {

@@ -8,9 +8,9 @@ use http::{HeaderValue, StatusCode, header::LOCATION};
 use super::{Api, ContentType, Reply, Request, query, reply::kind_of};
 use crate::{
     auth::Operation,
+    capability,
     context::Context,
     error::{Error, Result},
-    export,
     hal::{self, CollectionView, EntryPointView},
     helper::HelperName,
     link::{Address, Scope, Target},
@@ -100,7 +100,8 @@ impl<'a> Admitted<'a> {
             _ if !self.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
-            (Handler::Document, _) => api.document(cx, target),
+            // Whoever serves documents answers before.
+            (Handler::Document, _) => Err(Error::NotFound),
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create, Target::Collection { kind, scope }) => api.create(cx, *kind, scope, body).await,
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
@@ -124,16 +125,6 @@ impl fmt::Debug for Admitted<'_> {
 }
 
 impl Api {
-    fn document(&self, cx: &Context, target: &Target) -> Result<Reply> {
-        match target {
-            Target::OpenApi => Ok(json(&export::openapi(self, &cx.base))),
-            Target::JsonSchema(name) => {
-                export::json_schema(self, &cx.base, name).map(|document| json(&document)).ok_or(Error::NotFound)
-            }
-            _ => Err(Error::NotFound),
-        }
-    }
-
     /// What a helper call without a key gets where nobody has its container: as with a key, its body comes first (UND-39).
     fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Reply {
         let unreadable = kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
@@ -169,7 +160,7 @@ impl Api {
 
     fn capabilities_reply(&self, cx: &Context) -> Reply {
         // A document of names and flags has nothing that serde_json refuses.
-        let document = serde_json::to_string(&export::capabilities(self, &cx.base)).unwrap_or_default();
+        let document = serde_json::to_string(&capability::capabilities(self, &cx.base)).unwrap_or_default();
         Reply::new(StatusCode::OK, ContentType::Json, document)
     }
 
@@ -223,8 +214,4 @@ impl Api {
         }
         reply
     }
-}
-
-fn json(document: &serde_json::Value) -> Reply {
-    Reply::new(StatusCode::OK, ContentType::Json, document.to_string())
 }
