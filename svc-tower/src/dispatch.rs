@@ -165,6 +165,9 @@ impl<'a> Incoming<'a> {
     }
 
     async fn respond(&self, admitted: Admitted<'a>) -> Answer {
+        if !admitted.operation().is_document() {
+            return admitted.answer().await.into();
+        }
         let documents = Pages {
             api: self.api,
             base: &self.base,
@@ -172,9 +175,6 @@ impl<'a> Incoming<'a> {
             #[cfg(feature = "pages")]
             headers: &self.parts.headers,
         };
-        match admitted.target() {
-            target if !documents.has(target) => admitted.answer().await.into(),
-            target => documents.answer(target).unwrap_or_else(|| self.nothing_here()),
-        }
+        documents.answer(admitted.target()).unwrap_or_else(|| self.nothing_here())
     }
 }

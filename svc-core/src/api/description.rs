@@ -23,6 +23,15 @@ pub struct Description<'a> {
     base: &'a Base,
 }
 
+/// A relation of the vendor's own.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OwnRelation<'a> {
+    pub name: String,
+    pub page: String,
+    pub title: &'a str,
+}
+
 impl Api {
     /// What documents are written from, under a base.
     #[doc(hidden)]
@@ -71,15 +80,14 @@ impl<'a> Description<'a> {
         out
     }
 
-    /// The vendor's own relations with the pages of each and their titles, behind the prefix that they stand under
-    /// (ENT-27).
+    /// The prefix of the vendor's own relations, and each of them (ENT-27).
     #[must_use]
-    pub fn own_relations(&self) -> Option<(&'a str, Vec<(String, String, &'a str)>)> {
+    pub fn own_relations(&self) -> Option<(&'a str, Vec<OwnRelation<'a>>)> {
         let words = &self.api.inner.words;
         let own = words.own.as_ref()?;
         let named = |link: &'a OwnLink| {
             let name = format!("{}:{}", words.namespace, link.name);
-            (name, format!("{}{}", own.pages, link.name), link.title.as_str())
+            OwnRelation { name, page: format!("{}{}", own.pages, link.name), title: &link.title }
         };
         Some((&words.namespace, own.links.iter().map(named).collect()))
     }

@@ -48,6 +48,15 @@ impl OperationSpec {
         self.input != Input::Nothing
     }
 
+    /// Whether it reads a document about the server: the documentation, what is supported, the schemas (ENT-22, UND-40).
+    ///
+    /// No backend is asked for it, and whoever serves documents answers it itself: an [`Api`](crate::Api) by itself has the
+    /// capability document only.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        matches!(self.handler, Handler::Document | Handler::Capabilities)
+    }
+
     /// What a success is answered with in a response style, the usual answer first (CRU-13, CRU-14).
     pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = Success> + use<> {
         let StyleAnswers { usual, otherwise } = self.answers.of(style);

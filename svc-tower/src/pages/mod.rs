@@ -37,19 +37,6 @@ pub(crate) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Whether a target is a document.
-    pub(crate) fn has(self, target: &Target) -> bool {
-        matches!(
-            target,
-            Target::Docs
-                | Target::DocsPage(_)
-                | Target::Explorer(_)
-                | Target::Capabilities
-                | Target::OpenApi
-                | Target::JsonSchema(_)
-        )
-    }
-
     /// The answer to a target that is a document; `None` for one that there is not.
     pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
         match target {

@@ -218,7 +218,7 @@ fn relations(docs: &Docs<'_>) -> DocPage {
     let entries = relation::names().into_iter().map(|name| docs.relation(name)).collect();
     page.lists.push(Listing { title: "Relations", entries });
     if let Some((namespace, own)) = docs.api.description(docs.base).own_relations() {
-        let entries = own.into_iter().map(|(name, href, title)| Entry::new(href, name).text(title)).collect();
+        let entries = own.into_iter().map(|it| Entry::new(it.page, it.name).text(it.title)).collect();
         page.lists.push(Listing { title: "Own relations", entries });
         page.notes.push(format!(
             "Relations with the prefix `{namespace}` are this server's own, and their pages are its vendor's. A client that \
