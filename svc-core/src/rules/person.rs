@@ -7,8 +7,8 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
     helper::{MatchKey, Merge, PersonMatching, merge_person, normal_email},
+    json::Object,
     model::Kind,
-    read::Object,
     store::{Key, Stored},
     value::{Id, Identifier},
 };
