@@ -1,6 +1,10 @@
 //! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and what a backend returns.
 
-use std::fmt;
+mod property;
+
+use std::{borrow::Cow, fmt};
+
+pub use property::{Property, Segment};
 
 /// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
 macro_rules! codes {
@@ -181,58 +185,87 @@ impl fmt::Display for Code {
 
 /// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to ERR-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// Machine-readable reason (ERR-24).
     pub code: Code,
-    /// What is wrong, for a human reader (ERR-25).
-    pub description: String,
-    /// The properties at fault, as paths such as `responses[2].name` (ERR-26).
-    pub properties: Vec<String>,
+    /// The properties at fault (ERR-26).
+    pub properties: Vec<Property>,
     /// How to fix it, for example a validation expression (ERR-27).
     pub hint: Option<String>,
+    text: Cow<'static, str>,
 }
 
+/// Stands in a description for the first property, which is named when the sentence is written.
+const NAMED: &str = "{property}";
+
 impl Problem {
-    /// A problem with one property.
-    pub fn new(code: Code, property: impl Into<String>, description: impl Into<String>) -> Self {
-        Self { code, description: description.into(), properties: vec![property.into()], hint: None }
+    /// A problem with one property. In the description `{property}` stands for it, as the client wrote it:
+    ///
+    /// ```
+    /// use svc_core::{Code, Problem};
+    /// let problem = Problem::new(Code::FieldInvalid, "tickets[0].title", "{property} is sold out.");
+    /// assert_eq!(problem.description(), "`tickets[0].title` is sold out.");
+    /// ```
+    pub fn new(code: Code, property: impl Into<Property>, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, text: description.into(), properties: vec![property.into()], hint: None }
     }
 
     /// A problem with the request as a whole.
-    pub fn general(code: Code, description: impl Into<String>) -> Self {
-        Self { code, description: description.into(), properties: Vec::new(), hint: None }
+    pub fn general(code: Code, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, text: description.into(), properties: Vec::new(), hint: None }
     }
 
     /// A problem between several properties.
-    pub fn between(code: Code, properties: &[&str], description: impl Into<String>) -> Self {
-        let properties = properties.iter().map(ToString::to_string).collect();
-        Self { code, description: description.into(), properties, hint: None }
+    pub fn between(code: Code, properties: &[&str], description: impl Into<Cow<'static, str>>) -> Self {
+        let properties = properties.iter().copied().map(Property::from).collect();
+        Self { code, text: description.into(), properties, hint: None }
     }
 
-    /// The problem of an identifier that another record has (UND-24); `property` is `identifiers[<n>]`.
+    /// The problem of an identifier that another record has (UND-24): the one at this place of the draft.
     #[must_use]
-    pub fn identifier_in_use(property: &str) -> Self {
-        Self::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
+    pub fn identifier_in_use(place: usize) -> Self {
+        let property = Property::member("identifiers").element(place);
+        Self::new(Code::IdentifierInUse, property, "{property} is the identifier of another record.")
     }
 
-    /// The same problem where a part of the body stands under a name: named from the top of the body (ERR-26).
+    /// The problem of an identifier in the server's own namespace that names no record (UND-24).
     #[must_use]
-    pub(crate) fn within(mut self, prefix: &str) -> Self {
-        if !prefix.is_empty() {
-            for place in 0..self.properties.len() {
-                self.rename(place, |property| format!("{prefix}.{property}"));
+    pub(crate) fn own_identifier_in_use() -> Self {
+        let text = "{property} is the identifier of another record.";
+        Self::new(Code::IdentifierInUse, Property::member("identifiers"), text)
+    }
+
+    /// What is wrong, for a human reader, with the properties as they stand (ERR-25).
+    #[must_use]
+    pub fn description(&self) -> String {
+        self.described(Property::to_string)
+    }
+
+    /// The same with each property spelled as told.
+    pub(crate) fn described(&self, spelled: impl Fn(&Property) -> String) -> String {
+        match self.properties.first() {
+            Some(property) if self.text.contains(NAMED) => {
+                self.text.replace(NAMED, &format!("`{}`", spelled(property)))
             }
+            _ => self.text.clone().into_owned(),
+        }
+    }
+
+    /// The same problem where a part of the body stands: named from the top of the body (ERR-26).
+    #[must_use]
+    pub(crate) fn within(mut self, part: &Property) -> Self {
+        if !part.segments().is_empty() {
+            self.properties = self.properties.into_iter().map(|property| property.within(part)).collect();
         }
         self
     }
 
-    /// Gives a property another name, also where the description quotes it.
-    pub(crate) fn rename(&mut self, place: usize, name: impl FnOnce(&str) -> String) {
-        if let Some(property) = self.properties.get_mut(place) {
-            let renamed = name(property);
-            self.description = self.description.replace(&format!("`{property}`"), &format!("`{renamed}`"));
-            *property = renamed;
-        }
+    /// The same problem, its description begun by what it is about.
+    #[must_use]
+    pub fn about(mut self, what: &str) -> Self {
+        self.text = format!("{what}: {}", self.text).into();
+        self
     }
 
     /// Adds how to fix it (ERR-27).
@@ -273,10 +306,11 @@ impl Error {
 
     /// The same error about a part of a body: what is wrong with a helper's person is named `person.<property>` (ERR-26).
     #[must_use]
-    pub fn within(self, part: &str) -> Self {
+    pub fn within(self, part: impl Into<Property>) -> Self {
         match self {
             Self::Invalid(problems) => {
-                Self::Invalid(problems.into_iter().map(|problem| problem.within(part)).collect())
+                let part = part.into();
+                Self::Invalid(problems.into_iter().map(|problem| problem.within(&part)).collect())
             }
             other => other,
         }

@@ -23,7 +23,7 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
 }
 
 fn properties(problems: &[Problem]) -> Vec<String> {
-    problems.iter().flat_map(|problem| problem.properties.clone()).collect()
+    problems.iter().flat_map(|problem| problem.properties.iter().map(ToString::to_string)).collect()
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn last_turn(file: &Connection, tenant: i64) -> Result<Timestamp> {
 fn at_fault(call: &Call, error: Error) -> Error {
     let Work::Load(load) = &call.work else { return error };
     let (kind, id) = (load.draft.kind.singular(), &load.id);
-    let named = |problem: Problem| Problem { description: format!("{kind} {id}: {}", problem.description), ..problem };
+    let named = |problem: Problem| problem.about(&format!("{kind} {id}"));
     match error {
         Error::Invalid(problems) => Error::Invalid(problems.into_iter().map(named).collect()),
         Error::NotFound => Error::unexpected(format!("{kind} {id}: its container is not there")),

@@ -97,7 +97,7 @@ async fn a_load_that_is_refused() {
     };
     let twice = vec![row(Kind::Tag, 1, r#"{"name": "t"}"#, &[]), row(Kind::Tag, 2, r#"{"name": "t"}"#, &[])];
     let Error::Invalid(problems) = refuse(twice).await else { panic!("not refused") };
-    assert!(problems[0].description.contains(id(2).as_str()), "{problems:?}");
+    assert!(problems[0].description().contains(id(2).as_str()), "{problems:?}");
     let orphan = vec![row(Kind::Signature, 3, "{}", &[("petition", Kind::Petition, 9), ("person", Kind::Person, 9)])];
     assert!(matches!(refuse(orphan).await, Error::Unexpected(_)));
     let mut spelled = row(Kind::Tag, 4, "{}", &[]);

@@ -21,7 +21,7 @@ pub(super) fn page_query(query: Option<&str>, sizes: Sizes) -> Result<PageQuery,
         let mut values = pairs(query.unwrap_or_default()).filter(|(key, _)| key == name).map(|(_, value)| value);
         let value = values.next();
         if values.next().is_some() {
-            problems.push(Problem::new(Code::PageInvalid, name, format!("`{name}` is there more than once.")));
+            problems.push(Problem::new(Code::PageInvalid, name, "{property} is there more than once."));
         }
         value
     };
@@ -29,7 +29,7 @@ pub(super) fn page_query(query: Option<&str>, sizes: Sizes) -> Result<PageQuery,
     let mut number = |name: &str, value: &Option<String>, default: u64| match value {
         None => default,
         Some(text) => counting(text).unwrap_or_else(|| {
-            let text = format!("`{name}` must be a whole number from 1.");
+            let text = "{property} must be a whole number from 1.";
             problems.push(Problem::new(Code::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
             default
         }),

@@ -97,7 +97,7 @@ impl Api {
         let mut reply = if bare {
             Reply::empty(status_of(code))
         } else {
-            self.problems(target.and_then(kind_of), code.status(), &[Problem::general(code, description)])
+            self.problems(target.and_then(kind_of), code.status(), &[Problem::general(code, description.to_owned())])
         };
         if reply.status == StatusCode::UNAUTHORIZED {
             let challenge = format!("ApiKey header=\"{}\"", self.dialect().key_header_text());

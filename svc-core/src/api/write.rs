@@ -87,7 +87,7 @@ impl Api {
         let links = body.get("_links").and_then(Json::as_object);
         let linked = links.and_then(|links| links.get(&relation).or_else(|| links.get(name)));
         if helper != HelperName::PersonSignup && linked.is_some_and(|link| !link.is_null()) {
-            let properties = ["person", &format!("_links.{relation}")];
+            let properties = ["person", &format!("_links.{name}")];
             let text = "A request has either an inline person or a link to one, not both.";
             problems.push(Problem::between(Code::FieldInvalid, &properties, text));
         }

@@ -1,10 +1,8 @@
 //! Error objects and notices (ERR-18 to ERR-33). They carry no links (Annex C).
 
-use std::borrow::Cow;
-
 use super::{Hal, close, record};
 use crate::{
-    error::Problem,
+    error::{Problem, Property},
     helper::{Entry, EntryStatus, RawOutcome},
     json::write_string,
     model::Kind,
@@ -105,10 +103,11 @@ fn descriptions(
     out.extend_from_slice(format!(",\"{list}\":[").as_bytes());
     for problem in problems {
         out.extend_from_slice(format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes());
-        write_string(&problem.description, out);
+        let spelled = |property: &Property| property.spelled(|link| hal.words.dialect.relation(link));
+        write_string(&problem.described(spelled), out);
         out.extend_from_slice(b",\"properties\":[");
         for property in &problem.properties {
-            write_string(&on_the_wire(hal, property), out);
+            write_string(&spelled(property), out);
             out.push(b',');
         }
         close(out, b']');
@@ -123,14 +122,4 @@ fn descriptions(
         out.extend_from_slice(b"},");
     }
     close(out, b']');
-}
-
-/// A property as the client wrote it: a backend, which knows no prefix, names a link `_links.person`.
-fn on_the_wire<'a>(hal: &Hal<'_>, property: &'a str) -> Cow<'a, str> {
-    match property.rsplit_once("_links.") {
-        Some((part, link)) if !link.contains(':') => {
-            Cow::Owned(format!("{part}_links.{}", hal.words.dialect.relation(link)))
-        }
-        _ => Cow::Borrowed(property),
-    }
 }

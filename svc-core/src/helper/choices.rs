@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ResponseInput;
 use crate::{
     draft::RawDraft,
-    error::{Code, Problem},
+    error::{Code, Problem, Property},
     json::{Json, Object},
     model::Kind,
 };
@@ -44,18 +44,17 @@ impl Choices {
     /// What is wrong with response keys that stand at `property` of a body (HAF-09): one that the question does not have,
     /// or more than one where one is taken.
     #[must_use]
-    pub(crate) fn check(&self, keys: &[String], property: &str) -> Vec<Problem> {
+    pub(crate) fn check(&self, keys: &[String], property: &Property) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (place, key) in keys.iter().enumerate() {
             if !self.keys.contains(key) {
-                let property = format!("{property}[{place}]");
                 let code = Code::ResponseKeyDoesNotExist;
-                problems.push(Problem::new(code, property, code.meaning()));
+                problems.push(Problem::new(code, property.clone().element(place), code.meaning()));
             }
         }
         if self.is_single && keys.len() > 1 {
             let code = Code::TooManyResponses;
-            problems.push(Problem::new(code, property, code.meaning()));
+            problems.push(Problem::new(code, property.clone(), code.meaning()));
         }
         problems
     }

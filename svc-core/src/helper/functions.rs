@@ -2,7 +2,7 @@
 
 use crate::{
     describe::{closed_enum, object},
-    error::Problem,
+    error::{Problem, Property},
     model::Kind,
     schema::Rule,
     value::{ClosedEnum, Id, Identifier},
@@ -57,7 +57,7 @@ pub struct ResponseInput {
     /// Free text.
     pub value: Option<String>,
     /// Where it stands in the body, for problems: `add_questions_responses_uri[0]`.
-    pub path: String,
+    pub path: Property,
 }
 
 /// How a call names a question (HAF-08).

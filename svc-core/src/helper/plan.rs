@@ -83,7 +83,7 @@ impl<H: HelperSpec> Plan<H> {
     ///
     /// [`Code::FieldRequired`], naming `person`.
     pub fn required_person(&self) -> Result<Draft<Person>> {
-        let missing = || Problem::new(Code::FieldRequired, "person", "`person` is required.");
+        let missing = || Problem::new(Code::FieldRequired, "person", "{property} is required.");
         self.person().ok_or_else(|| Error::invalid(missing()))
     }
 

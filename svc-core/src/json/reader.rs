@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::scan::{BrokenString, Flaws, Scan};
 use super::{Json, Limits, Number, Object};
-use crate::error::{Code, Problem};
+use crate::error::{Code, Problem, Property};
 use crate::value::Parts;
 
 /// Reads exactly one JSON value.
@@ -16,7 +16,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> 
         Ok(_) => Err(reader.problems),
         Err(Stop) => {
             if let (Some(mistake), Some(problem)) = (Mistake::of(bytes), reader.problems.last_mut()) {
-                problem.description = format!("{}: {}", mistake.description(), problem.description);
+                *problem = problem.clone().about(mistake.description());
                 problem.hint = Some(HINT.to_owned());
             }
             Err(reader.problems)
@@ -241,7 +241,7 @@ impl Reader<'_, '_> {
         let description = format!("{what} (byte {at})");
         self.problems.push(match path {
             Path::Root => Problem::general(code, description),
-            _ => Problem::new(code, path.to_string(), description),
+            _ => Problem::new(code, path.property(), description),
         });
         if self.problems.len() < Limits::PROBLEMS { Ok(()) } else { Err(Stop) }
     }
@@ -272,35 +272,34 @@ enum Path<'a> {
     Item(&'a Path<'a>, usize),
 }
 
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Path<'_> {
+    fn property(&self) -> Property {
         match self {
-            Self::Root => Ok(()),
-            Self::Item(parent, position) => write!(f, "{parent}[{position}]"),
-            Self::Member(parent, key) => {
-                if !matches!(parent, Self::Root) {
-                    write!(f, "{parent}.")?;
-                }
-                write_key(key, f)
-            }
+            Self::Root => Property::default(),
+            Self::Item(parent, position) => parent.property().element(*position),
+            Self::Member(parent, key) => parent.property().then(shown(key)),
         }
     }
 }
 
 /// A key in a path: cut, control characters escaped, and visible when empty.
-fn write_key(key: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn shown(key: &str) -> String {
     if key.is_empty() {
-        return f.write_str("\"\"");
+        return "\"\"".to_owned();
     }
+    let mut text = String::new();
     let mut characters = key.chars();
     for character in characters.by_ref().take(KEY_LENGTH) {
         if character.is_control() {
-            write!(f, "\\u{:04x}", u32::from(character))?;
+            text.push_str(&format!("\\u{:04x}", u32::from(character)));
         } else {
-            fmt::Write::write_char(f, character)?;
+            text.push(character);
         }
     }
-    if characters.next().is_some() { f.write_str("…") } else { Ok(()) }
+    if characters.next().is_some() {
+        text.push('…');
+    }
+    text
 }
 
 /// What a client sent instead of JSON.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     describe::FieldType,
     draft::{RawDraft, RawPatch},
-    error::{Code, Problem},
+    error::{Code, Problem, Property},
     field_set::FieldBits,
     helper::{
         FunctionFields, FunctionName, Functions, HelperName, Named, QuestionRef, RawPlan, ResponseInput,
@@ -82,7 +82,7 @@ impl Bodies<'_> {
     ) -> (RawDraft, Problems) {
         let (mut draft, mut problems) = self.fields(kind, writable, body, &Path::Root, Wanted::Create);
         if draft.own.take().is_some() {
-            problems.push(own_in_use(&self.own_place(body, "identifiers")));
+            problems.push(own_in_use(self.own_place(body)));
         }
         if let (Some(parent), Some(container)) = (kind.schema().parent, container) {
             draft.links.insert(0, (parent, container.clone()));
@@ -110,8 +110,8 @@ impl Bodies<'_> {
         let mut problems = validator.problems;
         let links = self.links.read(schema, body, path, wanted, &mut problems);
         draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
-        let prefix = path.to_string();
-        problems.extend(draft.complete(self.now).into_iter().map(|problem| problem.within(&prefix)));
+        let part = path.property();
+        problems.extend(draft.complete(self.now).into_iter().map(|problem| problem.within(&part)));
         (draft, problems)
     }
 
@@ -125,7 +125,7 @@ impl Bodies<'_> {
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
         let mut problems = validator.problems;
         if own.is_some_and(|own| own != at.id) {
-            problems.push(own_in_use(&self.own_place(body, "identifiers")));
+            problems.push(own_in_use(self.own_place(body)));
         }
         let links = self.links.read(schema, body, &Path::Root, Wanted::Update, &mut problems);
         (RawPatch { kind: at.kind, fields, identifiers, links }, problems)
@@ -158,7 +158,8 @@ impl Bodies<'_> {
         plan.functions = self.functions(call.functions, body, &mut problems);
         if call.helper == HelperName::RecordCanvass {
             let response = plan.action.as_ref().and_then(|action| action.fields.get("question_response"));
-            let responses = response.map(|value| self.responses(value, "canvass.question_response"));
+            let responses =
+                response.map(|value| self.responses(value, &Property::member("canvass").then("question_response")));
             plan.functions.responses.splice(0..0, responses.unwrap_or_default());
         }
         (plan, problems)
@@ -174,7 +175,7 @@ impl Bodies<'_> {
             }
             None | Some(Json::Null) => {
                 if call.helper == HelperName::PersonSignup {
-                    problems.push(Problem::new(Code::FieldRequired, "person", "`person` is required."));
+                    problems.push(Problem::new(Code::FieldRequired, "person", "{property} is required."));
                 }
                 None
             }
@@ -219,7 +220,7 @@ impl Bodies<'_> {
         for name in FunctionName::all() {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
             if !supported.contains(&name) {
-                let text = format!("`{}` is not supported by this server.", name.as_str());
+                let text = "{property} is not supported by this server.";
                 functions.unsupported.push((name.reports(), Problem::new(Code::NotSupported, name.as_str(), text)));
                 continue;
             }
@@ -232,7 +233,7 @@ impl Bodies<'_> {
                 FunctionName::AddLists => functions.lists.extend(texts().map(|name| Named::Name(name.to_owned()))),
                 FunctionName::AddListsUri => functions.lists.extend(addresses(Kind::List)),
                 FunctionName::AddQuestionsResponsesUri => {
-                    functions.responses.extend(self.responses(value, name.as_str()));
+                    functions.responses.extend(self.responses(value, &Property::member(name.as_str())));
                 }
                 FunctionName::Triggers => functions.triggers = Triggers::read(value),
             }
@@ -241,8 +242,8 @@ impl Bodies<'_> {
     }
 
     /// The answers in an array of objects, or in one object.
-    fn responses(&self, value: &Json, path: &str) -> Vec<ResponseInput> {
-        let one = |object: &Object, path: String| ResponseInput {
+    fn responses(&self, value: &Json, path: &Property) -> Vec<ResponseInput> {
+        let one = |object: &Object, path: Property| ResponseInput {
             question: object.get("question").map_or(QuestionRef::Unknown, |question| self.question(question)),
             responses: Vec::<String>::read(object.get("responses").unwrap_or(&Json::Null)).unwrap_or_default(),
             value: object.get("value").and_then(Json::as_str).map(str::to_owned),
@@ -251,9 +252,9 @@ impl Bodies<'_> {
         match value {
             Json::Array(items) => {
                 let objects = items.iter().enumerate().filter_map(|(place, item)| Some((place, item.as_object()?)));
-                objects.map(|(place, object)| one(object, format!("{path}[{place}]"))).collect()
+                objects.map(|(place, object)| one(object, path.clone().element(place))).collect()
             }
-            Json::Object(object) => vec![one(object, path.to_owned())],
+            Json::Object(object) => vec![one(object, path.clone())],
             _ => Vec::new(),
         }
     }
@@ -285,8 +286,9 @@ impl Bodies<'_> {
         let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, &body, &Path::Root));
         for mut problem in validator.problems {
             // Named as the client named it (SCH-07).
-            problem
-                .rename(0, |name| if name == "scheduled_stop_date" { stop_name.to_owned() } else { name.to_owned() });
+            if problem.properties == [Property::member("scheduled_stop_date")] {
+                problem.properties = vec![Property::member(stop_name)];
+            }
             problems.push(problem);
         }
         let (start, stop) = (valid.scheduled_start_date?, valid.scheduled_stop_date);
@@ -305,6 +307,6 @@ fn without_top_links(body: &Object) -> Object {
 }
 
 fn not_an_object(property: &str, value: &Json) -> Problem {
-    let text = format!("`{property}` must be an object, not {}.", value.kind_name());
+    let text = format!("{{property}} must be an object, not {}.", value.kind_name());
     Problem::new(Code::FieldInvalid, property, text)
 }

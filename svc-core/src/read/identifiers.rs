@@ -1,10 +1,10 @@
 //! The identifiers of a body: the server's own and foreign ones, each named by its place as it was sent (UND-24).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::{Bodies, Json, Object, Validator, path::Path};
 use crate::{
-    error::{Code, Problem},
+    error::{Code, Problem, Property, Segment},
     schema::COMMON,
     value::{Id, Identifier},
 };
@@ -42,7 +42,7 @@ impl Bodies<'_> {
                     places.extend(sent.filter_map(|(place, sent)| Some((self::identifier(sent)?, place))));
                 }
                 let place = places.get(&identifier).copied().unwrap_or_default();
-                validator.problems.push(own_in_use(&format!("{}[{place}]", path.member(IDENTIFIERS))));
+                validator.problems.push(own_in_use(path.property().then(IDENTIFIERS).element(place)));
             }
             own = own.or(named);
         }
@@ -71,28 +71,27 @@ impl Bodies<'_> {
         (identifier.system() == self.namespace).then(|| Id::new(identifier.id())).flatten()
     }
 
-    /// Where the server's own identifier stands, as `identifiers[<n>]`.
-    pub(super) fn own_place(&self, body: &Object, path: &str) -> String {
-        format!("{path}[{}]", self.places(body).own.unwrap_or_default())
+    /// Where the server's own identifier stands.
+    pub(super) fn own_place(&self, body: &Object) -> Property {
+        Property::member(IDENTIFIERS).element(self.places(body).own.unwrap_or_default())
     }
 
     /// The problems of a store, each identifier named by its place in the body, each link as it was sent.
     ///
-    /// A store counts the foreign identifiers of a draft, each once; the server's own it names `identifiers`. A link it
-    /// names `_links.person`, wherever it stands.
+    /// A store counts the foreign identifiers of a draft, each once; the server's own it names `identifiers`. A link is one
+    /// of a draft, wherever it stands.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
-        let mut places = BTreeMap::new();
+        let mut places = HashMap::new();
         for problem in &mut problems {
-            for place in 0..problem.properties.len() {
-                match problem.code {
-                    Code::IdentifierInUse => problem.rename(place, |property| {
-                        self.place_as_sent(body, property, &mut places).unwrap_or_else(|| property.to_owned())
-                    }),
-                    Code::PersonNotFound | Code::LinkNotFound => problem.rename(place, |property| {
-                        self.links.as_sent(body, property).unwrap_or_else(|| property.to_owned())
-                    }),
-                    _ => {}
+            for property in &mut problem.properties {
+                let sent = match problem.code {
+                    Code::IdentifierInUse => self.place_as_sent(body, property, &mut places),
+                    Code::PersonNotFound | Code::LinkNotFound => self.links.as_sent(body, property),
+                    _ => None,
+                };
+                if let Some(sent) = sent {
+                    *property = sent;
                 }
             }
         }
@@ -100,19 +99,25 @@ impl Bodies<'_> {
     }
 
     /// `places` keeps what was found out of each list, however many problems there are.
-    fn place_as_sent(&self, body: &Object, property: &str, places: &mut BTreeMap<String, Places>) -> Option<String> {
-        let (prefix, counted) = property.rsplit_once(IDENTIFIERS)?;
-        if !places.contains_key(prefix) {
-            places.insert(prefix.to_owned(), self.places(part_of(body, prefix)?));
+    fn place_as_sent(
+        &self,
+        body: &Object,
+        property: &Property,
+        places: &mut HashMap<Property, Places>,
+    ) -> Option<Property> {
+        let segments = property.segments();
+        let at = segments.iter().rposition(|segment| *segment == Segment::Member(IDENTIFIERS.into()))?;
+        let (part, counted) = segments.split_at_checked(at)?;
+        let part: Property = part.iter().cloned().collect();
+        if !places.contains_key(&part) {
+            places.insert(part.clone(), self.places(part_of(body, part.segments())?));
         }
-        let places = places.get(prefix)?;
-        let place = if counted.is_empty() {
-            places.own.unwrap_or_default()
-        } else {
-            let counted: usize = counted.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
-            *places.foreign.get(counted)?
+        let places = places.get(&part)?;
+        let place = match counted {
+            [_, Segment::Element(counted)] => *places.foreign.get(*counted)?,
+            _ => places.own.unwrap_or_default(),
         };
-        Some(format!("{prefix}{IDENTIFIERS}[{place}]"))
+        Some(Property::member(IDENTIFIERS).element(place).within(&part))
     }
 
     fn places(&self, part: &Object) -> Places {
@@ -139,14 +144,18 @@ struct Places {
     foreign: Vec<usize>,
 }
 
-/// The part of a body in front of a property, such as `person.` or `tickets[0].person.`.
-fn part_of<'a>(body: &'a Object, prefix: &str) -> Option<&'a Object> {
+/// The object that stands at these segments of a body.
+pub(super) fn part_of<'a>(body: &'a Object, segments: &[Segment]) -> Option<&'a Object> {
     let mut part = body;
-    for member in prefix.split_terminator('.') {
-        part = match member.strip_suffix(']').and_then(|member| member.split_once('[')) {
-            Some((list, place)) => part.get(list)?.as_array()?.get(place.parse::<usize>().ok()?)?.as_object()?,
-            None => part.get(member)?.as_object()?,
-        };
+    let mut segments = segments.iter();
+    while let Some(segment) = segments.next() {
+        let Segment::Member(name) = segment else { return None };
+        let mut value = part.get(name)?;
+        while let Some(Segment::Element(place)) = segments.as_slice().first() {
+            value = value.as_array()?.get(*place)?;
+            segments.next();
+        }
+        part = value.as_object()?;
     }
     Some(part)
 }
@@ -160,7 +169,7 @@ fn identifier(sent: &Json) -> Option<Identifier> {
 }
 
 /// The problem of an identifier in the server's own namespace that names another record.
-pub(super) fn own_in_use(property: &str) -> Problem {
-    let text = format!("`{property}` names another record of this server's own namespace.");
+pub(super) fn own_in_use(property: Property) -> Problem {
+    let text = "{property} names another record of this server's own namespace.";
     Problem::new(Code::IdentifierInUse, property, text).hint("leave the server's own identifiers out")
 }

@@ -1,8 +1,8 @@
 //! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
 
-use super::{Json, Object, path::Path};
+use super::{Json, Object, identifiers::part_of, path::Path};
 use crate::{
-    error::{Code, Problem},
+    error::{Code, Problem, Property, Segment},
     link::{Address, Base, Dialect, Layout, Target},
     model::Kind,
     schema::{KindSchema, LinkTarget, LinkWrite},
@@ -68,19 +68,19 @@ impl Links<'_> {
             // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
             let beside =
                 if wanted == Wanted::Helper && inside.is_none() { named(body, &relation, link.name) } else { None };
-            let property = match &beside {
-                Some((name, _)) => path.member(name),
-                None => Path::Member(path, "_links").member(&relation),
+            let property = || match &beside {
+                Some((name, _)) => path.property().then((*name).to_owned()),
+                None => Property::link(link.name).within(&path.property()),
             };
             match inside.or(beside).map(|(_, value)| value) {
                 None if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
                     let text =
-                        format!("`{property}` must be an object with the `href` of an existing {}.", kind.singular());
-                    problems.push(Problem::new(Code::not_found(kind), property, text));
+                        format!("{{property}} must be an object with the `href` of an existing {}.", kind.singular());
+                    problems.push(Problem::new(Code::not_found(kind), property(), text));
                 }
                 Some(Json::Null) if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
-                    let text = format!("`{property}` is required.");
-                    problems.push(Problem::new(Code::not_found(kind), property, text));
+                    let text = "{property} is required.";
+                    problems.push(Problem::new(Code::not_found(kind), property(), text));
                 }
                 None => {}
                 Some(Json::Null) => found.push((link.name, None)),
@@ -88,8 +88,8 @@ impl Links<'_> {
                     if let Some(address) = href(value).and_then(|href| self.address_of(kind, href)) {
                         found.push((link.name, Some(address)));
                     } else {
-                        let text = format!("`{property}` leads to no {} of this server.", kind.singular());
-                        problems.push(Problem::new(Code::not_found(kind), property, text));
+                        let text = format!("{{property}} leads to no {} of this server.", kind.singular());
+                        problems.push(Problem::new(Code::not_found(kind), property(), text));
                     }
                 }
             }
@@ -97,22 +97,22 @@ impl Links<'_> {
         found
     }
 
-    /// Where the link that a store names `<prefix>_links.<name>` stands in a body: in `_links` or beside the fields of
-    /// its part, else in `_links` of the whole body (RES-donation-22, RES-canvass-07).
-    pub(crate) fn as_sent(&self, body: &Object, property: &str) -> Option<String> {
-        let (prefix, name) = property.rsplit_once("_links.")?;
+    /// Where a link that a store names stands in a body: in `_links` or beside the fields of its part, else in `_links` of
+    /// the whole body (RES-donation-22, RES-canvass-07).
+    pub(crate) fn as_sent(&self, body: &Object, property: &Property) -> Option<Property> {
+        let (Segment::Link(name), path) = property.segments().split_last()? else { return None };
         let relation = self.dialect.relation(name);
-        let mut part = Some(body);
-        for member in prefix.split_terminator('.') {
-            part = part.and_then(|part| part.get(member)?.as_object());
-        }
-        let inside = |part: &Object, prefix: &str| {
-            named(part.get("_links")?.as_object()?, &relation, name)?;
-            Some(format!("{prefix}_links.{relation}"))
+        let is_inside = |part: &Object| {
+            part.get("_links").and_then(Json::as_object).is_some_and(|links| named(links, &relation, name).is_some())
         };
-        let beside = |part: &Object| Some(format!("{prefix}{}", named(part, &relation, name)?.0));
-        let here = part.and_then(|part| inside(part, prefix).or_else(|| beside(part)));
-        here.or_else(|| inside(body, ""))
+        let part = part_of(body, path)?;
+        if is_inside(part) {
+            return None;
+        }
+        if let Some((sent, _)) = named(part, &relation, name) {
+            return Some(Property::member(sent.to_owned()).within(&path.iter().cloned().collect()));
+        }
+        is_inside(body).then(|| Property::link(name.clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a value stands in a body: `person.email_addresses[0].address` (ERR-26).
 
-use std::fmt;
+use crate::error::{Property, Segment};
 
 /// A path, as a chain that lives as long as the walk that builds it.
 #[derive(Debug, Clone, Copy)]
@@ -14,19 +14,23 @@ pub(crate) enum Path<'a> {
 }
 
 impl Path<'_> {
-    /// The path of a member as text.
-    pub(crate) fn member(&self, name: &str) -> String {
-        Path::Member(self, name).to_string()
-    }
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => Ok(()),
-            Self::Member(Path::Root, name) => f.write_str(name),
-            Self::Member(parent, name) => write!(f, "{parent}.{name}"),
-            Self::Element(parent, place) => write!(f, "{parent}[{place}]"),
+    /// The property that stands here.
+    pub(crate) fn property(&self) -> Property {
+        fn push(path: &Path<'_>, segments: &mut Vec<Segment>) {
+            match path {
+                Path::Root => {}
+                Path::Member(parent, name) => {
+                    push(parent, segments);
+                    segments.push(Segment::Member((*name).to_owned().into()));
+                }
+                Path::Element(parent, place) => {
+                    push(parent, segments);
+                    segments.push(Segment::Element(*place));
+                }
+            }
         }
+        let mut segments = Vec::new();
+        push(self, &mut segments);
+        segments.into_iter().collect()
     }
 }

@@ -59,15 +59,15 @@ impl<'a> Validator<'a> {
             let at = Path::Member(path, wire);
             match raw.get(wire) {
                 None | Some(Json::Null) if self.purpose == Purpose::Create && field.mode == Mode::Required => {
-                    let text = format!("`{at}` is required.");
-                    self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
+                    let text = "{property} is required.";
+                    self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
                 }
                 None => {}
                 // `null` on create means absent (CRU-16).
                 Some(Json::Null) if self.purpose == Purpose::Create => {}
                 Some(Json::Null) if field.mode == Mode::Required => {
-                    let text = format!("`{at}` is required and cannot be emptied.");
-                    self.problems.push(Problem::new(Code::FieldRequired, at.to_string(), text));
+                    let text = "{property} is required and cannot be emptied.";
+                    self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
                 }
                 Some(Json::Null) => {
                     valid.insert(field.name, Json::Null);
@@ -131,8 +131,8 @@ impl<'a> Validator<'a> {
                 Json::Null => {}
                 other => {
                     let at = Path::Member(at, key);
-                    let text = format!("`{at}` must be a string, not {}.", other.kind_name());
-                    self.problems.push(Problem::new(Code::FieldInvalid, at.to_string(), text));
+                    let text = format!("{{property}} must be a string, not {}.", other.kind_name());
+                    self.problems.push(Problem::new(Code::FieldInvalid, at.property(), text));
                 }
             }
         }

@@ -23,7 +23,7 @@ impl Wrong {
     }
 
     pub(crate) fn at(self, path: &Path<'_>) -> Problem {
-        let mut problem = Problem::new(Code::FieldInvalid, path.to_string(), format!("`{path}` {}.", self.text));
+        let mut problem = Problem::new(Code::FieldInvalid, path.property(), format!("{{property}} {}.", self.text));
         problem.hint = self.hint;
         problem
     }
@@ -98,8 +98,9 @@ fn hint(text: &str, hint: &str) -> Wrong {
 
 /// Checks a value of the right type against a rule, and brings it into the form the rule asks for.
 pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
-    let invalid =
-        |text: &str, hint: &str| Problem::new(Code::FieldInvalid, at.to_string(), format!("`{at}` {text}.")).hint(hint);
+    let invalid = |text: &str, hint: &str| {
+        Problem::new(Code::FieldInvalid, at.property(), format!("{{property}} {text}.")).hint(hint)
+    };
     match rule {
         Rule::Between(low, high) => {
             let number = value.as_number().and_then(Number::as_f64);
@@ -141,15 +142,15 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
         Rule::ResponseKey => {
             let is_key = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
             if !value.as_str().is_some_and(is_key) {
-                let text = format!("`{at}` must be letters and digits.");
-                problems.push(Problem::new(Code::ResponseKeyInvalid, at.to_string(), text).hint("^[A-Za-z0-9]+$"));
+                let text = "{property} must be letters and digits.";
+                problems.push(Problem::new(Code::ResponseKeyInvalid, at.property(), text).hint("^[A-Za-z0-9]+$"));
             }
         }
         Rule::ResponseName => {
             let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
             if !value.as_str().is_some_and(is_name) {
-                let text = format!("`{at}` must be letters, digits and underscores.");
-                problems.push(Problem::new(Code::ResponseNameInvalid, at.to_string(), text).hint("^[A-Za-z0-9_]+$"));
+                let text = "{property} must be letters, digits and underscores.";
+                problems.push(Problem::new(Code::ResponseNameInvalid, at.property(), text).hint("^[A-Za-z0-9_]+$"));
             }
         }
         // Only a store knows the other records.
@@ -169,16 +170,16 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
             items.retain(|item| item.as_str().is_none_or(|text| seen.insert(text.to_owned())));
         }
         Rule::OnePrimary if items.iter().filter_map(Json::as_object).filter(|entry| is_primary(entry)).count() > 1 => {
-            let text = format!("At most one of `{at}` can be primary.");
-            problems.push(Problem::new(Code::MultiplePrimary, at.to_string(), text));
+            let text = "At most one of {property} can be primary.";
+            problems.push(Problem::new(Code::MultiplePrimary, at.property(), text));
         }
         Rule::UniqueKeys => {
             let mut seen = std::collections::BTreeSet::new();
             for (place, item) in items.iter().enumerate() {
                 let key = item.as_object().and_then(|object| object.get("key")).and_then(Json::as_str);
                 if key.is_some_and(|key| !seen.insert(key)) {
-                    let property = Path::Element(at, place).member("key");
-                    let text = format!("`{property}` repeats the key of an earlier response.");
+                    let property = at.property().element(place).then("key");
+                    let text = "{property} repeats the key of an earlier response.";
                     problems.push(Problem::new(Code::ResponseKeyNotUnique, property, text));
                 }
             }
@@ -187,8 +188,8 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
             for (place, item) in items.iter().enumerate() {
                 if item.as_str().is_some_and(|text| Identifier::parse(text).is_none()) {
                     let at = Path::Element(at, place);
-                    let text = format!("`{at}` must have the form `<system_name>:<id>`.");
-                    problems.push(Problem::new(Code::FieldInvalid, at.to_string(), text).hint("^[A-Za-z0-9_.-]+:.+$"));
+                    let text = "{property} must have the form `<system_name>:<id>`.";
+                    problems.push(Problem::new(Code::FieldInvalid, at.property(), text).hint("^[A-Za-z0-9_.-]+:.+$"));
                 }
             }
         }

@@ -96,18 +96,18 @@ impl<T> Met<T> {
     /// What the action's own identifier leads to: it has to lead to something.
     fn own(&mut self, found: Option<T>, raw: fn(&T) -> &RawRecord) {
         match found {
-            None => self.problems.push(Problem::identifier_in_use("identifiers")),
-            found => self.meet(found, "identifiers", raw),
+            None => self.problems.push(Problem::own_identifier_in_use()),
+            found => self.meet(found, None, raw),
         }
     }
 
     /// What the foreign identifier at this place leads to.
     fn identifier(&mut self, place: usize, found: Option<T>, raw: fn(&T) -> &RawRecord) {
-        self.meet(found, &format!("identifiers[{place}]"), raw);
+        self.meet(found, Some(place), raw);
     }
 
     /// An action of another container, or a second one under this, is somebody else's.
-    fn meet(&mut self, found: Option<T>, property: &str, raw: fn(&T) -> &RawRecord) {
+    fn meet(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> &RawRecord) {
         let Some(found) = found else { return };
         let record = raw(&found);
         match &self.recorded {
@@ -116,7 +116,7 @@ impl<T> Met<T> {
                 let id = record.meta().id.clone();
                 self.recorded = Some((found, id));
             }
-            _ => self.problems.push(Problem::identifier_in_use(property)),
+            _ => self.problems.push(place.map_or_else(Problem::own_identifier_in_use, Problem::identifier_in_use)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Asked, Case, update::list};
 use crate::{
-    error::Problem,
+    error::{Problem, Property},
     helper::Choices,
     json::{Json, Object},
     model::Kind,
@@ -30,7 +30,7 @@ impl Case<'_> {
         // A question that is not there is told by the link.
         let question = self.ledger.record(&Key::Id(Kind::Question, question.clone()))?;
         let Some(question) = question else { return Ok(Vec::new()) };
-        Ok(Choices::of(&self.fields(&question.record)?).check(&keys, RESPONSES))
+        Ok(Choices::of(&self.fields(&question.record)?).check(&keys, &Property::member(RESPONSES)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Asked, Case, Holders, check, person, update::list};
 use crate::{
     draft::RawDraft,
-    error::{Code, Error, Problem},
+    error::{Code, Error, Problem, Property},
     helper::Merge,
     json::{Json, Object},
     model::Kind,
@@ -193,14 +193,10 @@ impl Case<'_> {
             let Some(mut posted) = posted_holder(ticket, own) else { continue };
             let person = match holders {
                 Holders::Recognise(merge) => {
-                    let part = format!("tickets[{place}].person");
+                    let part = Property::member("tickets").element(place).then("person");
                     let wrong = posted.complete(self.call.received);
-                    let within = |pause| match pause {
-                        super::Pause::Failed(error) => super::Pause::Failed(error.within(&part)),
-                        other => other,
-                    };
-                    check(wrong).map_err(super::Pause::from).map_err(within)?;
-                    Some(person::recognise(self, posted, merge).map_err(within)?.0)
+                    check(wrong).map_err(|error| error.within(part.clone()))?;
+                    Some(person::recognise(self, posted, merge).map_err(|pause| pause.within(&part))?.0)
                 }
                 Holders::Note => person::known(self, &posted, Merge::Fill)?,
             };
@@ -260,8 +256,8 @@ fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, proble
     for (place, ticket) in list.iter_mut().enumerate() {
         let Some(ticket) = ticket.as_object_mut() else { continue };
         let Some(level) = by_title.get(title(ticket)).copied() else {
-            let property = format!("tickets[{place}].title");
-            let text = format!("The event has no ticket level of the title in `{property}`.");
+            let property = Property::member("tickets").element(place).then("title");
+            let text = "The event has no ticket level of the title in {property}.";
             problems.push(Problem::new(Code::TicketLevelDoesNotExist, property, text));
             continue;
         };
@@ -269,8 +265,8 @@ fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, proble
         if let (Some(asked), Some(known)) = (currency(ticket), currency(level))
             && asked != known
         {
-            let property = format!("tickets[{place}].currency");
-            let text = format!("`{property}` is not the currency of the ticket level.");
+            let property = Property::member("tickets").element(place).then("currency");
+            let text = "{property} is not the currency of the ticket level.";
             problems.push(Problem::new(Code::FieldInvalid, property, text).hint(known));
         }
         for name in ["amount", "currency"] {

@@ -119,7 +119,7 @@ impl Case<'_> {
             match self.find_at(address)? {
                 Some(found) => record.set_link(name, Some(found.address().into())),
                 None if Some(*name) == draft.kind.schema().parent => return Err(Error::NotFound.into()),
-                None => problems.push(Problem::leads_nowhere(address.kind, &format!("_links.{name}"))),
+                None => problems.push(Problem::leads_nowhere(address.kind, name)),
             }
         }
         Ok(problems)
@@ -136,7 +136,7 @@ impl Case<'_> {
         for (place, identifier) in identifiers.iter().enumerate() {
             let owner = self.ledger.find(&Key::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
-                problems.push(Problem::identifier_in_use(&format!("identifiers[{place}]")));
+                problems.push(Problem::identifier_in_use(place));
             }
         }
         Ok(problems)

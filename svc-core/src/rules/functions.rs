@@ -6,7 +6,7 @@ use super::{Asked, Ground, New};
 use crate::{
     describe::{FieldType, MemberWriter},
     draft::RawDraft,
-    error::{Code, Error, Problem},
+    error::{Code, Error, Problem, Property},
     helper::{
         Choices, EntryStatus, Functions, HelperName, Named, QuestionRef, RawOutcome, ResponseInput, Triggers,
         answer_draft,
@@ -83,7 +83,7 @@ fn respond<G: Ground>(
     done: &Done<'_>,
     known: &mut Known,
 ) -> Asked<EntryStatus> {
-    let Some(person) = &done.person else { return Ok(needs_person(&response.path)) };
+    let Some(person) = &done.person else { return Ok(needs_person(response.path.clone())) };
     let Some(key) = question_key(&response.question) else {
         return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
     };
@@ -99,7 +99,7 @@ fn respond<G: Ground>(
     let Some((question, choices)) = question else {
         return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
     };
-    let mut problems = choices.check(&response.responses, &format!("{}.responses", response.path));
+    let mut problems = choices.check(&response.responses, &response.path.clone().then("responses"));
     let mut draft = answer_draft(response);
     if problems.is_empty() && done.is_repeat && !known.answered.insert(answer_to(&question.id, &draft.fields)) {
         return Ok(EntryStatus::Existing);
@@ -212,12 +212,12 @@ impl Memberships {
 }
 
 /// The status of an action function that needs a person where there is none (UND-29).
-fn needs_person(property: &str) -> EntryStatus {
+fn needs_person(property: impl Into<Property>) -> EntryStatus {
     EntryStatus::Failed(vec![Problem::new(Code::PersonRequired, property, Code::PersonRequired.meaning())])
 }
 
 /// The problem of a question that does not exist (HAF-08).
 fn unknown_question(response: &ResponseInput) -> Problem {
     let code = Code::QuestionDoesNotExist;
-    Problem::new(code, format!("{}.question", response.path), code.meaning())
+    Problem::new(code, response.path.clone().then("question"), code.meaning())
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     draft::{RawDraft, RawPatch},
-    error::Error,
+    error::{Error, Property},
     helper::{EntryStatus, HelperName, PersonMatching, RawOutcome, RawPlan, Scheduling},
     json::Object,
     link::{Address, ShareNames},
@@ -34,8 +34,8 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     }
     let mut person = None;
     if let Some(posted) = &plan.person {
-        let (known, is_new) =
-            person::recognise(ground, posted.clone(), plan.merge()).map_err(|pause| pause.within("person"))?;
+        let (known, is_new) = person::recognise(ground, posted.clone(), plan.merge())
+            .map_err(|pause| pause.within(&Property::member("person")))?;
         outcome.entry(Kind::Person, EntryStatus::stored(is_new));
         person = Some(known);
     }
@@ -46,8 +46,9 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
             draft.links.retain(|(name, _)| *name != "person");
             draft.links.push(("person", person.record.address()));
         }
-        let part = if plan.helper == HelperName::RecordCanvass { "canvass" } else { "" };
-        match action::record(ground, draft, plan.anonymous).map_err(|pause| pause.within(part)) {
+        let is_canvass = plan.helper == HelperName::RecordCanvass;
+        let part = if is_canvass { Property::member("canvass") } else { Property::default() };
+        match action::record(ground, draft, plan.anonymous).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
                 outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
                 is_repeat = !is_new;
@@ -80,9 +81,9 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
 
 impl Pause {
     /// The same about a part of a body (ERR-26).
-    pub(crate) fn within(self, part: &str) -> Self {
+    pub(crate) fn within(self, part: &Property) -> Self {
         match self {
-            Self::Failed(error) if !part.is_empty() => Self::Failed(error.within(part)),
+            Self::Failed(error) => Self::Failed(error.within(part.clone())),
             other => other,
         }
     }

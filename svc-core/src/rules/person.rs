@@ -65,7 +65,7 @@ fn decided_by<T, E>(
 }
 
 fn unknown_own() -> Error {
-    Error::invalid(Problem::identifier_in_use("identifiers"))
+    Error::invalid(Problem::own_identifier_in_use())
 }
 
 fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merge) -> Asked<Stored> {
@@ -115,7 +115,7 @@ fn joined<E>(
         match (is_taken(identifier)?, merge) {
             (false, _) => all.push(identifier.clone()),
             (true, Merge::Fill) => {}
-            (true, Merge::Replace) => problems.push(Problem::identifier_in_use(&format!("identifiers[{place}]"))),
+            (true, Merge::Replace) => problems.push(Problem::identifier_in_use(place)),
         }
     }
     Ok(((all.len() > known.len()).then_some(all), problems))

@@ -75,7 +75,7 @@ impl Case<'_> {
                 None => None,
             };
             if let (Some(address), None) = (to, &found) {
-                problems.push(Problem::leads_nowhere(address.kind, &format!("_links.{name}")));
+                problems.push(Problem::leads_nowhere(address.kind, name));
             }
             links.push((*name, found));
         }

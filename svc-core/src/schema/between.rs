@@ -68,6 +68,6 @@ impl<'a> Rules<'a> {
 
     /// Reports a problem between fields.
     pub fn problem(&mut self, code: Code, properties: &[&str], description: &str) {
-        self.problems.push(Problem::between(code, properties, description));
+        self.problems.push(Problem::between(code, properties, description.to_owned()));
     }
 }

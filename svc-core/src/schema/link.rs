@@ -2,7 +2,7 @@
 
 use super::{KindSchema, Peculiarity};
 use crate::{
-    error::{Code, Problem},
+    error::{Code, Problem, Property},
     names::{HelperName, Kind},
 };
 
@@ -114,11 +114,12 @@ impl Reference {
 }
 
 impl Problem {
-    /// The problem of a link that leads to no record of this tenant (CRU-02); `property` is `_links.<name>`.
+    /// The problem of a link that leads to no record of this tenant (CRU-02); `link` is its name.
     #[must_use]
-    pub fn leads_nowhere(kind: Kind, property: &str) -> Self {
+    pub fn leads_nowhere(kind: Kind, link: &'static str) -> Self {
         let code = Code::not_found(kind);
-        Self::new(code, property, format!("`{property}` leads to no {} of this server.", kind.singular()))
+        let text = format!("{{property}} leads to no {} of this server.", kind.singular());
+        Self::new(code, Property::link(link), text)
     }
 }
 

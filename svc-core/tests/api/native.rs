@@ -43,7 +43,7 @@ impl Helper<RecordSignature> for Native {
     async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
         let action = plan.action().ok_or_else(|| Error::unexpected("an action"))?.fields();
         self.note(format!("atomic {} anonymous {} {:?}", plan.atomic, plan.anonymous, action.comments));
-        let problem = Problem::new(Code::IdentifierInUse, "identifiers[1]", "`identifiers[1]` is taken.");
+        let problem = Problem::new(Code::IdentifierInUse, "identifiers[1]", "{property} is taken.");
         let status = if self.fails { EntryStatus::Failed(vec![problem]) } else { EntryStatus::Created };
         Ok(Outcome::without_person().action(Record::<Signature>::new(meta(cx), action), status))
     }

@@ -114,9 +114,7 @@ impl Memory {
                 other && row.identifiers.contains(identifier)
             };
             if lock(&self.rows).iter().any(taken) {
-                let property = format!("identifiers[{place}]");
-                let text = format!("`{property}` is the identifier of another record.");
-                problems.push(Problem::new(Code::IdentifierInUse, property, text));
+                problems.push(Problem::identifier_in_use(place));
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
