@@ -8,6 +8,7 @@ use svc_core::{
     auth::Caller,
     context::Context,
     error::{Error, Problem, Result},
+    helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
     page::RawPage,
@@ -45,6 +46,10 @@ impl store::Store for Store {
         let (store, tenant) = (self.clone(), self.tenant_in(cx)?);
         self.writer().run(cx.deadline, move |job| store.have_turn(job, tenant, std::slice::from_ref(&call))).await
     }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(self.matching_method())
+    }
 }
 
 impl Store {
@@ -61,7 +66,7 @@ impl Store {
         let mut apply = Apply::new(job, tenant);
         let mut last = None;
         for call in calls {
-            let turn = Turn { time, ids: &ids, share_names: self.share_names(), matching: self.matching() };
+            let turn = Turn { time, ids: &ids, share_names: self.share_names(), matching: &**self.matching_method() };
             let decision =
                 decide(call, &turn, &mut Direct { file: job, tenant }, &before).map_err(|pause| match pause {
                     Pause::Failed(error) => at_fault(call, error),

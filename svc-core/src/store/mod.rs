@@ -22,7 +22,7 @@ mod ledger;
 mod memory;
 mod question;
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -39,6 +39,7 @@ pub use crate::rules::{Decision, decide, first_questions};
 use crate::{
     context::Context,
     error::Result,
+    helper::{PersonMatching, StockMatching},
     link::{Address, Scope},
     model::Kind,
     page::{PageRequest, RawPage},
@@ -84,6 +85,12 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// What the rulebook refuses; nothing is changed then (ERR-04).
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome>;
+
+    /// How the store's turns decide whether a posted person is known already ([`Turn::matching`], HLP-04): what
+    /// [`ApiBuilder::store`](crate::ApiBuilder::store) publishes (HLP-05).
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::new(StockMatching)
+    }
 }
 
 /// A record with its place in the store's order of creation.
