@@ -14,7 +14,9 @@ use std::{
 use async_trait::async_trait;
 
 use self::tables::Tables;
-use super::{Answer, Call, Change, Decision, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn, decide};
+use super::{
+    Answer, Answers, Call, Change, Decision, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn, decide,
+};
 use crate::{
     api::ApiBuilder,
     auth::AnonymousTenant,
