@@ -29,6 +29,9 @@ impl Case<'_> {
     /// Takes a record over as it was made elsewhere.
     pub(super) fn load(&mut self, load: &Load) -> Asked<Stored> {
         let mut draft = load.draft.clone();
+        if self.ledger.find(&Key::Id(draft.kind, load.id.clone()))?.is_some() {
+            return Err(Error::unexpected("a record that is loaded has the id of another one").into());
+        }
         let mut dates = [None; 2];
         if draft.kind == Kind::Message {
             for (date, field) in dates.iter_mut().zip(["scheduled_start_date", "scheduled_stop_date"]) {

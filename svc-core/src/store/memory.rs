@@ -149,6 +149,13 @@ impl MemoryStore {
         self.tenants().get(tenant).map(|tables| tables.outbox.clone()).unwrap_or_default()
     }
 
+    /// Another store with the same records.
+    #[cfg(feature = "store-tests")]
+    pub(super) fn fork(&self) -> Self {
+        let tenants = Mutex::new(self.tenants().clone());
+        Self { shared: Arc::new(Shared { tenants, ..Shared::default() }), ..self.clone() }
+    }
+
     fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, Tables>> {
         // Nothing panics while it holds the lock.
         self.shared.tenants.lock().unwrap_or_else(PoisonError::into_inner)

@@ -17,6 +17,8 @@
 mod call;
 mod change;
 mod fetched;
+#[cfg(feature = "store-tests")]
+pub mod laws;
 mod ledger;
 #[cfg(feature = "memory")]
 mod memory;

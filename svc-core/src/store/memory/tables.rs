@@ -16,7 +16,7 @@ use crate::{
 type Collection = (Kind, Option<(&'static str, Id)>);
 
 /// Everything of one tenant. A row is a record's place in the order of creation, over all kinds.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Tables {
     /// The moment of the last turn.
     pub(super) clock: Option<crate::value::Timestamp>,
