@@ -193,6 +193,19 @@ impl Side {
     }
 }
 
+/// The first line in which two texts differ.
+fn difference(told: &str, meant: &str) -> Option<String> {
+    let end = |lines: Option<&str>| lines.unwrap_or("nothing more").to_owned();
+    let (mut told, mut meant) = (told.lines(), meant.lines());
+    loop {
+        match (told.next(), meant.next()) {
+            (None, None) => return None,
+            (told, meant) if told == meant => {}
+            (told, meant) => return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant))),
+        }
+    }
+}
+
 /// What a call came to, and what it was.
 struct Told {
     text: String,
@@ -211,10 +224,10 @@ impl<S: Store> History<S> {
     }
 
     fn agree(&self, law: &'static str, told: &str, meant: &str, what: &str) -> Result<(), Broken> {
-        if told == meant {
-            return Ok(());
+        match difference(told, meant) {
+            Some(difference) => Err(self.broken(law, format!("{what}{difference}"))),
+            None => Ok(()),
         }
-        Err(self.broken(law, format!("{what}\n   told: {told}\n  meant: {meant}")))
     }
 
     fn cx(&self) -> Context {

@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
-use super::{Broken, History};
+use super::{Broken, History, difference};
 use crate::{
     error::Result,
     store::{Call, MemoryStore, Outcome, Store},
@@ -20,7 +20,8 @@ pub(super) async fn step<S: Store>(tested: &mut History<S>, model: &mut History<
     let outcomes = at_once(calls.iter().map(|call| tested.store.write(&cx, call.clone())).collect()).await;
     let mut told: Vec<String> = outcomes.iter().map(|outcome| tested.told(outcome)).collect();
     told.push(tested.everything().await);
-    let mut meant = Vec::new();
+    let told = told.join("\n");
+    let mut first = None;
     for order in ORDERS {
         let mut other = History { store: model.store.fork(), ..model.clone() };
         let mut outcomes: [Option<Result<Outcome>>; 3] = [None, None, None];
@@ -31,16 +32,14 @@ pub(super) async fn step<S: Store>(tested: &mut History<S>, model: &mut History<
         }
         let mut this: Vec<String> = outcomes.iter().flatten().map(|outcome| other.told(outcome)).collect();
         this.push(other.everything().await);
-        if told == this {
+        let Some(difference) = difference(&told, &this.join("\n")) else {
             *model = other;
             return Ok(());
-        }
-        if meant.is_empty() {
-            meant = this;
-        }
+        };
+        first.get_or_insert(difference);
     }
     let works: Vec<_> = calls.iter().map(|call| &call.work).collect();
-    let text = format!("\n   told: {told:?}\n  meant: {meant:?}, or another order\n  calls: {works:?}");
+    let text = format!("{works:?}{}, or another order", first.unwrap_or_default());
     Err(tested.broken("together", text))
 }
 
