@@ -13,6 +13,9 @@
 //!
 //! A store that has its data at hand implements [`Answers`] by reading, and is never run twice; one that has to fetch
 //! keeps what it fetched in [`Fetched`], beginning with [`first_questions`].
+//!
+//! `MemoryStore` (feature `memory`) is the specification of a store; `laws` (feature `store-tests`) says whether another one
+//! behaves alike.
 
 mod call;
 mod change;
@@ -61,6 +64,15 @@ use crate::{
 ///   before it answers. Writes of one tenant have their turns one after the other; each sees what those before it changed.
 /// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
+///
+/// # Testing a store
+///
+/// With the feature `store-tests` a test checks the laws of a store over random histories, by one line; see the module
+/// `store::laws`:
+///
+/// ```text
+/// svc_core::store::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep records of every kind, so `.store()` cannot register it",
