@@ -111,7 +111,7 @@ impl Ground for Case<'_> {
     }
 
     fn update(&mut self, stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored> {
-        Case::update(self, stored, before, patch)
+        Case::update(self, stored, &before, patch)
     }
 
     fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored> {

@@ -30,7 +30,10 @@ mod shown;
 mod together;
 mod undo;
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::HashMap,
+    fmt::{self, Write as _},
+};
 
 use self::{
     history::{Caller, Dice, Known},
@@ -346,10 +349,10 @@ impl<S: Store> History<S> {
                 Ok(page) => page,
                 Err(error) => return format!("{text}\n{}", refusal(&error)),
             };
-            text.push_str(&format!("\n{} of {}:", request.number, page.total));
+            _ = write!(text, "\n{} of {}:", request.number, page.total);
             for record in &page.records {
                 self.here.learn(record);
-                text.push_str(&format!("\n- {}", self.here.names.record(record)));
+                _ = write!(text, "\n- {}", self.here.names.record(record));
             }
             request.number = request.number.saturating_add(1);
             request.after = match page.next {
@@ -371,7 +374,7 @@ impl<S: Store> History<S> {
             let mut place = 0;
             // Members are met on the way, and read in their turn.
             while let Some(at) = self.here.known.records.get(place).cloned() {
-                text.push_str(&format!("\n{}", self.read(&at).await));
+                _ = write!(text, "\n{}", self.read(&at).await);
                 let is_there = !text.ends_with("nothing");
                 for kind in Kind::ALL.iter().filter(|kind| is_there && kind.schema().scopes().any(|of| of == at.kind)) {
                     text.push_str(&self.pages(*kind, &Scope::Under(at.clone()), 100).await);

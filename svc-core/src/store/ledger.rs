@@ -130,6 +130,9 @@ impl Overlay {
     }
 }
 
+/// An attendance, and the places of the tickets that name a person.
+type Holding = (Stored, Vec<Option<i64>>);
+
 /// The answers of one call, and what it has changed.
 pub(crate) struct Ledger<'a> {
     answers: &'a mut dyn Answers,
@@ -176,12 +179,14 @@ impl<'a> Ledger<'a> {
     }
 
     /// The record with this id as it is now, where this transaction has changed it: `Some(None)` when it is gone.
+    #[expect(clippy::option_option, reason = "not changed, and gone, are two things")]
     fn changed(&self, kind: Kind, id: &Id) -> Option<Option<&Stored>> {
         let key = (kind, id.clone());
         self.layers().into_iter().find_map(|layer| layer.records.get(&key)).map(Option::as_ref)
     }
 
     /// What a key leads to, where this transaction has changed that: a key with an id, or nothing.
+    #[expect(clippy::option_option, reason = "not changed, and leading to nothing, are two things")]
     fn resolved(&self, key: &Key) -> Option<Option<Key>> {
         match key {
             Key::Id(..) => None,
@@ -241,10 +246,7 @@ impl<'a> Ledger<'a> {
         {
             return Ok(changed.cloned());
         }
-        let stored = match self.ask(&Question::Record(current))? {
-            Answer::Record(stored) => stored,
-            _ => return Err(unfitting()),
-        };
+        let Answer::Record(stored) = self.ask(&Question::Record(current))? else { return Err(unfitting()) };
         let stored = match stored {
             Some(stored) => match self.changed(stored.record.kind(), &stored.record.meta().id) {
                 Some(changed) => changed.cloned(),
@@ -299,10 +301,7 @@ impl<'a> Ledger<'a> {
     /// How many records of a kind are under a record.
     pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, Pause> {
         let question = Question::Count { kind, of: Key::Id(of, id.clone()) };
-        let stored = match self.ask(&question)? {
-            Answer::Number(number) => number,
-            _ => return Err(unfitting()),
-        };
+        let Answer::Number(stored) = self.ask(&question)? else { return Err(unfitting()) };
         Ok(stored.saturating_add_signed(self.won(kind, of, id)))
     }
 
@@ -355,7 +354,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// The attendances in whose tickets a person was recognised.
-    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>, Pause> {
+    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<Holding>, Pause> {
         match self.ask(&Question::Holdings(person.clone()))? {
             Answer::Holdings(holdings) => Ok(holdings),
             _ => Err(unfitting()),

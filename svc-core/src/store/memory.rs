@@ -116,37 +116,35 @@ impl MemoryStore {
     /// The answers to these questions, all of one moment: for tests of whatever asks them.
     #[must_use]
     pub fn fetch(&self, tenant: &Tenant, questions: &[Question]) -> Vec<(Question, Answer)> {
-        let tenants = self.tenants();
-        let none = Tables::default();
-        let tables = tenants.get(tenant).unwrap_or(&none);
-        questions.iter().map(|question| (question.clone(), tables.answer(question))).collect()
+        let all = questions.iter();
+        self.read(tenant, |tables| all.map(|question| (question.clone(), tables.answer(question))).collect())
     }
 
     /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes first.
     #[must_use]
     pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
-        let last = self.tenants().get(tenant).and_then(|tables| tables.clock);
-        after((self.now)(), last)
+        after((self.now)(), self.read(tenant, |tables| tables.clock))
     }
 
     /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or none.
     ///
     /// # Errors
     ///
-    /// When a new record has the id of another one of its kind, and when the tenant's last turn was not earlier.
+    /// When the tenant's last turn was not earlier.
     pub fn commit(&self, tenant: &Tenant, time: Timestamp, changes: &[Change]) -> Result<()> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(tenant.clone()).or_default();
         if tables.clock.is_some_and(|last| last >= time) {
             return Err(Error::unexpected("a turn before the tenant's last one"));
         }
-        self.apply(tables, time, changes)
+        self.apply(tables, time, changes);
+        Ok(())
     }
 
     /// The server responses that helper calls have asked for (HAF-11), in the order of the calls.
     #[must_use]
     pub fn outbox(&self, tenant: &Tenant) -> Vec<Outbox> {
-        self.tenants().get(tenant).map(|tables| tables.outbox.clone()).unwrap_or_default()
+        self.read(tenant, |tables| tables.outbox.clone())
     }
 
     /// Another store with the same records.
@@ -161,24 +159,18 @@ impl MemoryStore {
         self.shared.tenants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(&self, cx: &Context, read: impl FnOnce(&Tables) -> T) -> T {
+    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&Tables) -> T) -> T {
         let tenants = self.tenants();
-        read(tenants.get(&cx.tenant).unwrap_or(&Tables::default()))
+        read(tenants.get(tenant).unwrap_or(&Tables::default()))
     }
 
-    fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) -> Result<()> {
-        let is_known = |change: &Change| match change {
-            Change::Insert(insert) => tables.row(&Key::from(&insert.record.address())).is_some(),
-            _ => false,
-        };
-        if changes.iter().any(is_known) {
-            return Err(Error::unexpected("a new record has the id of another one"));
+    /// Nothing of it can fail, so all changes are applied or none.
+    fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) {
+        for change in changes {
+            tables.apply(change);
         }
-        // Nothing can fail any more, so that all changes are applied or none.
-        changes.iter().for_each(|change| tables.apply(change));
         tables.clock = Some(time);
         self.shared.commits.fetch_add(1, Ordering::Release);
-        Ok(())
     }
 }
 
@@ -199,7 +191,7 @@ fn after(now: Timestamp, last: Option<Timestamp>) -> Timestamp {
 #[async_trait]
 impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
-        self.read(cx, |tables| {
+        self.read(&cx.tenant, |tables| {
             let rows = tables.collection(kind, scope).ok_or(Error::NotFound)?;
             let (skipped, size) = (usize::try_from(page.skipped()).unwrap_or(usize::MAX), page.size as usize);
             let page = rows.iter().skip(skipped).take(size).filter_map(|row| tables.in_row(*row));
@@ -214,7 +206,7 @@ impl Store for MemoryStore {
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
-        Ok(self.read(cx, |tables| tables.record(key)))
+        Ok(self.read(&cx.tenant, |tables| tables.record(key)))
     }
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
@@ -228,7 +220,7 @@ impl Store for MemoryStore {
             // Everything is at hand, and no call was before this one.
             other => Error::unexpected(other.to_string()),
         })?;
-        self.apply(tables, time, &changes)?;
+        self.apply(tables, time, &changes);
         Ok(outcome)
     }
 

@@ -158,7 +158,9 @@ impl Tables {
             Change::Delete(set) => self.rows_of(set).into_iter().for_each(|row| self.remove(row)),
             Change::ClearLink { kind, link, to } => {
                 let rows = self.rows_of(&Set::Under(*kind, link, Box::new(to.clone())));
-                rows.into_iter().for_each(|row| self.set_link(row, link, None));
+                for row in rows {
+                    self.set_link(row, link, None);
+                }
             }
             Change::SetSum { of, sum, members } => {
                 self.sums.insert(of.clone(), *sum);
