@@ -111,7 +111,11 @@ pub mod field_set;
 mod hal;
 pub mod helper;
 mod json;
+#[cfg(feature = "store-tests")]
+pub mod laws;
 pub mod link;
+#[cfg(feature = "memory")]
+pub mod memory;
 pub mod model;
 mod names;
 pub mod operation;

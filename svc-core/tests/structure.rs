@@ -28,11 +28,11 @@ const FLOORS: &[&str] = &[
     "hal",
     "store",
     "rules",
-    "memory",
-    "laws",
     "operation",
     "capability",
     "api",
+    "memory",
+    "laws",
 ];
 
 /// What imports what it may not, in words.

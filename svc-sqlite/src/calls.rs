@@ -8,6 +8,7 @@ use svc_core::{
     auth::Caller,
     context::Context,
     error::{Error, Problem, Result},
+    helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
     page::RawPage,
@@ -44,7 +45,13 @@ impl store::Store for Store {
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let (store, tenant) = (self.clone(), self.tenant_in(cx)?);
-        self.writer().run(cx.deadline, move |job| store.have_turn(job, tenant, std::slice::from_ref(&call))).await
+        self.writer()
+            .run(cx.deadline, move |job| store.have_turn(job, tenant, std::slice::from_ref(&call), |_, error| error))
+            .await
+    }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(self.matching_method())
     }
 }
 
@@ -55,17 +62,23 @@ impl Store {
     }
 
     /// Gives calls their turn, one after the other, in the transaction of a job: all of them or none. The outcome is that of
-    /// the last.
-    fn have_turn(&self, job: &mut Job<'_>, tenant: i64, calls: &[Call]) -> Result<Outcome> {
+    /// the last. `blame` says whose fault an error is.
+    fn have_turn(
+        &self,
+        job: &mut Job<'_>,
+        tenant: i64,
+        calls: &[Call],
+        blame: fn(&Call, Error) -> Error,
+    ) -> Result<Outcome> {
         let (before, mut ids) = (Overlay::default(), Ids::default());
         let time = self.now().after(last_turn(job, tenant)?);
         let mut apply = Apply::new(job, tenant);
         let mut last = None;
         for call in calls {
-            let turn = Turn { time, ids: &ids, share_names: self.share_names(), matching: self.matching() };
+            let turn = Turn { time, ids: &ids, share_names: self.share_names(), matching: &**self.matching_method() };
             let decision =
                 decide(call, &turn, &mut Direct { file: job, tenant }, &before).map_err(|pause| match pause {
-                    Pause::Failed(error) => at_fault(call, error),
+                    Pause::Failed(error) => blame(call, error),
                     other => Error::unexpected(other.to_string()),
                 })?;
             for change in &decision.changes {
@@ -96,7 +109,7 @@ impl Store {
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
         let (store, tenant) = (self.clone(), self.tenant_in(&cx)?);
-        self.writer().run(None, move |job| store.have_turn(job, tenant, &calls).map(drop)).await
+        self.writer().run(None, move |job| store.have_turn(job, tenant, &calls, at_fault).map(drop)).await
     }
 }
 

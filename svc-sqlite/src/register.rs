@@ -3,12 +3,7 @@
 
 use std::sync::Arc;
 
-use svc_core::{
-    api::{ApiBuilder, Behaviour},
-    helper::{FunctionName, MatchKey, PersonMatching},
-    read::Object,
-    value::Identifier,
-};
+use svc_core::api::ApiBuilder;
 
 use crate::store::Store;
 
@@ -28,26 +23,6 @@ impl Store {
     /// ```
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
-        let store = &Arc::new(self.clone());
-        api.store(store)
-            .matching(MatchingOf(self.clone()))
-            .functions(FunctionName::all())
-            .declares(Behaviour::CapacityEnforced)
-            .declares(Behaviour::TicketLimitEnforced)
-            .declares(Behaviour::MatchesPeople)
-    }
-}
-
-/// The matching method of a store, so that what is published is what is done (HLP-05).
-#[derive(Debug)]
-struct MatchingOf(Store);
-
-impl PersonMatching for MatchingOf {
-    fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
-        self.0.matching().keys(identifiers, person)
-    }
-
-    fn text(&self) -> &str {
-        self.0.matching().text()
+        api.store(&Arc::new(self.clone()))
     }
 }

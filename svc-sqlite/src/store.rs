@@ -92,8 +92,8 @@ impl Store {
     }
 
     /// How it is decided whether a posted person is known already.
-    pub(crate) fn matching(&self) -> &dyn PersonMatching {
-        &*self.inner.matching
+    pub(crate) fn matching_method(&self) -> &Arc<dyn PersonMatching> {
+        &self.inner.matching
     }
 
     pub(crate) fn writer(&self) -> &Writer {

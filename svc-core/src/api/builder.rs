@@ -173,10 +173,17 @@ impl ApiBuilder {
     }
 
     /// Offers everything that the interface has, from a store that keeps every kind: all operations of the 21 kinds and all
-    /// eight helpers (CAP-02, CAP-03).
+    /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some.
+    ///
+    /// The rulebook enforces full events and ticket levels and matches people, so that is declared (LIM-04, LIM-05); the
+    /// store's own matching method is published (HLP-05).
     #[must_use]
     pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
         let store: Arc<dyn Store> = Arc::<S>::clone(store);
+        self.settings.matching = store.matching();
+        self.functions.get_or_insert_with(|| FunctionName::all().collect());
+        let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
+        self.settings.behaviours.extend(enforced);
         for kind in Kind::ALL {
             if self.kinds.insert(*kind, KindSlots::of_store(&store, *kind)).is_some() {
                 self.wrong.push(format!("{} are registered twice", kind.plural()));

@@ -125,3 +125,69 @@ impl<T> Met<T> {
         Ok(self.recorded.map(|(action, _)| action))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        error::{Code, Error},
+        model::{Kind, Signature, signature},
+        record::Meta,
+        value::{Identifier, Timestamp},
+    };
+
+    fn all(texts: &[&str]) -> Vec<Identifier> {
+        texts.iter().filter_map(|text| Identifier::parse(text)).collect()
+    }
+
+    fn petition(number: i64) -> Address {
+        Address::top(Kind::Petition, number.into())
+    }
+
+    fn action(under: i64, identifiers: &[&str], own: Option<i64>) -> Draft<Signature> {
+        let own = own.map(Id::from);
+        let raw = RawDraft { identifiers: all(identifiers), own, ..RawDraft::empty(Kind::Signature) };
+        Draft::<Signature>::from_raw(raw).linked(signature::link::petition, petition(under))
+    }
+
+    fn known(number: i64, identifiers: &[&str]) -> Record<Signature> {
+        let meta = Meta::new(number.into(), Timestamp::from_micros(0)).identifiers(&all(identifiers));
+        Record::new(meta, Signature::default()).link(signature::link::petition, petition(1))
+    }
+
+    fn in_use(result: Result<Option<&Record<Signature>>>) -> Vec<String> {
+        match result.unwrap_err() {
+            Error::Invalid(problems) => {
+                assert!(problems.iter().all(|problem| problem.code == Code::IdentifierInUse), "{problems:?}");
+                problems.into_iter().flat_map(|problem| problem.properties).map(|it| it.to_string()).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn und_24_an_action_is_recorded_once_under_its_container() {
+        let found = [known(7, &["web:1"])];
+        let id = |found: Option<&Record<Signature>>| found.map(|record| record.meta().id.clone());
+        assert_eq!(id(recorded(&action(1, &["web:0", "web:1"], None), &found).unwrap()), Some(7.into()));
+        assert_eq!(id(recorded(&action(1, &["web:1"], Some(7)), &found).unwrap()), Some(7.into()));
+        assert_eq!(id(recorded(&action(1, &["web:2"], None), &found).unwrap()), None);
+        assert_eq!(id(recorded(&action(1, &[], None), &found).unwrap()), None);
+        assert_eq!(in_use(recorded(&action(2, &["web:1"], None), &found)), ["identifiers[0]"], "another container");
+        assert_eq!(in_use(recorded(&action(1, &[], Some(9)), &found)), ["identifiers"], "an own id that nothing has");
+    }
+
+    #[test]
+    fn und_24_of_two_recorded_actions_the_second_is_somebody_elses() {
+        let found = [known(7, &["web:1"]), known(8, &["web:2"])];
+        assert_eq!(in_use(recorded(&action(1, &["web:1", "web:2"], None), &found)), ["identifiers[1]"]);
+        assert_eq!(in_use(recorded(&action(1, &["web:1"], Some(8)), &found)), ["identifiers[0]"]);
+    }
+
+    #[test]
+    fn und_24_a_repeated_action_has_the_identifiers_of_both() {
+        let again = action(1, &["web:1", "web:2"], None);
+        let patch = again.repeated_on(&known(7, &["web:1"]), Timestamp::from_micros(0));
+        assert_eq!(patch.identifiers, Some(all(&["web:1", "web:2"])));
+    }
+}

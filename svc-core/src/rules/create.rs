@@ -29,6 +29,9 @@ impl Case<'_> {
     /// Takes a record over as it was made elsewhere.
     pub(super) fn load(&mut self, load: &Load) -> Asked<Stored> {
         let mut draft = load.draft.clone();
+        if self.ledger.find(&Key::Id(draft.kind, load.id.clone()))?.is_some() {
+            return Err(Error::unexpected("a record that is loaded has the id of another one").into());
+        }
         let mut dates = [None; 2];
         if draft.kind == Kind::Message {
             for (date, field) in dates.iter_mut().zip(["scheduled_start_date", "scheduled_stop_date"]) {
@@ -142,18 +145,22 @@ impl Case<'_> {
         Ok(problems)
     }
 
-    /// The name that no other record of the kind may have; told when another has it (UND-02, UND-03).
+    /// The name that no other record of the kind may have; told when another has it (UND-02, UND-03). `own` is the address
+    /// of a record that is there, and its fields before: a name that stays is not looked at again.
     pub(super) fn unique_name(
         &mut self,
         kind: Kind,
         fields: &Object,
-        own: Option<&Address>,
+        own: Option<(&Address, &Object)>,
         problems: &mut Vec<Problem>,
     ) -> Asked<Option<String>> {
         let Some(field) = kind.schema().unique_name() else { return Ok(None) };
         let Some(name) = fields.get(field.name).and_then(Json::as_str) else { return Ok(None) };
+        if own.is_some_and(|(_, before)| before.get(field.name) == fields.get(field.name)) {
+            return Ok(Some(name.to_owned()));
+        }
         let other = self.ledger.find(&Key::Name(kind, name.to_owned()))?;
-        if other.is_some_and(|other| own.is_none_or(|own| own.id != other.id)) {
+        if other.is_some_and(|other| own.is_none_or(|(own, _)| own.id != other.id)) {
             let text = format!("Another {} has this name.", kind.singular());
             problems.push(Problem::new(Code::NameInUse, field.name, text));
         }

@@ -23,6 +23,7 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
     match &call.work {
         Work::Create(draft) => first.create(draft),
         Work::Load(load) => {
+            first.ask(Question::Find(Key::Id(load.draft.kind, load.id.clone())));
             first.create(&load.draft);
             if let Some(of) = &load.recorded_by {
                 first.ask(Question::Find(of.into()));

@@ -256,3 +256,77 @@ pub struct Known<K> {
     /// Identifiers that were posted and that nobody has yet.
     pub new_identifiers: Vec<Identifier>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        draft::Draft,
+        error::Code,
+        helper::StockMatching,
+        model::{Person, shared::EmailAddress},
+    };
+
+    fn all(texts: &[&str]) -> Vec<Identifier> {
+        texts.iter().filter_map(|text| Identifier::parse(text)).collect()
+    }
+
+    fn wanted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> Wanted {
+        let email = |address: &&str| EmailAddress { address: Some((*address).to_owned()), ..EmailAddress::default() };
+        let person = Person { email_addresses: Some(emails.iter().map(email).collect()), ..Person::default() };
+        let posted =
+            RawDraft { identifiers: all(identifiers), own: own.map(Id::from), ..Draft::new(&person).into_raw() };
+        Wanted::of(&posted, &StockMatching)
+    }
+
+    /// People 1 to 3, in no order, with the letters of their addresses as they were typed.
+    fn people() -> Vec<Candidate<i64>> {
+        let person = |number: i64| Candidate::new(number, number.into());
+        let [a, b] = [Identifier::parse("a:3").unwrap(), Identifier::parse("b:1").unwrap()];
+        vec![
+            person(3).identifier(a),
+            person(2).email("New@example.org"),
+            person(1).email("old@Example.org").identifier(b),
+        ]
+    }
+
+    fn refused<T: std::fmt::Debug>(result: Result<T>) -> Vec<(Code, Vec<String>)> {
+        match result.unwrap_err() {
+            Error::Invalid(problems) => problems.into_iter().map(|it| (it.code, it.properties.iter().map(ToString::to_string).collect())).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn hlp_04_a_posted_person_is_looked_up_by_all_that_decides() {
+        let wanted = wanted(&[" Old@example.org", "new@example.org"], &["a:3"], Some(2));
+        assert_eq!(wanted.own(), Some(&2.into()));
+        assert_eq!(wanted.identifiers(), all(&["a:3"]));
+        assert_eq!(wanted.emails(), ["old@example.org", "new@example.org"]);
+    }
+
+    #[test]
+    fn hlp_04_the_own_id_decides_then_identifiers_then_the_oldest_with_an_address() {
+        let known = |wanted: &Wanted, merge| wanted.decide(&people(), merge).map(|known| known.map(|it| it.key));
+        let emails = ["new@example.org", "OLD@example.org"];
+        assert_eq!(known(&wanted(&emails, &[], None), Merge::Replace).unwrap(), Some(1), "the oldest of both");
+        assert_eq!(known(&wanted(&emails, &["a:3"], None), Merge::Replace).unwrap(), Some(3));
+        assert_eq!(known(&wanted(&emails, &[], Some(2)), Merge::Replace).unwrap(), Some(2), "UND-24");
+        assert_eq!(known(&wanted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(), None);
+        let nobody = wanted(&emails, &[], Some(9));
+        assert_eq!(known(&nobody, Merge::Fill).unwrap(), Some(1), "HLP-07: a stranger does not learn who is known");
+        let told = refused(known(&nobody, Merge::Replace));
+        assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers".to_owned()])], "UND-24");
+    }
+
+    #[test]
+    fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
+        let join = |posted: &[&str], merge| wanted(&[], posted, Some(1)).decide(&people(), merge);
+        let new = |known: Option<Known<i64>>| known.map(|known| (known.key, known.new_identifiers));
+        assert_eq!(new(join(&["b:1"], Merge::Replace).unwrap()), Some((1, Vec::new())));
+        assert_eq!(new(join(&["b:1", "b:2"], Merge::Replace).unwrap()), Some((1, all(&["b:2"]))));
+        assert_eq!(new(join(&["a:3", "b:2"], Merge::Fill).unwrap()), Some((1, all(&["b:2"]))), "HLP-07");
+        let told = refused(join(&["b:2", "a:3"], Merge::Replace));
+        assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers[1]".to_owned()])]);
+    }
+}

@@ -36,7 +36,7 @@ impl Case<'_> {
         if let Some(identifiers) = &patch.identifiers {
             problems.extend(self.taken_identifiers(kind, identifiers, Some(&own))?);
         }
-        let name = self.unique_name(kind, &after, Some(&own), &mut problems)?;
+        let name = self.unique_name(kind, &after, Some((&own, before)), &mut problems)?;
         self.ledger.note(&stored);
         match (kind, stored.record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {

@@ -48,7 +48,7 @@ impl Fetched {
     }
 
     fn leads_to(&mut self, key: &Key, found: Option<&Found>) {
-        if let (Key::Id(kind, id), _) = (key, ()) {
+        if let Key::Id(kind, id) = key {
             self.places.insert((*kind, id.clone()), found.cloned());
         } else {
             self.ids.insert(key.clone(), found.map(|found| found.id.clone()));

@@ -8,7 +8,7 @@ use crate::{
     link::Ref,
     model::Kind,
     record::{Computed, RawRecord},
-    schema::Source,
+    schema::{Field, Source},
     value::Id,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 /// A store that applies the changes of each call at once needs none: it hands an empty one to every call.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
-    /// Records as they are now; `None` for one that is gone.
+    /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for one that is gone.
     records: HashMap<(Kind, Id), Option<Stored>>,
     /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
     keys: HashMap<Key, Option<(Kind, Id)>>,
@@ -149,7 +149,8 @@ impl<'a> Ledger<'a> {
     /// Remembers a record that is about to be changed, so that later questions see it changed.
     pub(crate) fn note(&mut self, stored: &Stored) {
         let key = (stored.record.kind(), stored.record.meta().id.clone());
-        self.own.records.entry(key).or_insert_with(|| Some(stored.clone()));
+        let without_won = self.counting(stored.clone(), i64::saturating_sub);
+        self.own.records.entry(key).or_insert(Some(without_won));
     }
 
     fn layers(&self) -> [&Overlay; 2] {
@@ -228,6 +229,12 @@ impl<'a> Ledger<'a> {
 
     /// The record that a key names.
     pub(crate) fn record(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
+        let stored = self.record_but_for_counts(key)?;
+        let is_changed = !self.is_plain();
+        Ok(stored.map(|stored| if is_changed { self.counting(stored, i64::saturating_add) } else { stored }))
+    }
+
+    fn record_but_for_counts(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
         let Some(current) = self.current(key) else { return Ok(None) };
         if let Key::Id(kind, id) = &current {
             match self.fate(*kind, id) {
@@ -295,13 +302,28 @@ impl<'a> Ledger<'a> {
     pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, Pause> {
         let question = Question::Count { kind, of: Key::Id(of, id.clone()) };
         let Answer::Number(stored) = self.ask(&question)? else { return Err(unfitting()) };
+        Ok(stored.saturating_add_signed(self.won(kind, of, id)))
+    }
+
+    /// How many records of a kind this transaction has put under a record.
+    fn won(&self, kind: Kind, of: Kind, id: &Id) -> i64 {
         let key = (kind, of, id.clone());
-        let won = self
-            .layers()
-            .into_iter()
-            .filter_map(|layer| layer.counts.get(&key))
-            .fold(0_i64, |a, b| a.saturating_add(*b));
-        Ok(stored.saturating_add_signed(won))
+        let won = self.layers().into_iter().filter_map(|layer| layer.counts.get(&key));
+        won.fold(0_i64, |a, b| a.saturating_add(*b))
+    }
+
+    /// A record whose counts of members have those that this transaction has put under it, or have them no longer.
+    fn counting(&self, mut stored: Stored, change: fn(i64, i64) -> i64) -> Stored {
+        let record = &mut stored.record;
+        for source in record.kind().schema().fields.fields.iter().filter_map(Field::source) {
+            if let Source::Count(members) = source
+                && let Some(Computed::Count(count)) = record.computed_value(source)
+            {
+                let count = change(*count, self.won(members, record.kind(), &record.meta().id));
+                record.set_computed(source, Some(Computed::Count(count)));
+            }
+        }
+        stored
     }
 
     /// What the counted members of a record come to.

@@ -13,16 +13,17 @@
 //!
 //! A store that has its data at hand implements [`Answers`] by reading, and is never run twice; one that has to fetch
 //! keeps what it fetched in [`Fetched`], beginning with [`first_questions`](crate::rules::first_questions).
+//!
+//! `svc_core::memory` (feature `memory`) is the specification of a store; `svc_core::laws` (feature `store-tests`) says whether another one
+//! behaves alike.
 
 mod call;
 mod change;
 mod fetched;
 mod ledger;
-#[cfg(feature = "memory")]
-mod memory;
 mod question;
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -31,13 +32,12 @@ pub use change::{At, Change, Insert, Outbox, Replace, Set};
 pub use fetched::Fetched;
 pub(crate) use ledger::Ledger;
 pub use ledger::Overlay;
-#[cfg(feature = "memory")]
-pub use memory::MemoryStore;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 
 use crate::{
     context::Context,
     error::Result,
+    helper::{PersonMatching, StockMatching},
     link::{Address, Scope},
     model::Kind,
     page::{PageRequest, RawPage},
@@ -57,6 +57,15 @@ use crate::{
 ///   before it answers. Writes of one tenant have their turns one after the other; each sees what those before it changed.
 /// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
+///
+/// # Testing a store
+///
+/// With the feature `store-tests` a test checks the laws of a store over random histories, by one line; see the module
+/// `svc_core::laws`:
+///
+/// ```text
+/// svc_core::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep records of every kind, so `.store()` cannot register it",
@@ -83,6 +92,12 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// What the rulebook refuses; nothing is changed then (ERR-04).
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome>;
+
+    /// How the store's turns decide whether a posted person is known already ([`Turn::matching`], HLP-04): what
+    /// [`ApiBuilder::store`](crate::ApiBuilder::store) publishes (HLP-05).
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::new(StockMatching)
+    }
 }
 
 /// A record with its place in the store's order of creation.

@@ -99,7 +99,10 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
     prop_assert!(left_out.is_empty(), "ERR-39 {kind:?}: {left_out:?} not named in {:?} by {problems:#?}", faulty.body);
     prop_assert!(problems.len() >= faulty.paths.len(), "ERR-39 {kind:?}");
     for problem in &problems {
-        prop_assert!(!problem.properties.is_empty() && !problem.description().is_empty(), "ERR-25, ERR-26: {problem:?}");
+        prop_assert!(
+            !problem.properties.is_empty() && !problem.description().is_empty(),
+            "ERR-25, ERR-26: {problem:?}"
+        );
     }
     let at = Address::top(kind, Id::new("x").expect("an id"));
     let (_, problems) = with_bodies(dialect, |bodies| bodies.patch(&at, FieldBits::ALL, &faulty.body));

@@ -1,0 +1,257 @@
+//! A store in memory: the specification of a store, in a few hundred lines.
+
+mod tables;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+
+use self::tables::Tables;
+use crate::{
+    api::ApiBuilder,
+    auth::AnonymousTenant,
+    context::{Context, Tenant},
+    error::{Error, Result},
+    helper::{HelperName, PersonMatching, StockMatching},
+    link::{Address, Scope, ShareNames},
+    model::Kind,
+    ops::CountChanges,
+    page::{Next, PageRequest, RawPage},
+    record::RawRecord,
+    rules::{Decision, decide},
+    store::{Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn},
+    value::Timestamp,
+};
+
+/// Tells the time; a test sets its own.
+type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones share the records.
+///
+/// It is the specification of a store: what each [`Question`] asks and each [`Change`] means is what it does, maps under
+/// one lock and nothing else. Another store behaves alike when [`laws`](super::laws) says so.
+///
+/// Every tenant that a request names is there, without records at first.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Api, Tenant, Vendor, auth::{FixedKeys, Rights}, memory::MemoryStore};
+///
+/// let store = MemoryStore::new();
+/// let api = store
+///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
+///     .base_url("http://localhost/")
+///     .authenticator(FixedKeys::new().key("secret", Tenant::new("acme"), Rights::all()))
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct MemoryStore {
+    shared: Arc<Shared>,
+    matching: Arc<dyn PersonMatching>,
+    share_names: ShareNames,
+    now: Clock,
+}
+
+#[derive(Default)]
+struct Shared {
+    tenants: Mutex<HashMap<Tenant, Tables>>,
+    commits: AtomicU64,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryStore {
+    /// A store without records.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            shared: Arc::default(),
+            matching: Arc::new(StockMatching),
+            share_names: ShareNames::default(),
+            now: Arc::new(Timestamp::now),
+        }
+    }
+
+    /// Tells the time from `clock` instead of the system.
+    #[must_use]
+    pub fn now(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.now = Arc::new(clock);
+        self
+    }
+
+    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    #[must_use]
+    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+        self.matching = Arc::new(matching);
+        self
+    }
+
+    /// What the two network share objects are called on the wire (HAL-11).
+    #[must_use]
+    pub fn share_names(mut self, names: ShareNames) -> Self {
+        self.share_names = names;
+        self
+    }
+
+    /// Registers all 21 kinds and all eight helpers: see [`ApiBuilder::store`].
+    #[must_use]
+    pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
+        api.store(&Arc::new(self.clone()))
+    }
+
+    /// The answers to these questions, all of one moment: for tests of whatever asks them.
+    #[must_use]
+    pub fn fetch(&self, tenant: &Tenant, questions: &[Question]) -> Vec<(Question, Answer)> {
+        let all = questions.iter();
+        self.read(tenant, |tables| all.map(|question| (question.clone(), tables.answer(question))).collect())
+    }
+
+    /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes first.
+    #[must_use]
+    pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
+        after((self.now)(), self.read(tenant, |tables| tables.clock))
+    }
+
+    /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or none.
+    ///
+    /// # Errors
+    ///
+    /// When the tenant's last turn was not earlier.
+    pub fn commit(&self, tenant: &Tenant, time: Timestamp, changes: &[Change]) -> Result<()> {
+        let mut tenants = self.tenants();
+        let tables = tenants.entry(tenant.clone()).or_default();
+        if tables.clock.is_some_and(|last| last >= time) {
+            return Err(Error::unexpected("a turn before the tenant's last one"));
+        }
+        self.apply(tables, time, changes);
+        Ok(())
+    }
+
+    /// The server responses that helper calls have asked for (HAF-11), in the order of the calls.
+    #[must_use]
+    pub fn outbox(&self, tenant: &Tenant) -> Vec<Outbox> {
+        self.read(tenant, |tables| tables.outbox.clone())
+    }
+
+    /// Another store with the same records.
+    #[cfg(feature = "store-tests")]
+    pub(super) fn fork(&self) -> Self {
+        let tenants = Mutex::new(self.tenants().clone());
+        Self { shared: Arc::new(Shared { tenants, ..Shared::default() }), ..self.clone() }
+    }
+
+    fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, Tables>> {
+        // Nothing panics while it holds the lock.
+        self.shared.tenants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&Tables) -> T) -> T {
+        let tenants = self.tenants();
+        read(tenants.get(tenant).unwrap_or(&Tables::default()))
+    }
+
+    /// Nothing of it can fail, so all changes are applied or none.
+    fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) {
+        for change in changes {
+            tables.apply(change);
+        }
+        tables.clock = Some(time);
+        self.shared.commits.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Everything is at hand.
+struct Direct<'a>(&'a Tables);
+
+impl Answers for Direct<'_> {
+    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+        Ok(self.0.answer(question))
+    }
+}
+
+/// A moment behind the tenant's last turn.
+fn after(now: Timestamp, last: Option<Timestamp>) -> Timestamp {
+    last.map_or(now, |last| now.after(last))
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+        self.read(&cx.tenant, |tables| {
+            let rows = tables.collection(kind, scope).ok_or(Error::NotFound)?;
+            let (skipped, size) = (usize::try_from(page.skipped()).unwrap_or(usize::MAX), page.size as usize);
+            let page = rows.iter().skip(skipped).take(size).filter_map(|row| tables.in_row(*row));
+            let records = page.map(|stored| stored.record).collect();
+            Ok(RawPage { records, total: rows.len() as u64, next: Next::ByNumber })
+        })
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        let record = self.find(cx, &Key::from(at)).await?;
+        Ok(record.filter(|record| at.admits_parent(record.parent())))
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        Ok(self.read(&cx.tenant, |tables| tables.record(key)))
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        let mut tenants = self.tenants();
+        let tables = tenants.entry(cx.tenant.clone()).or_default();
+        let (time, ids) = (after((self.now)(), tables.clock), Ids::default());
+        let turn = Turn { time, ids: &ids, share_names: &self.share_names, matching: &*self.matching };
+        let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
+        let Decision { changes, outcome } = decided.map_err(|pause| match pause {
+            Pause::Failed(error) => error,
+            // Everything is at hand, and no call was before this one.
+            other => Error::unexpected(other.to_string()),
+        })?;
+        self.apply(tables, time, &changes);
+        Ok(outcome)
+    }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.matching)
+    }
+}
+
+/// Counts commits, so that answers to reads may be kept ([`ApiBuilder::keep_reads`]).
+impl CountChanges for MemoryStore {
+    fn changes(&self) -> Option<u64> {
+        Some(self.shared.commits.load(Ordering::Acquire))
+    }
+}
+
+/// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be told.
+#[async_trait]
+impl AnonymousTenant for MemoryStore {
+    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+        let is_addressed = |helper: &HelperName| helper.container() == Some(container.kind);
+        if !HelperName::ALL.iter().filter(|helper| helper.may_be_anonymous()).any(is_addressed) {
+            return Ok(None);
+        }
+        let (tenants, key) = (self.tenants(), Key::from(container));
+        let mut owners = tenants.iter().filter(|(_, tables)| tables.row(&key).is_some()).map(|(tenant, _)| tenant);
+        let owner = owners.next().cloned();
+        Ok(owner.filter(|_| owners.next().is_none()))
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("tenants", &self.tenants().len()).finish_non_exhaustive()
+    }
+}

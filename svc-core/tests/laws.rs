@@ -1,0 +1,18 @@
+//! The laws of a store, of the store in memory, and those of the rulebook.
+
+#![cfg(feature = "store-tests")]
+
+use svc_core::Tenant;
+use svc_core::laws::{Broken, check, check_rulebook};
+use svc_core::memory::MemoryStore;
+
+/// Compared with another one of its kind: undo, clock, together; and that equal histories are equal at all.
+#[tokio::test]
+async fn the_store_in_memory_keeps_the_laws() -> Result<(), Broken> {
+    check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
+}
+
+#[tokio::test]
+async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), Broken> {
+    check_rulebook(300).await
+}

@@ -1,0 +1,30 @@
+//! 10 000 random histories of calls, this store against the one in memory: equal outcomes and equal reads.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use svc_core::laws::{Broken, Laws};
+use svc_sqlite::{Options, Store};
+
+async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+    let made = AtomicU32::new(0);
+    let make = async || {
+        let number = made.fetch_add(1, Ordering::Relaxed);
+        let (one, two) = (format!("one{number}"), format!("two{number}"));
+        (store.clone(), [store.ensure_tenant(&one).await.unwrap(), store.ensure_tenant(&two).await.unwrap()])
+    };
+    Laws::new().histories(histories).calls(calls).seed(seed).check(make).await
+}
+
+/// Short ones: about a minute in the dev profile.
+#[tokio::test]
+async fn ten_thousand_histories_are_those_of_the_store_in_memory() -> Result<(), Broken> {
+    histories(10_000, 8, 1_000_000).await
+}
+
+/// Few long ones, which fill events and collections.
+#[tokio::test]
+async fn long_histories_are_those_of_the_store_in_memory() -> Result<(), Broken> {
+    histories(20, 300, 2_000_000).await
+}
