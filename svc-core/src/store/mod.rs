@@ -13,14 +13,38 @@
 //!
 //! A store that has its data at hand implements [`Answers`] by reading, and is never run twice; one that has to fetch
 //! keeps what it fetched in [`Fetched`], beginning with [`first_questions`].
+//!
+//! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
+//! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
+//! tables (`KindTable`).
 
 mod call;
 mod change;
+#[cfg(feature = "store")]
+pub mod cursor;
 mod fetched;
+#[cfg(feature = "store")]
+pub mod hex;
+#[cfg(feature = "store")]
+pub mod keys;
 mod ledger;
+#[cfg(feature = "store")]
+mod load;
+#[cfg(feature = "store")]
+pub mod lookup;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "store")]
+pub mod offset_index;
 mod question;
+#[cfg(feature = "store")]
+pub mod rank_bitmap;
+#[cfg(feature = "store")]
+mod register;
+#[cfg(feature = "store")]
+mod table;
+#[cfg(feature = "store")]
+mod tenant_name;
 
 use std::cmp::Ordering;
 
@@ -31,9 +55,17 @@ pub use change::{At, Change, Insert, Outbox, Replace, Set};
 pub use fetched::Fetched;
 pub(crate) use ledger::Ledger;
 pub use ledger::Overlay;
+#[cfg(feature = "store")]
+pub use load::at_fault;
 #[cfg(feature = "memory")]
 pub use memory::MemoryStore;
 pub use question::{Answer, Answers, Found, Key, Pause, Question};
+#[cfg(feature = "store")]
+pub use register::register_all;
+#[cfg(feature = "store")]
+pub use table::{KindTable, kind_code};
+#[cfg(feature = "store")]
+pub use tenant_name::new_tenant;
 
 pub use crate::rules::{Decision, decide, first_questions};
 use crate::{
