@@ -1,21 +1,22 @@
 //! What the rulebook changes, written into the file inside the writer's transaction.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, ToSql};
 use svc_core::{
-    error::{Error, Result},
     model::Kind,
-    schema::Source,
-    store::{At, Change, Insert, Outbox, Replace, Set, Stored, Sum},
+    record::Identifiers,
+    store::{
+        At, Change, Insert, Outbox, Replace, Set, Stored, Sum, lookup,
+        offset_index::{Move, collection},
+    },
     value::{Id, Identifier, Timestamp},
 };
 
 use crate::{
-    fetch::{ALL, ANY, hash},
-    pages::{Change as Move, Collection},
+    error::{Result, StoreError},
+    fetch::{ALL, ANY},
     record_id::RecordId,
     schema::{Table, table},
+    sets,
 };
 
 /// Applies the changes of calls, and notes which rows join and leave collections.
@@ -37,14 +38,6 @@ impl<'a> Apply<'a> {
         self.moves
     }
 
-    /// The moment of the tenant's last turn is kept: the next one is later.
-    pub(crate) fn turn(&self, time: Timestamp) -> Result<()> {
-        self.file
-            .prepare_cached("UPDATE tenant SET clock = ?2 WHERE id = ?1")?
-            .execute((self.tenant, time.micros()))?;
-        Ok(())
-    }
-
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
         match change {
             Change::Insert(insert) => self.insert(insert),
@@ -60,9 +53,7 @@ impl<'a> Apply<'a> {
             ),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => {
-                let (leads, id) = (leads_to(link, to), bottom(to)?);
-                let sql = format!("UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {leads}", table(*kind).name);
-                self.run(&sql, &[&self.tenant, &id])
+                self.run(&sets::clearing(*kind, link, to), &[&self.tenant, &bottom(to)?])
             }
             Change::SetSum { of, members, sum } => self.set_sum(of, *members, sum),
             Change::SetPart { of: (_, id), name, sum } => self.run(
@@ -78,7 +69,7 @@ impl<'a> Apply<'a> {
                 self.run("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])
             }
             Change::Outbox(outbox) => self.outbox(outbox),
-            other => Err(Error::unexpected(format!("this store does not know the change {other:?}"))),
+            other => Err(StoreError::unexpected(format!("this store does not know the change {other:?}"))),
         }
     }
 
@@ -93,7 +84,7 @@ impl<'a> Apply<'a> {
             return Ok(at.row);
         }
         let made = self.made.iter().rev().find(|(id, _)| *id == at.id);
-        made.map(|(_, row)| *row).ok_or_else(|| Error::unexpected("a change of a record that was not made"))
+        made.map(|(_, row)| *row).ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
     fn insert(&mut self, insert: &Insert) -> Result<()> {
@@ -122,7 +113,7 @@ impl<'a> Apply<'a> {
         self.tie_emails(&insert.emails, row)?;
         if table.kind.schema().has_collection() {
             self.add_records(table, 0, ALL, 1)?;
-            self.moves.push(Move { collection: collection(self.tenant, table, None), seq: row, is_member: true });
+            self.moves.push(Move { is_member: true, ..leaves(self.tenant, table, None, row) });
         }
         for (column, link) in table.columns.iter().zip(links) {
             if let Some(owner) = link.filter(|_| column.is_scope) {
@@ -155,7 +146,7 @@ impl<'a> Apply<'a> {
     fn set_link(&mut self, at: &At, link: &str, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
         let (table, row) = (table(at.kind), self.row(at)?);
         let Some((place, column)) = table.columns.iter().enumerate().find(|(_, column)| column.name == link) else {
-            return Err(Error::unexpected("a change of a link that the kind does not have"));
+            return Err(StoreError::unexpected("a change of a link that the kind does not have"));
         };
         let sql = table.sql.set_column.get(place).map_or("", String::as_str);
         self.run(sql, &[&self.tenant, &row, &to.map(known).transpose()?])?;
@@ -169,60 +160,34 @@ impl<'a> Apply<'a> {
 
     /// Removes records and all that finds and counts them.
     fn delete(&mut self, set: &Set) -> Result<()> {
-        let table = table(set.kind());
-        let (name, code) = (table.name, table.code);
-        let (condition, id) = (condition(set), bottom(set)?);
-        self.leave_all(table, &condition, id)?;
+        let (table, id) = (table(set.kind()), bottom(set)?);
+        self.leave(table, set, id)?;
         if let Set::One(at, emails) = set {
             self.free_emails(emails, self.row(at)?)?;
         }
-        let these = |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
-        for members in Kind::ALL.iter().map(|kind| crate::schema::table(*kind)) {
-            if members.scope(table.kind).is_some() {
-                let (kind, ids) = (members.code, these("id"));
-                let sql = format!(
-                    "DELETE FROM total WHERE tenant = ?1 AND kind = {kind} AND scope = {code} AND owner IN {ids}"
-                );
-                self.run(&sql, &[&self.tenant, &id])?;
-            }
-        }
-        if table.computed.iter().any(|(_, source)| matches!(source, Source::Tickets(_) | Source::Sum(_))) {
-            let sql = format!("DELETE FROM part WHERE tenant = ?1 AND owner IN {}", these("id"));
-            self.run(&sql, &[&self.tenant, &id])?;
-        }
-        if table.kind == Kind::Attendance {
-            let sql = format!("DELETE FROM holder WHERE tenant = ?1 AND attendance IN {}", these("seq"));
-            self.run(&sql, &[&self.tenant, &id])?;
-        }
-        self.run(&format!("DELETE FROM {name} WHERE tenant = ?1 AND {condition}"), &[&self.tenant, &id])
+        sets::deleting(table, set).iter().try_for_each(|sql| self.run(sql, &[&self.tenant, &id]))
     }
 
-    /// Takes records out of every collection that they are in, and frees their identifiers: one change a collection.
-    fn leave_all(&mut self, table: &Table, condition: &str, id: RecordId) -> Result<()> {
-        let scopes: Vec<_> = table.columns.iter().filter(|column| column.is_scope).collect();
-        let columns: String = scopes.iter().map(|column| format!(", {}", column.name)).collect();
-        let sql = format!("SELECT seq, identifiers{columns} FROM {} WHERE tenant = ?1 AND {condition}", table.name);
-        let mut statement = self.file.prepare_cached(&sql)?;
+    /// Notes that records leave every collection that they are in, and frees their identifiers.
+    fn leave(&mut self, table: &Table, set: &Set, id: RecordId) -> Result<()> {
+        let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
+        let mut statement = self.file.prepare_cached(&sets::leaving(table, set))?;
         let mut rows = statement.query((self.tenant, id))?;
         let mut gone: i64 = 0;
-        let mut left: HashMap<(Kind, RecordId), i64> = HashMap::new();
-        let mut named = Vec::new();
+        let mut identified = Vec::new();
         while let Some(row) = rows.next()? {
             let seq: i64 = row.get(0)?;
             gone = gone.saturating_add(1);
-            let identifiers = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            let identifiers = row.get_ref(1)?.as_str()?;
             if !identifiers.is_empty() {
-                named.push(svc_core::record::Identifiers::from_stored(identifiers.to_owned()));
+                identified.push(Identifiers::from_stored(identifiers.to_owned()));
             }
             if table.kind.schema().has_collection() {
-                self.moves.push(Move { collection: collection(self.tenant, table, None), seq, is_member: false });
+                self.moves.push(leaves(self.tenant, table, None, seq));
             }
-            for (place, column) in scopes.iter().enumerate() {
+            for (place, kind) in scopes.iter().enumerate() {
                 if let Some(owner) = row.get::<_, Option<RecordId>>(place.saturating_add(2))? {
-                    let of = Some((crate::schema::table(column.kind), owner));
-                    self.moves.push(Move { collection: collection(self.tenant, table, of), seq, is_member: false });
-                    let number = left.entry((column.kind, owner)).or_default();
-                    *number = number.saturating_add(1);
+                    self.moves.push(leaves(self.tenant, table, Some((*kind, owner)), seq));
                 }
             }
         }
@@ -231,20 +196,14 @@ impl<'a> Apply<'a> {
         if table.kind.schema().has_collection() && gone > 0 {
             self.add_records(table, 0, ALL, gone.saturating_neg())?;
         }
-        for ((kind, owner), number) in left {
-            self.add_records(table, crate::schema::table(kind).code, owner.as_bytes(), number.saturating_neg())?;
-        }
-        for identifiers in named {
-            self.free_identifiers(table, &identifiers.to_vec())?;
-        }
-        Ok(())
+        identified.iter().try_for_each(|identifiers| self.free_identifiers(table, &identifiers.to_vec()))
     }
 
     /// A row comes under a record, or leaves it.
     fn join(&mut self, members: &Table, kind: Kind, owner: RecordId, seq: i64, is_member: bool) -> Result<()> {
         let of = table(kind);
         self.add_records(members, of.code, owner.as_bytes(), if is_member { 1 } else { -1 })?;
-        self.moves.push(Move { collection: collection(self.tenant, members, Some((of, owner))), seq, is_member });
+        self.moves.push(Move { is_member, ..leaves(self.tenant, members, Some((kind, owner)), seq) });
         Ok(())
     }
 
@@ -268,7 +227,7 @@ impl<'a> Apply<'a> {
 
     fn tie_identifiers(&self, table: &Table, identifiers: &[Identifier], row: i64) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
-            let hash = hash(identifier.as_str());
+            let hash = lookup::identifier(identifier);
             let sql = "INSERT INTO identifier (tenant, kind, hash, seq) VALUES (?1, ?2, ?3, ?4)";
             self.run(sql, &[&self.tenant, &table.code, &hash, &row])
         })
@@ -276,7 +235,7 @@ impl<'a> Apply<'a> {
 
     fn free_identifiers(&self, table: &Table, identifiers: &[Identifier]) -> Result<()> {
         identifiers.iter().try_for_each(|identifier| {
-            let hash = hash(identifier.as_str());
+            let hash = lookup::identifier(identifier);
             let sql = "DELETE FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3";
             self.run(sql, &[&self.tenant, &table.code, &hash])
         })
@@ -285,14 +244,14 @@ impl<'a> Apply<'a> {
     fn tie_emails(&self, emails: &[String], row: i64) -> Result<()> {
         emails.iter().try_for_each(|email| {
             let sql = "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)";
-            self.run(sql, &[&self.tenant, &hash(email), &row])
+            self.run(sql, &[&self.tenant, &lookup::email(email), &row])
         })
     }
 
     fn free_emails(&self, emails: &[String], row: i64) -> Result<()> {
         emails.iter().try_for_each(|email| {
             let sql = "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3";
-            self.run(sql, &[&self.tenant, &hash(email), &row])
+            self.run(sql, &[&self.tenant, &lookup::email(email), &row])
         })
     }
 
@@ -337,26 +296,7 @@ impl<'a> Apply<'a> {
 
 /// The id of a record of this file.
 fn known(id: &Id) -> Result<RecordId> {
-    RecordId::parse(id).ok_or_else(|| Error::unexpected(format!("{id} is no canonical UUID")))
-}
-
-/// What holds for the rows of a set: `?1` is the tenant, `?2` the id of the record that the set begins with.
-fn condition(set: &Set) -> String {
-    match set {
-        Set::Under(_, link, inner) => leads_to(link, inner),
-        _ => "id = ?2".to_owned(),
-    }
-}
-
-/// What holds for rows whose column leads to a record of a set.
-fn leads_to(column: &str, set: &Set) -> String {
-    match set {
-        Set::Under(kind, ..) => {
-            let (name, condition) = (table(*kind).name, condition(set));
-            format!("{column} IN (SELECT id FROM {name} WHERE tenant = ?1 AND {condition})")
-        }
-        _ => format!("{column} = ?2"),
-    }
+    RecordId::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
 }
 
 /// The id of the record that a set begins with.
@@ -364,18 +304,15 @@ fn bottom(set: &Set) -> Result<RecordId> {
     match set {
         Set::One(at, _) => known(&at.id),
         Set::Under(_, _, inner) => bottom(inner),
-        other => Err(Error::unexpected(format!("this store does not know the set {other:?}"))),
+        other => Err(StoreError::unexpected(format!("this store does not know the set {other:?}"))),
     }
 }
 
-/// Names a collection: of all records of a kind, or of those under one record.
-pub(crate) fn collection(tenant: i64, table: &Table, owner: Option<(&Table, RecordId)>) -> Collection {
-    let mut key = Vec::with_capacity(26);
-    key.extend_from_slice(&tenant.to_be_bytes());
-    key.push(u8::try_from(table.code).unwrap_or_default());
-    if let Some((of, id)) = owner {
-        key.push(u8::try_from(of.code).unwrap_or_default());
-        key.extend_from_slice(id.as_bytes());
-    }
-    key.into()
+/// A row that leaves the collection of all records of its kind, or of those under one.
+fn leaves(tenant: i64, members: &Table, owner: Option<(Kind, RecordId)>, row: i64) -> Move {
+    let owner = owner.as_ref().map(|(kind, id)| (*kind, id.as_bytes()));
+    Move { collection: collection(tenant, members.kind, owner), row, is_member: false }
 }
+
+#[cfg(test)]
+mod tests;

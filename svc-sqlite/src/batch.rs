@@ -13,12 +13,11 @@ use std::time::{Duration, Instant};
 use futures_channel::oneshot;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
-use svc_core::error::{Error, Result};
 
+use crate::error::{Result, StoreError};
 use crate::options::{Hold, Options};
-use crate::readers::Views;
+use crate::readers::Snapshots;
 use crate::stats::Commits;
-use crate::trouble::{SOON, Trouble, settle, taints};
 
 /// The write-ahead log is copied into the file when it has so many pages. Over and over the same few pages of the log are
 /// cheaper to write than ever new ones.
@@ -63,9 +62,9 @@ pub(crate) trait Task: Send {
     /// Whether its failure may have left a damaged page in the connection's cache.
     fn taints(&self) -> bool;
     /// What its failure means for the other jobs of the transaction.
-    fn trouble(&self) -> Trouble;
-    /// Replaces whatever it returned by the trouble of its transaction.
-    fn refuse(&mut self, trouble: &Trouble);
+    fn failure(&self) -> StoreError;
+    /// Replaces whatever it returned by the failure of its transaction.
+    fn refuse(&mut self, failure: &StoreError);
     /// Hands the result to the caller.
     fn answer(self: Box<Self>);
 }
@@ -85,7 +84,7 @@ impl<T, F> Work<T, F> {
 
     /// The result of work that was done on the caller's thread.
     pub(crate) fn into_result(self) -> Result<T> {
-        self.result.unwrap_or_else(|| Err(Error::unexpected("a write was not begun")))
+        self.result.unwrap_or_else(|| Err(StoreError::unexpected("a write was not begun")))
     }
 
     /// Where the answer of queued work arrives. The job comes with it: its caller's thread has allocated what it holds, and
@@ -113,23 +112,23 @@ where
     fn attempt(&mut self, job: &mut Job<'_>) -> bool {
         let result = catch_unwind(AssertUnwindSafe(|| (self.job)(job))).unwrap_or_else(|panic| Err(panicked(&*panic)));
         let keep = result.is_ok();
-        self.result = Some(result.map_err(settle));
+        self.result = Some(result);
         keep
     }
 
     fn taints(&self) -> bool {
-        matches!(&self.result, Some(Err(error)) if taints(error))
+        matches!(&self.result, Some(Err(error)) if error.taints())
     }
 
-    fn trouble(&self) -> Trouble {
+    fn failure(&self) -> StoreError {
         match &self.result {
-            Some(Err(error)) => Trouble::behind(error),
-            _ => Trouble::behind(&Error::NotFound),
+            Some(Err(error)) => error.for_others(),
+            _ => StoreError::unexpected("SQLite ended the transaction during a job"),
         }
     }
 
-    fn refuse(&mut self, trouble: &Trouble) {
-        self.result = Some(Err(trouble.error()));
+    fn refuse(&mut self, failure: &StoreError) {
+        self.result = Some(Err(failure.for_others()));
     }
 
     fn answer(self: Box<Self>) {
@@ -141,9 +140,9 @@ where
     }
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> Error {
+fn panicked(panic: &(dyn Any + Send)) -> StoreError {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Error::unexpected(format!("a write panicked: {}", text.unwrap_or("no text")))
+    StoreError::unexpected(format!("a write panicked: {}", text.unwrap_or("no text")))
 }
 
 /// The jobs of a transaction that stay.
@@ -156,21 +155,21 @@ struct Kept {
 /// Why a transaction cannot be committed.
 enum Stop {
     /// Everything in it is lost.
-    Lost(Trouble),
+    Lost(StoreError),
     /// A job failed after it had written, or met a damaged page, and nothing but the end of the transaction undoes that.
     Stained,
 }
 
 impl From<rusqlite::Error> for Stop {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Lost(Trouble::of(&error))
+        Self::Lost(error.into())
     }
 }
 
 /// The writing connection.
 pub(crate) struct Engine {
     connection: Connection,
-    views: Views,
+    snapshots: Snapshots,
     patience: Duration,
     before_commit: Option<Hold>,
     /// Transactions whose jobs still get savepoints, because one had to be done again not long ago.
@@ -186,7 +185,7 @@ impl Engine {
     pub(crate) fn new(
         mut connection: Connection,
         options: &Options,
-        views: Views,
+        snapshots: Snapshots,
         commits: Arc<Commits>,
     ) -> rusqlite::Result<Self> {
         let log = Arc::new(AtomicI32::new(0));
@@ -197,7 +196,7 @@ impl Engine {
         }))?;
         Ok(Self {
             connection,
-            views,
+            snapshots,
             patience: options.busy_timeout,
             before_commit: options.before_commit.clone(),
             wary: 0,
@@ -215,7 +214,7 @@ impl Engine {
     pub(crate) fn shorten_log(&self) {
         // Until a COMMIT tells the length again.
         self.log.store(0, Ordering::Relaxed);
-        let _pause = self.views.pause();
+        let _guard = self.snapshots.checkpoint();
         if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())) {
             tracing::warn!(%error, "the write-ahead log cannot be copied into the data file");
         }
@@ -245,7 +244,7 @@ impl Engine {
         let mut live: Vec<&mut dyn Task> = Vec::with_capacity(batch.len());
         for task in batch {
             if task.is_late() {
-                task.refuse(&Trouble::Passing(SOON));
+                task.refuse(&StoreError::UNAVAILABLE);
             } else {
                 live.push(&mut **task);
             }
@@ -255,7 +254,7 @@ impl Engine {
         }
         match self.begin_patiently() {
             Ok(()) => self.carry_out(&mut live),
-            Err(error) => refuse(&mut live, &Trouble::of(&error)),
+            Err(error) => refuse(&mut live, &error.into()),
         }
     }
 
@@ -268,15 +267,15 @@ impl Engine {
             self.wary = WARY;
             self.roll_back();
             batch = self.without_tainted(batch);
-            let begun = self.begin_patiently().map_err(|error| Stop::Lost(Trouble::of(&error)));
+            let begun = self.begin_patiently().map_err(Stop::from);
             end = begun.and_then(|()| self.attempt(batch, true));
         }
         let tainted = batch.iter().any(|task| task.taints());
         match end.and_then(|kept| self.commit(kept, batch.len())) {
             Ok(hooks) => hooks.into_iter().for_each(run_hook),
-            Err(Stop::Lost(trouble)) => refuse(batch, &trouble),
+            Err(Stop::Lost(failure)) => refuse(batch, &failure),
             // Cannot be: then it was done again.
-            Err(Stop::Stained) => refuse(batch, &Trouble::Passing(SOON)),
+            Err(Stop::Stained) => refuse(batch, &StoreError::UNAVAILABLE),
         }
         self.roll_back();
         if tainted {
@@ -318,7 +317,7 @@ impl Engine {
             let hooks = job.hooks;
             // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
             if self.connection.is_autocommit() {
-                return Err(Stop::Lost(task.trouble()));
+                return Err(Stop::Lost(task.failure()));
             }
             if keeps {
                 kept.any = true;
@@ -366,9 +365,9 @@ impl Engine {
     }
 }
 
-fn refuse(batch: &mut [&mut dyn Task], trouble: &Trouble) {
+fn refuse(batch: &mut [&mut dyn Task], failure: &StoreError) {
     for task in batch {
-        task.refuse(trouble);
+        task.refuse(failure);
     }
 }
 

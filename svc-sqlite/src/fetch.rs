@@ -1,16 +1,15 @@
 //! What the rulebook asks, answered from the file inside the writer's transaction.
 
 use rusqlite::{Connection, OptionalExtension};
-use sha2::{Digest, Sha256};
 use svc_core::{
-    error::{Error, Result},
-    helper::normal_email,
+    Error,
     model::Kind,
-    store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum},
+    store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum, lookup},
     value::{Amount, Id, Identifier},
 };
 
 use crate::{
+    error::{Result, StoreError},
     record_id::RecordId,
     rows::{by_id, by_row, find, one, under},
     schema::{Table, table},
@@ -26,15 +25,33 @@ pub(crate) const ALL: &[u8] = &[];
 pub(crate) struct Direct<'a> {
     pub(crate) file: &'a Connection,
     pub(crate) tenant: i64,
+    /// Why the last question could not be answered: the rulebook hears only that.
+    failure: Option<StoreError>,
 }
 
 impl Answers for Direct<'_> {
     fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
-        self.look_up(question).map_err(Pause::Failed)
+        self.look_up(question).map_err(|failure| {
+            self.failure = Some(failure);
+            Pause::Failed(Error::unexpected("the data file does not answer"))
+        })
     }
 }
 
-impl Direct<'_> {
+impl<'a> Direct<'a> {
+    pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
+        Self { file, tenant, failure: None }
+    }
+
+    /// Why the rulebook came to no decision: what the file said, or what was refused, in the words of `refused`.
+    pub(crate) fn failure(&mut self, pause: Pause, refused: impl FnOnce(Error) -> Error) -> StoreError {
+        match (self.failure.take(), pause) {
+            (Some(failure), _) => failure,
+            (None, Pause::Failed(error)) => refused(error).into(),
+            (None, other) => StoreError::unexpected(other.to_string()),
+        }
+    }
+
     fn look_up(&self, question: &Question) -> Result<Answer> {
         let (file, tenant) = (self.file, self.tenant);
         Ok(match question {
@@ -55,7 +72,7 @@ impl Direct<'_> {
                 None => Vec::new(),
             }),
             Question::Holdings(person) => Answer::Holdings(self.holdings(person)?),
-            other => return Err(Error::unexpected(format!("this store does not know the question {other:?}"))),
+            other => return Err(StoreError::unexpected(format!("this store does not know the question {other:?}"))),
         })
     }
 
@@ -129,7 +146,7 @@ impl Direct<'_> {
         let mut rows = statement.query((self.tenant, owner))?;
         let mut parts = Vec::new();
         while let Some(row) = rows.next()? {
-            let amount = stored_amount(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?)?;
+            let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
             parts.push((row.get(0)?, Sum { accepted: 0, tickets: row.get(1)?, amount }));
         }
         Ok(parts)
@@ -178,7 +195,7 @@ pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Res
         Key::Identifier(kind, identifier) => row_with(file, tenant, table(*kind), identifier)?,
         Key::Email(address) => file
             .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1")?
-            .query_row((tenant, hash(&normal_email(address))), |row| row.get(0))
+            .query_row((tenant, lookup::email(address)), |row| row.get(0))
             .optional()?,
         _ => None,
     };
@@ -188,16 +205,10 @@ pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Res
     }
 }
 
-/// What a text is looked up by: nothing of it can be read from the file (UND-26).
-pub(crate) fn hash(text: &str) -> [u8; 16] {
-    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    digest.first_chunk().copied().unwrap_or_default()
-}
-
 /// The row of the record that has this identifier.
 fn row_with(file: &Connection, tenant: i64, table: &Table, identifier: &Identifier) -> rusqlite::Result<Option<i64>> {
     file.prepare_cached("SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3")?
-        .query_row((tenant, table.code, hash(identifier.as_str())), |row| row.get(0))
+        .query_row((tenant, table.code, lookup::identifier(identifier)), |row| row.get(0))
         .optional()
 }
 
@@ -217,5 +228,5 @@ pub(crate) fn records(
 }
 
 fn stored_amount(text: &str) -> Result<Amount> {
-    Amount::parse(text).ok_or_else(|| Error::unexpected("a stored sum is not an amount"))
+    Amount::parse(text).ok_or_else(|| StoreError::unexpected("a stored sum is not an amount"))
 }

@@ -39,48 +39,42 @@
 //!
 //! How it works, from the outside in:
 //!
-//! - The rules are in `svc-core`: this crate fetches and writes. `calls` gives each call its turn inside a job of the
+//! - The rules are in `svc-core`: this crate fetches and writes. `store` gives each call its turn inside a job of the
 //!   `writer`, which commits many jobs with one sync and answers afterwards; `fetch` answers what the rulebook asks, `apply`
-//!   writes what it changes.
-//! - Everything goes for every kind: `schema` and `statements` compose the tables and the SQL text once from the tables of
-//!   `svc-core`, from constant names only. Every statement names the tenant; the one exception is `anonymous`.
+//!   writes what it changes. The parts of a store (`readers`, `writer`, `keys`, `tenants`, ...) know nothing of it.
+//! - Everything goes for every kind: `schema`, `statements` and `sets` compose the SQL text from the tables of `svc-core`,
+//!   from constant names only. Every statement names the tenant; the one exception is `tenants::owner`.
 //! - A read takes a connection from `readers` on the calling thread. A row's fields are stored ready for the wire
-//!   (`rows`), so nothing is parsed on the way out. Pages go by key, jumps through `pages` and `members`.
+//!   (`rows`), so nothing is parsed on the way out. Pages go by key (`page`), jumps through the offset index of `svc-core`.
+//! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
-mod anonymous;
 mod apply;
 mod backup;
 mod batch;
-mod calls;
-mod changes;
-mod continuation;
+mod data_version;
+mod error;
 mod fetch;
 mod file;
-mod hex;
-mod key_admin;
 mod keys;
-mod list;
-mod marks;
-mod members;
+mod metadata;
 mod migrate;
 mod options;
-mod pages;
+mod page;
 mod readers;
 mod record_id;
-mod register;
 mod rows;
 mod schema;
+mod sets;
 mod statements;
 mod stats;
 mod store;
 mod tenants;
-mod trouble;
 mod writer;
 
 pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file};
-pub use key_admin::{KeyError, KeyInfo, KeyOptions, NewKey};
 pub use options::Options;
 pub use stats::Stats;
 pub use store::Store;
+pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};

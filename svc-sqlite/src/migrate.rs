@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
+use svc_core::store::hex;
 use svc_core::value::Timestamp;
 
 use crate::file::{FileError, sqlite};
-use crate::hex;
 
 /// One change of the data file. What was once released is never edited; a new number follows.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Reading connections: point reads and pages where they are called, anything longer on threads of its own.
 //!
-//! Beginning and ending a read costs locks that all connections of a file share, so a connection keeps its view of the
+//! Beginning and ending a read costs locks that all connections of a file share, so a connection keeps its snapshot of the
 //! file until something was committed.
 
 use std::collections::VecDeque;
@@ -13,22 +13,21 @@ use std::time::Duration;
 
 use futures_channel::oneshot;
 use rusqlite::Connection;
-use svc_core::error::{Error, Result};
 
-use crate::changes::Changes;
+use crate::data_version::DataVersion;
+use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, open_reader};
 use crate::options::Options;
-use crate::trouble::{settle, taints, unavailable};
 
 /// Threads for reads that take longer than a page.
 const THREADS: usize = 2;
 /// Such reads that may wait.
 const QUEUE: usize = 1024;
 
-/// Views that nobody used end at least so often.
+/// Snapshots that nobody used end at least so often.
 const TIDYING: Duration = Duration::from_secs(1);
 
-/// What a pause waits for reads at most.
+/// What a checkpoint waits for reads at most.
 const SHORT: Duration = Duration::from_millis(20);
 
 /// A queued read without its types.
@@ -43,34 +42,34 @@ pub(crate) struct Readers {
 
 struct Pool {
     path: PathBuf,
-    changes: Arc<Changes>,
+    data_version: Arc<DataVersion>,
     patience: Duration,
     limit: usize,
     idle: Mutex<Idle>,
     returned: Condvar,
-    /// A read ended that began before a pause.
+    /// A read ended that began before a checkpoint.
     ended: Condvar,
 }
 
 /// Connections that nobody uses now, the last used on top: its cache is the warmest.
 #[derive(Default)]
 struct Idle {
-    seats: Vec<Seat>,
+    connections: Vec<Pooled>,
     open: usize,
     /// Callers who wait for one; waking nobody would cost a call to the system for each read.
     waiting: usize,
-    /// Pauses of keeping views: those under way, and how many have begun or ended so far.
-    paused: usize,
-    pauses: u64,
-    /// Reads under way that began before the last pause.
+    /// Checkpoints: those under way, and how many have begun or ended so far.
+    checkpoints: usize,
+    edges: u64,
+    /// Reads under way that began before the last checkpoint.
     before: usize,
 }
 
-/// A connection, and the view of the file that it keeps between reads.
-struct Seat {
+/// A connection, and the snapshot of the file that it keeps between reads.
+struct Pooled {
     connection: Connection,
     /// The commits that were counted before its open transaction began, so that it sees all of them.
-    view: Option<u64>,
+    snapshot: Option<u64>,
 }
 
 /// What the reading connections do at a moment.
@@ -100,10 +99,10 @@ struct Waiting {
 
 impl Readers {
     /// Starts the reading threads; connections are opened when they are first needed.
-    pub(crate) fn start(options: &Options, changes: Arc<Changes>) -> Result<Self, FileError> {
+    pub(crate) fn start(options: &Options, data_version: Arc<DataVersion>) -> Result<Self, FileError> {
         let pool = Arc::new(Pool {
             path: options.path.clone(),
-            changes,
+            data_version,
             patience: options.busy_timeout,
             limit: options.readers,
             idle: Mutex::new(Idle::default()),
@@ -129,7 +128,7 @@ impl Readers {
     /// What the connections do now.
     pub(crate) fn load(&self) -> Load {
         let idle = self.pool.idle();
-        Load { open: idle.open, busy: idle.open.saturating_sub(idle.seats.len()), waiting: idle.waiting }
+        Load { open: idle.open, busy: idle.open.saturating_sub(idle.connections.len()), waiting: idle.waiting }
     }
 
     /// Runs a short read on the calling thread; all its statements see the same moment, which is not before this call.
@@ -138,9 +137,9 @@ impl Readers {
         self.pool.with(read)
     }
 
-    /// The views that idle connections keep.
-    pub(crate) fn views(&self) -> Views {
-        Views(Arc::downgrade(&self.pool))
+    /// The snapshots that idle connections keep.
+    pub(crate) fn snapshots(&self) -> Snapshots {
+        Snapshots(Arc::downgrade(&self.pool))
     }
 
     /// Runs a read that may take long on a thread of its own; all its statements see the same moment.
@@ -157,12 +156,12 @@ impl Readers {
             queue.push(Box::new(move |pool| {
                 if !answer.is_canceled() {
                     let result = catch_unwind(AssertUnwindSafe(|| pool.with(read)))
-                        .unwrap_or_else(|_| Err(Error::unexpected("a read panicked")));
+                        .unwrap_or_else(|_| Err(StoreError::unexpected("a read panicked")));
                     // The caller may have gone away meanwhile.
                     let _ = answer.send(result);
                 }
             }))?;
-            arrives.await.unwrap_or_else(|oneshot::Canceled| Err(unavailable()))
+            arrives.await.unwrap_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE))
         }
     }
 }
@@ -193,7 +192,7 @@ impl Pool {
     }
 
     fn lease(&self) -> Result<Lease<'_>> {
-        let has_none = |idle: &Idle| idle.seats.is_empty() && idle.open >= self.limit;
+        let has_none = |idle: &Idle| idle.connections.is_empty() && idle.open >= self.limit;
         let mut idle = self.idle();
         if has_none(&idle) {
             idle.waiting = idle.waiting.saturating_add(1);
@@ -201,75 +200,75 @@ impl Pool {
             (idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
             idle.waiting = idle.waiting.saturating_sub(1);
         }
-        if let Some(seat) = idle.seats.pop() {
-            return Ok(Lease { pool: self, seat: Some(seat), keeps: false, pauses: idle.pauses });
+        if let Some(pooled) = idle.connections.pop() {
+            return Ok(Lease { pool: self, pooled: Some(pooled), keeps: false, edges: idle.edges });
         }
         if idle.open >= self.limit {
-            return Err(unavailable());
+            return Err(StoreError::UNAVAILABLE);
         }
         idle.open = idle.open.saturating_add(1);
-        let pauses = idle.pauses;
+        let edges = idle.edges;
         drop(idle);
-        let mut lease = Lease { pool: self, seat: None, keeps: false, pauses };
-        lease.seat = Some(Seat { connection: open_reader(&self.path, self.patience)?, view: None });
+        let mut lease = Lease { pool: self, pooled: None, keeps: false, edges };
+        lease.pooled = Some(Pooled { connection: open_reader(&self.path, self.patience)?, snapshot: None });
         Ok(lease)
     }
 
     fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let mut lease = self.lease().map_err(settle)?;
-        let result = lease.view().and_then(read);
+        let mut lease = self.lease()?;
+        let result = lease.snapshot().and_then(read);
         lease.judge(result)
     }
 }
 
-impl Seat {
+impl Pooled {
     /// Leaves no transaction open; `false` when it cannot be ended.
     fn let_go(&mut self) -> bool {
-        self.view = None;
+        self.snapshot = None;
         self.connection.is_autocommit() || self.connection.execute_batch("ROLLBACK").is_ok()
     }
 }
 
-/// The views that the connections of a pool keep while nobody uses them.
-pub(crate) struct Views(Weak<Pool>);
+/// The snapshots that the connections of a pool keep while nobody uses them.
+pub(crate) struct Snapshots(Weak<Pool>);
 
-impl Views {
-    /// Ends them, and lets none be kept until the pause goes: the log can be copied into the file whole, and begun anew.
+impl Snapshots {
+    /// Ends them, and lets none be kept until the guard goes: the log can be copied into the file whole, and begun anew.
     /// Waits for short reads that are under way.
-    pub(crate) fn pause(&self) -> Pause {
+    pub(crate) fn checkpoint(&self) -> CheckpointGuard {
         let pool = self.0.upgrade();
         if let Some(pool) = &pool {
             let mut idle = pool.idle();
-            idle.paused = idle.paused.saturating_add(1);
-            idle.pauses = idle.pauses.wrapping_add(1);
+            idle.checkpoints = idle.checkpoints.saturating_add(1);
+            idle.edges = idle.edges.wrapping_add(1);
             idle.let_go();
-            idle.before = idle.open.saturating_sub(idle.seats.len());
+            idle.before = idle.open.saturating_sub(idle.connections.len());
             // Whatever has waited in vain goes on: a part of the log cannot be copied then.
             drop(pool.ended.wait_timeout_while(idle, SHORT, |idle| idle.before > 0));
         }
-        Pause(pool)
+        CheckpointGuard(pool)
     }
 }
 
-/// While it lasts, every read ends its view.
-pub(crate) struct Pause(Option<Arc<Pool>>);
+/// While it lasts, every read ends its snapshot.
+pub(crate) struct CheckpointGuard(Option<Arc<Pool>>);
 
-impl Drop for Pause {
+impl Drop for CheckpointGuard {
     fn drop(&mut self) {
         if let Some(pool) = &self.0 {
             let mut idle = pool.idle();
-            idle.paused = idle.paused.saturating_sub(1);
-            idle.pauses = idle.pauses.wrapping_add(1);
+            idle.checkpoints = idle.checkpoints.saturating_sub(1);
+            idle.edges = idle.edges.wrapping_add(1);
         }
     }
 }
 
 impl Idle {
-    /// Ends the views of the connections that nobody uses.
+    /// Ends the snapshots of the connections that nobody uses.
     fn let_go(&mut self) {
-        let open = self.seats.len();
-        self.seats.retain_mut(Seat::let_go);
-        let lost = open.saturating_sub(self.seats.len());
+        let open = self.connections.len();
+        self.connections.retain_mut(Pooled::let_go);
+        let lost = open.saturating_sub(self.connections.len());
         self.open = self.open.saturating_sub(lost);
     }
 }
@@ -277,50 +276,48 @@ impl Idle {
 /// A connection out of the pool; it goes back when this goes.
 struct Lease<'a> {
     pool: &'a Pool,
-    seat: Option<Seat>,
-    /// Whether the seat may go back with its view, and the pauses before it was taken: a view from before or within a
-    /// pause is not kept.
+    pooled: Option<Pooled>,
+    /// Whether the connection may go back with its snapshot, and the checkpoints before it was taken: a snapshot from before
+    /// or within a checkpoint is not kept.
     keeps: bool,
-    pauses: u64,
+    edges: u64,
 }
 
 impl Lease<'_> {
     /// The connection, inside a transaction that sees every commit before this call.
-    fn view(&mut self) -> Result<&Connection> {
-        let seat = self.seat.as_mut().ok_or_else(|| Error::unexpected("a reading connection is not open"))?;
+    fn snapshot(&mut self) -> Result<&Connection> {
+        let pooled = self.pooled.as_mut().ok_or_else(|| StoreError::unexpected("a reading connection is not open"))?;
         // Counted before the transaction begins: it may see more than that, never less.
-        let now = self.pool.changes.count()?;
-        if seat.view != Some(now) {
-            if seat.view.take().is_some() {
-                seat.connection.prepare_cached("COMMIT")?.execute(())?;
+        let now = self.pool.data_version.count()?;
+        if pooled.snapshot != Some(now) {
+            if pooled.snapshot.take().is_some() {
+                pooled.connection.prepare_cached("COMMIT")?.execute(())?;
             }
-            seat.connection.prepare_cached("BEGIN")?.execute(())?;
-            seat.view = Some(now);
+            pooled.connection.prepare_cached("BEGIN")?.execute(())?;
+            pooled.snapshot = Some(now);
         }
-        Ok(&seat.connection)
+        Ok(&pooled.connection)
     }
 
-    /// Keeps the view after a success, and gives up a connection that may remember a damaged page.
+    /// Keeps the snapshot after a success, and gives up a connection that may remember a damaged page.
     fn judge<T>(&mut self, result: Result<T>) -> Result<T> {
         self.keeps = result.is_ok();
-        result.map_err(|error| {
-            if taints(&error) {
-                self.seat = None;
-            }
-            settle(error)
-        })
+        if result.as_ref().is_err_and(StoreError::taints) {
+            self.pooled = None;
+        }
+        result
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let mut idle = self.pool.idle();
-        let is_from_before = idle.pauses != self.pauses;
-        let keeps = self.keeps && idle.paused == 0 && !is_from_before;
+        let is_from_before = idle.edges != self.edges;
+        let keeps = self.keeps && idle.checkpoints == 0 && !is_from_before;
         // After an error or a panic, statements may be unfinished. What cannot end its transaction is not used again.
-        let seat = self.seat.take().and_then(|mut seat| (keeps || seat.let_go()).then_some(seat));
-        match seat {
-            Some(seat) => idle.seats.push(seat),
+        let pooled = self.pooled.take().and_then(|mut pooled| (keeps || pooled.let_go()).then_some(pooled));
+        match pooled {
+            Some(pooled) => idle.connections.push(pooled),
             None => idle.open = idle.open.saturating_sub(1),
         }
         if is_from_before {
@@ -343,7 +340,7 @@ impl Queue {
     fn push(&self, read: Read) -> Result<()> {
         let mut waiting = self.lock();
         if !waiting.open || waiting.reads.len() >= QUEUE {
-            return Err(unavailable());
+            return Err(StoreError::UNAVAILABLE);
         }
         waiting.reads.push_back(read);
         drop(waiting);
@@ -351,14 +348,14 @@ impl Queue {
         Ok(())
     }
 
-    /// One reading thread: until the queue is closed and empty. One of them ends the views that nobody used for a while:
+    /// One reading thread: until the queue is closed and empty. One of them ends the snapshots that nobody used for a while:
     /// they would keep other processes from emptying the log.
     fn serve(&self, pool: &Pool, tidies: bool) {
         loop {
             match self.next() {
                 Next::Read(read) => read(pool),
-                // While anybody asks, a view that is kept makes every look at the file cheap: they share its lock.
-                Next::Nothing if tidies && pool.changes.were_quiet() => pool.idle().let_go(),
+                // While anybody asks, a snapshot that is kept makes every look at the file cheap: they share its lock.
+                Next::Nothing if tidies && pool.data_version.were_quiet() => pool.idle().let_go(),
                 Next::Nothing => {}
                 Next::Closed => return,
             }

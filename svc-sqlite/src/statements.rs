@@ -1,8 +1,9 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each says.
 
-use svc_core::schema::Source;
-
-use crate::schema::{Table, code};
+use svc_core::{
+    schema::Source,
+    store::{KindTable, kind_code},
+};
 
 /// The statements of one table.
 #[derive(Debug, Default)]
@@ -38,7 +39,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    pub(crate) fn of(table: &Table) -> Self {
+    pub(crate) fn of(table: &KindTable) -> Self {
         let name = table.name;
         let select = select(table);
         let each = |text: &dyn Fn(&str) -> String| table.columns.iter().map(|column| text(column.name)).collect();
@@ -82,8 +83,8 @@ impl Statements {
     }
 }
 
-/// What [`crate::rows::read`] reads, in its order.
-fn select(table: &Table) -> String {
+/// What a record is read from, in the order in which it is read.
+fn select(table: &KindTable) -> String {
     let mut parts = vec!["r.seq, r.id, r.created, r.modified, r.identifiers, r.body".to_owned()];
     parts.extend(table.columns.iter().map(|column| format!("r.{}", column.name)));
     for column in table.columns {
@@ -107,7 +108,7 @@ fn select(table: &Table) -> String {
     let (parts, name) = (parts.join(", "), table.name);
     let has_totals = table.computed.iter().any(|(_, source)| source.adds_up().is_some());
     let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
-        let (kind, scope) = (code(counted), table.code);
+        let (kind, scope) = (kind_code(counted), table.code);
         format!(
             " LEFT JOIN total s ON s.tenant = r.tenant AND s.kind = {kind} AND s.scope = {scope} AND s.owner = r.id"
         )
@@ -115,7 +116,7 @@ fn select(table: &Table) -> String {
     format!("SELECT {parts} FROM {name} r{totals}")
 }
 
-fn insert(table: &Table) -> String {
+fn insert(table: &KindTable) -> String {
     let mut names = vec!["tenant", "id", "created", "modified", "identifiers", "body"];
     names.extend(table.columns.iter().map(|column| column.name));
     names.extend(table.kind.schema().unique_name().map(|field| field.name));
@@ -123,7 +124,7 @@ fn insert(table: &Table) -> String {
     format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), marks.join(", "))
 }
 
-fn update(table: &Table) -> String {
+fn update(table: &KindTable) -> String {
     let modified_by = table.column("modified_by").map(|_| "modified_by");
     let name = table.kind.schema().unique_name().map(|field| field.name);
     let columns = ["modified", "identifiers", "body"].into_iter().chain(modified_by).chain(name);

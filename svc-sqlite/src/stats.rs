@@ -3,8 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::store::Store;
-
 /// The work of a store since it was opened, and what it has to do at this moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,23 +43,15 @@ impl Commits {
         self.largest.fetch_max(writes, Ordering::Relaxed);
         self.nanos.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
-}
 
-impl Store {
-    /// What the store has done and has to do. It may be called often: it waits for nobody's work.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let commits = self.writer().commits();
-        let readers = self.readers().load();
+    /// What was committed so far.
+    pub(crate) fn stats(&self) -> Stats {
         Stats {
-            writes_waiting: self.writer().waiting(),
-            batches: commits.batches.load(Ordering::Relaxed),
-            writes: commits.writes.load(Ordering::Relaxed),
-            largest_batch: commits.largest.load(Ordering::Relaxed),
-            commit_time: Duration::from_nanos(commits.nanos.load(Ordering::Relaxed)),
-            readers_open: readers.open,
-            readers_busy: readers.busy,
-            reads_waiting: readers.waiting,
+            batches: self.batches.load(Ordering::Relaxed),
+            writes: self.writes.load(Ordering::Relaxed),
+            largest_batch: self.largest.load(Ordering::Relaxed),
+            commit_time: Duration::from_nanos(self.nanos.load(Ordering::Relaxed)),
+            ..Stats::default()
         }
     }
 }

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use svc_core::Tenant;
-use svc_core::error::{Error, Result};
+use svc_core::{Tenant, link::Address, value::Timestamp};
 
-use crate::store::Store;
+use crate::{error::Result, readers::Readers, record_id::RecordId, schema::table};
 
 /// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows old.
 #[derive(Debug, Default)]
@@ -16,66 +15,100 @@ pub(crate) struct Tenants {
 }
 
 impl Tenants {
+    /// The number of a tenant, from memory after the first time; `None` when the file does not have it.
+    pub(crate) fn number(&self, readers: &Readers, tenant: &Tenant) -> Result<Option<i64>> {
+        if let Some(number) = self.known().get(tenant) {
+            return Ok(Some(*number));
+        }
+        let number = readers.with(|file| Ok(number(file, tenant)?))?;
+        if let Some(number) = number {
+            self.known().insert(tenant.clone(), number);
+        }
+        Ok(number)
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<Tenant, i64>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The number of a tenant; `None` when the file does not have it.
-pub(crate) fn id(file: &Connection, tenant: &Tenant) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn number(file: &Connection, tenant: &Tenant) -> rusqlite::Result<Option<i64>> {
     file.prepare_cached("SELECT id FROM tenant WHERE name = ?1")?
         .query_row([tenant.as_str()], |row| row.get(0))
         .optional()
 }
 
-impl Store {
-    /// Makes a tenant unless it exists (AUT-02).
-    ///
-    /// # Errors
-    /// Storage trouble, or a name that is empty, longer than 64 bytes, or has control characters or spaces.
-    pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
-        if name.is_empty()
-            || name.len() > 64
-            || name.chars().any(|letter| letter.is_control() || letter.is_whitespace())
-        {
-            return Err(Error::unexpected(
-                "a tenant's name has 1 to 64 bytes and neither spaces nor control characters",
-            ));
-        }
-        let tenant = Tenant::new(name);
-        if self.tenant_id(&tenant)?.is_none() {
-            let (tenant, now) = (tenant.clone(), self.now().micros());
-            let make = move |job: &mut crate::writer::Job<'_>| {
-                job.prepare_cached("INSERT INTO tenant (name, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-                    .execute((tenant.as_str(), now))?;
-                Ok(())
+/// Makes a tenant unless it exists.
+pub(crate) fn make(file: &Connection, tenant: &Tenant, now: Timestamp) -> rusqlite::Result<()> {
+    file.prepare_cached("INSERT INTO tenant (name, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute((tenant.as_str(), now.micros()))
+        .map(drop)
+}
+
+/// Every tenant, in the order in which they were made.
+pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
+    let mut tenants = file.prepare_cached("SELECT name FROM tenant ORDER BY id")?;
+    tenants.query_map((), |row| Ok(Tenant::new(row.get::<_, String>(0)?)))?.collect()
+}
+
+/// The moment of the tenant's last turn.
+pub(crate) fn last_turn(file: &Connection, tenant: i64) -> rusqlite::Result<Timestamp> {
+    let mut clock = file.prepare_cached("SELECT clock FROM tenant WHERE id = ?1")?;
+    clock.query_row([tenant], |row| row.get(0)).map(Timestamp::from_micros)
+}
+
+/// Keeps the moment of a turn: the next one is later.
+pub(crate) fn set_last_turn(file: &Connection, tenant: i64, time: Timestamp) -> rusqlite::Result<()> {
+    file.prepare_cached("UPDATE tenant SET clock = ?2 WHERE id = ?1")?.execute((tenant, time.micros())).map(drop)
+}
+
+/// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that does not begin with the
+/// tenant, because it finds it.
+pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<Option<Tenant>> {
+    let table = table(container.kind);
+    let Some(id) = RecordId::parse(&container.id).filter(|_| table.is_container()) else { return Ok(None) };
+    let mut owners = file.prepare_cached(&table.sql.owners)?;
+    let mut owners = owners.query_map([id], |row| row.get::<_, String>(0))?;
+    let owner = owners.next().transpose()?;
+    // Only loaded data can give two tenants records of one id. Whose is meant cannot be told then.
+    Ok(owner.filter(|_| owners.next().is_none()).map(Tenant::new))
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_core::{auth::AnonymousTenant, draft::RawDraft, model::Kind, value::Id};
+
+    use super::*;
+    use crate::{Options, Store};
+
+    /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to neither of them.
+    #[test]
+    fn a_container_has_one_tenant() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let [shared, own] = ["018f8d9e-0000-7000-8000-000000000001", "018f8d9e-0000-7000-8000-000000000002"];
+            let row = |kind, id| svc_core::store::Load {
+                id: Id::new(id).unwrap(),
+                created: Timestamp::from_micros(0),
+                draft: RawDraft::empty(kind),
+                recorded_by: None,
             };
-            self.writer().run(None, make).await?;
-        }
-        Ok(tenant)
-    }
-
-    /// Every tenant, in the order in which they were made.
-    ///
-    /// # Errors
-    /// Storage trouble.
-    pub fn tenants(&self) -> Result<Vec<Tenant>> {
-        self.readers().with(|file| {
-            let mut tenants = file.prepare_cached("SELECT name FROM tenant ORDER BY id")?;
-            let tenants = tenants.query_map((), |row| Ok(Tenant::new(row.get::<_, String>(0)?)))?;
-            Ok(tenants.collect::<rusqlite::Result<_>>()?)
-        })
-    }
-
-    /// The number of a tenant, from memory after the first time; `None` when the file does not have it.
-    pub(crate) fn tenant_id(&self, tenant: &Tenant) -> Result<Option<i64>> {
-        if let Some(id) = self.known_tenants().known().get(tenant) {
-            return Ok(Some(*id));
-        }
-        let id = self.readers().with(|file| Ok(id(file, tenant)?))?;
-        if let Some(id) = id {
-            self.known_tenants().known().insert(tenant.clone(), id);
-        }
-        Ok(id)
+            for (tenant, ids) in [("one", &[shared, own][..]), ("two", &[shared])] {
+                let tenant = store.ensure_tenant(tenant).await.unwrap();
+                let kinds = [Kind::Petition, Kind::Person, Kind::Tag];
+                let rows = ids.iter().flat_map(|id| kinds.map(|kind| row(kind, *id))).collect();
+                store.seed(&tenant, rows).await.unwrap();
+            }
+            for (kind, found) in [(Kind::Petition, Some("one")), (Kind::Person, Some("one")), (Kind::Tag, None)] {
+                for (id, found) in [(own, found), (shared, None)] {
+                    let address = Address::top(kind, Id::new(id).unwrap());
+                    let tenant = store.tenant_of(&address).await.unwrap();
+                    assert_eq!(tenant.as_ref().map(Tenant::as_str), found, "{kind:?} {id}");
+                }
+            }
+        });
     }
 }

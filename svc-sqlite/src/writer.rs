@@ -9,14 +9,13 @@ use std::time::Instant;
 
 use futures_channel::oneshot;
 use rusqlite::{Connection, ErrorCode};
-use svc_core::error::Result;
 
 use crate::batch::{Engine, Task, Work};
+use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, sqlite};
 use crate::options::Options;
-use crate::readers::Views;
+use crate::readers::Snapshots;
 use crate::stats::Commits;
-use crate::trouble::{Trouble, unavailable};
 
 pub(crate) use crate::batch::Job;
 
@@ -50,9 +49,10 @@ struct Queue {
 
 impl Writer {
     /// Starts the writer thread on `connection`.
-    pub(crate) fn start(connection: Connection, options: &Options, views: Views) -> Result<Self, FileError> {
+    pub(crate) fn start(connection: Connection, options: &Options, snapshots: Snapshots) -> Result<Self, FileError> {
         let commits = Arc::<Commits>::default();
-        let engine = Engine::new(connection, options, views, Arc::clone(&commits)).map_err(sqlite(&options.path))?;
+        let engine =
+            Engine::new(connection, options, snapshots, Arc::clone(&commits)).map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             queue: Mutex::new(Queue { waiting: VecDeque::new(), long_log: false, open: true }),
@@ -105,7 +105,7 @@ impl Writer {
             let answer = work.answer_later();
             shared.enqueue(Box::new(work))?;
             // Dropped without an answer: it came too late, or the store was closed.
-            answer.await.map_or_else(|oneshot::Canceled| Err(unavailable()), |(result, _job)| result)
+            answer.await.map_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE), |(result, _job)| result)
         }
     }
 }
@@ -149,14 +149,14 @@ impl Shared {
             Err(TryLockError::WouldBlock) => return false,
         };
         if work.is_late() {
-            work.refuse(&Trouble::Passing(crate::trouble::SOON));
+            work.refuse(&StoreError::UNAVAILABLE);
             return true;
         }
         match engine.begin() {
             Ok(()) => engine.carry_out(&mut [work]),
             // Another process writes: waiting for it is for the thread, not for a caller.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return false,
-            Err(error) => work.refuse(&Trouble::of(&error)),
+            Err(error) => work.refuse(&error.into()),
         }
         let long_log = engine.has_long_log();
         drop(engine);
@@ -170,7 +170,7 @@ impl Shared {
     fn enqueue(&self, task: Box<dyn Task>) -> Result<()> {
         let mut queue = self.queue();
         if !queue.open || queue.waiting.len() >= self.capacity {
-            return Err(unavailable());
+            return Err(StoreError::UNAVAILABLE);
         }
         queue.waiting.push_back(task);
         drop(queue);

@@ -16,12 +16,34 @@
 //!
 //! `svc_core::memory` (feature `memory`) is the specification of a store; `svc_core::laws` (feature `store-tests`) says whether another one
 //! behaves alike.
+//!
+//! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
+//! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
+//! tables (`KindTable`).
 
 mod call;
 mod change;
+#[cfg(feature = "store")]
+pub mod cursor;
 mod fetched;
+#[cfg(feature = "store")]
+pub mod hex;
+#[cfg(feature = "store")]
+pub mod keys;
 mod ledger;
+#[cfg(feature = "store")]
+mod load;
+#[cfg(feature = "store")]
+pub mod lookup;
+#[cfg(feature = "store")]
+pub mod offset_index;
 mod question;
+#[cfg(feature = "store")]
+pub mod rank_bitmap;
+#[cfg(feature = "store")]
+mod table;
+#[cfg(feature = "store")]
+mod tenant_name;
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -32,7 +54,13 @@ pub use change::{At, Change, Insert, Outbox, Replace, Set};
 pub use fetched::Fetched;
 pub(crate) use ledger::Ledger;
 pub use ledger::Overlay;
+#[cfg(feature = "store")]
+pub use load::at_fault;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
+#[cfg(feature = "store")]
+pub use table::{KindTable, kind_code};
+#[cfg(feature = "store")]
+pub use tenant_name::new_tenant;
 
 use crate::{
     context::Context,

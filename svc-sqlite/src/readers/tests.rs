@@ -5,9 +5,10 @@ use std::{fs, thread};
 
 use rusqlite::Connection;
 use svc_core::CountChanges;
-use svc_core::error::{Error, Result};
+use svc_core::error::Error;
 use tempfile::TempDir;
 
+use crate::error::{Result, StoreError};
 use crate::{Options, Store};
 
 fn open(options: impl FnOnce(Options) -> Options) -> (Store, TempDir) {
@@ -36,8 +37,8 @@ fn add_tenant(store: &Store, name: &'static str) {
 fn a_reader_cannot_write() {
     let (store, _folder) = open(|options| options);
     let write = |file: &Connection| Ok(file.execute("DELETE FROM tenant", ())?);
-    assert!(matches!(store.readers().with(write), Err(Error::Unexpected(_))));
-    assert!(matches!(block_on(store.readers().spawn(write)), Err(Error::Unexpected(_))));
+    assert!(matches!(store.readers().with(write), Err(StoreError::Sqlite(_))));
+    assert!(matches!(block_on(store.readers().spawn(write)), Err(StoreError::Sqlite(_))));
 }
 
 #[test]
@@ -60,13 +61,13 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
 fn a_failed_or_panicking_read_leaves_no_transaction() {
     let (store, _folder) = open(|options| options.readers(2));
     for _ in 0..4 {
-        let failed = store.readers().with(|file| tenants(file).and(Err::<(), _>(Error::NotFound)));
-        assert!(matches!(failed, Err(Error::NotFound)));
+        let failed = store.readers().with(|file| tenants(file).and(Err::<(), StoreError>(Error::NotFound.into())));
+        assert!(matches!(failed, Err(StoreError::Refused(Error::NotFound))));
         let panicked = block_on(store.readers().spawn(|file| -> Result<()> {
             tenants(file)?;
             panic!("a bug")
         }));
-        assert!(matches!(panicked, Err(Error::Unexpected(_))));
+        assert!(matches!(panicked, Err(StoreError::Refused(Error::Unexpected(_)))));
     }
     // Whatever was left open would still see nobody.
     add_tenant(&store, "one");
@@ -75,9 +76,9 @@ fn a_failed_or_panicking_read_leaves_no_transaction() {
     }
 }
 
-/// UND-36, UND-15: a view that is kept shows neither less than was answered nor what another process has changed since.
+/// UND-36, UND-15: a snapshot that is kept shows neither less than was answered nor what another process has changed since.
 #[test]
-fn a_view_lasts_until_anybody_commits() {
+fn a_snapshot_lasts_until_anybody_commits() {
     let (store, folder) = open(|options| options.readers(1));
     let foreign = Connection::open(folder.path().join("data.db")).unwrap();
     for turn in 0..3 {
@@ -90,9 +91,9 @@ fn a_view_lasts_until_anybody_commits() {
     assert_eq!(store.readers().with(tenants).unwrap(), 6);
 }
 
-/// UND-36: views that idle connections keep do not let the log grow, and do not stand in the way of emptying it.
+/// UND-36: snapshots that idle connections keep do not let the log grow, and do not stand in the way of emptying it.
 #[test]
-fn idle_views_let_the_log_be_emptied() {
+fn idle_snapshots_let_the_log_be_emptied() {
     let (store, folder) = open(|options| options.readers(4).busy_timeout(Duration::from_millis(50)));
     let log = || fs::metadata(folder.path().join("data.db-wal")).unwrap().len();
     add_tenant(&store, "one");
@@ -133,7 +134,7 @@ fn the_log_is_emptied_under_readers() {
 
 /// UND-36: a server that nobody asks anything lets other programs empty the log.
 #[test]
-fn views_that_nobody_uses_end() {
+fn snapshots_that_nobody_uses_end() {
     let (store, folder) = open(|options| options);
     add_tenant(&store, "one");
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
@@ -152,12 +153,12 @@ fn views_that_nobody_uses_end() {
 fn changes_count_what_follows_a_commit() {
     let (store, _folder) = open(|options| options);
     let between = Arc::new(Mutex::new(None));
-    let (of_hook, seen, positions) = (store.clone(), Arc::clone(&between), Arc::clone(store.positions()));
+    let (of_hook, seen, index) = (store.clone(), Arc::clone(&between), Arc::clone(store.offset_index()));
     let write = store.writer().run(None, move |job| {
         job.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
-        let (of_hook, seen, positions) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&positions));
+        let (of_hook, seen, index) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&index));
         job.after_commit(move || *seen.lock().unwrap() = of_hook.changes());
-        job.after_commit(move || positions.follow(&[]));
+        job.after_commit(move || index.follow(&[]));
         Ok(())
     });
     block_on(write).unwrap();
@@ -187,7 +188,7 @@ fn an_exhausted_pool_is_unavailable_and_recovers() {
             (leave, read)
         })
         .collect();
-    assert!(matches!(store.readers().with(tenants), Err(Error::Unavailable { .. })));
+    assert!(matches!(store.readers().with(tenants), Err(StoreError::Passing(_))));
     for (leave, read) in leaves {
         leave.send(()).unwrap();
         block_on(read).unwrap();

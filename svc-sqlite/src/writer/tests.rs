@@ -6,13 +6,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use svc_core::error::{Code, Error, Problem, Result};
+use svc_core::error::{Code, Error, Problem};
 use tempfile::TempDir;
 
 use super::Job;
+use crate::error::{Result, StoreError};
 use crate::{Options, Store};
 
 type Boxed<T> = Box<dyn Fn(&mut Job<'_>) -> Result<T> + Send>;
+
+/// What a caller outside of this crate is answered.
+type Answer<T> = svc_core::Result<T>;
 
 /// An open store with one table for the tests.
 struct Bench {
@@ -29,16 +33,16 @@ fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
 }
 
 impl Bench {
-    fn write<T: Send + 'static>(&self, work: impl Fn(&mut Job<'_>) -> Result<T> + Send + 'static) -> Result<T> {
-        block_on(self.store.writer().run(None, work))
+    fn write<T: Send + 'static>(&self, work: impl Fn(&mut Job<'_>) -> Result<T> + Send + 'static) -> Answer<T> {
+        block_on(run(&self.store, None, work))
     }
 
     /// What works are answered that share one transaction: `gate` holds the one before it.
-    fn together<T: Send + 'static>(&self, gate: &Gate, works: Vec<Boxed<T>>) -> Vec<Result<T>> {
-        let mut first = Box::pin(self.store.writer().run(None, note("first")));
+    fn together<T: Send + 'static>(&self, gate: &Gate, works: Vec<Boxed<T>>) -> Vec<Answer<T>> {
+        let mut first = Box::pin(run(&self.store, None, note("first")));
         assert!(poll(&mut first).is_pending());
         gate.waits.recv().unwrap();
-        let mut answers: Vec<_> = works.into_iter().map(|work| Box::pin(self.store.writer().run(None, work))).collect();
+        let mut answers: Vec<_> = works.into_iter().map(|work| Box::pin(run(&self.store, None, work))).collect();
         assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
         gate.closed.store(false, Ordering::SeqCst);
         gate.leave.send(()).unwrap();
@@ -73,6 +77,19 @@ impl Bench {
     fn stranger(&self) -> Connection {
         Connection::open(self.folder.path().join("data.db")).unwrap()
     }
+}
+
+fn run<T, F>(
+    store: &Store,
+    deadline: Option<Instant>,
+    work: F,
+) -> impl Future<Output = Answer<T>> + Send + 'static + use<T, F>
+where
+    T: Send + 'static,
+    F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+{
+    let write = store.writer().run(deadline, work);
+    async move { Ok(write.await?) }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -125,7 +142,7 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
 fn together<T: Send + 'static>(
     options: impl FnOnce(Options) -> Options,
     works: Vec<Boxed<T>>,
-) -> (Bench, Vec<Result<T>>) {
+) -> (Bench, Vec<Answer<T>>) {
     let (gate, hold) = gate();
     let bench = bench(|start| options(start.inline_commit(false).before_commit(hold)));
     let answers = bench.together(&gate.close(), works);
@@ -138,7 +155,7 @@ fn no_answer_before_commit() {
     let (gate, hold) = gate();
     let bench = bench(|options| options.inline_commit(false).before_commit(hold));
     let gate = gate.close();
-    let mut write = Box::pin(bench.store.writer().run(None, note("held")));
+    let mut write = Box::pin(run(&bench.store, None, note("held")));
     assert!(poll(&mut write).is_pending());
     gate.waits.recv().unwrap();
     assert!(poll(&mut write).is_pending(), "answered before COMMIT");
@@ -156,7 +173,7 @@ fn no_return_before_commit() {
     let bench = bench(|options| options.before_commit(hold));
     std::thread::scope(|scope| {
         let gate = gate.close();
-        let caller = scope.spawn(|| block_on(bench.store.writer().run(None, note("held"))));
+        let caller = scope.spawn(|| block_on(run(&bench.store, None, note("held"))));
         gate.waits.recv().unwrap();
         assert!(!caller.is_finished(), "returned before COMMIT");
         assert!(bench.notes().is_empty(), "visible before COMMIT");
@@ -203,7 +220,7 @@ fn a_failing_job_is_undone_alone() {
             Box::new(note("a")),
             Box::new(move |job| {
                 note("b")(job)?;
-                Err(Error::invalid(refused.clone()))
+                Err(Error::invalid(refused.clone()).into())
             }),
             Box::new(|job| {
                 note("c")(job)?;
@@ -221,7 +238,7 @@ fn a_failing_job_is_undone_alone() {
     // Alone in its transaction, the same holds.
     for inline in [false, true] {
         let bench = self::bench(|options| options.inline_commit(inline));
-        let lost = bench.write(|job| note("x")(job).and(Err::<(), _>(Error::NotFound)));
+        let lost = bench.write(|job| note("x")(job).and(Err::<(), StoreError>(Error::NotFound.into())));
         assert!(matches!(lost, Err(Error::NotFound)));
         let lost = bench.write(|job| note("x")(job).map(|()| panic!("a bug")));
         assert!(matches!(lost, Err::<(), _>(Error::Unexpected(_))));
@@ -262,7 +279,7 @@ fn a_failed_commit_acknowledges_nothing() {
                 )?;
                 Ok(())
             }),
-            Box::new(|_| Err(Error::NotFound)),
+            Box::new(|_| Err(Error::NotFound.into())),
         ],
     );
     assert!(answers.iter().all(|answer| matches!(answer, Err(Error::Unexpected(_)))), "{answers:?}");
@@ -306,7 +323,7 @@ fn hooks_run_after_commit_in_order_and_only_for_what_stays() {
             if number == 4 {
                 note("undone")(job)?;
             }
-            if keep { Ok(()) } else { Err(Error::NotFound) }
+            if keep { Ok(()) } else { Err(Error::NotFound.into()) }
         })
     };
     let (bench, _) = together(|options| options, (1..=6).map(|number| hooked(number, number % 2 == 1)).collect());
@@ -331,8 +348,8 @@ fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
         };
         let failing: Boxed<()> = Box::new(move |job| match fails_with {
             None => Ok(()),
-            Some(false) => Err(Error::NotFound),
-            Some(true) => note("undone")(job).and(Err(Error::NotFound)),
+            Some(false) => Err(Error::NotFound.into()),
+            Some(true) => note("undone")(job).and(Err(Error::NotFound.into())),
         });
         let (bench, answers) = together(|options| options, vec![counted("a"), failing, counted("b")]);
         assert!(matches!(answers.as_slice(), [Ok(()), _, Ok(())]));
@@ -374,7 +391,7 @@ fn what_cannot_be_done_in_time_is_not_begun() {
     let (gate, hold) = gate();
     let bench = bench(|options| options.inline_commit(false).queue(2).before_commit(hold));
     let gate = gate.close();
-    let run = |deadline, text| Box::pin(bench.store.writer().run(deadline, note(text)));
+    let run = |deadline, text| Box::pin(run(&bench.store, deadline, note(text)));
     let mut first = run(None, "first");
     assert!(poll(&mut first).is_pending());
     gate.waits.recv().unwrap();
@@ -391,7 +408,7 @@ fn what_cannot_be_done_in_time_is_not_begun() {
     assert_eq!(bench.notes(), ["first"]);
     // The same on the caller's thread.
     let bench = self::bench(|options| options);
-    let late = block_on(bench.store.writer().run(Some(Instant::now()), note("late")));
+    let late = block_on(self::run(&bench.store, Some(Instant::now()), note("late")));
     assert!(matches!(late, Err(Error::Unavailable { .. })));
     assert!(bench.notes().is_empty());
 }
@@ -402,7 +419,7 @@ fn a_busy_file_is_unavailable_and_recovers() {
     let bench = bench(|options| options.busy_timeout(Duration::from_millis(20)));
     let stranger = bench.stranger();
     stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut write = Box::pin(bench.store.writer().run(None, note("a")));
+    let mut write = Box::pin(run(&bench.store, None, note("a")));
     assert!(poll(&mut write).is_pending(), "the caller's thread waited for another process");
     assert!(matches!(block_on(write), Err(Error::Unavailable { .. })));
     stranger.execute_batch("ROLLBACK").unwrap();
@@ -504,9 +521,9 @@ fn many_callers() {
                         let number = next.fetch_add(1, Ordering::SeqCst);
                         let work = move |job: &mut Job<'_>| {
                             job.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([number.to_string()])?;
-                            if number % 10 == 0 { Err(Error::NotFound) } else { Ok(()) }
+                            if number % 10 == 0 { Err(Error::NotFound.into()) } else { Ok(()) }
                         };
-                        assert_eq!(store.writer().run(None, work).await.is_ok(), number % 10 != 0);
+                        assert_eq!(run(&store, None, work).await.is_ok(), number % 10 != 0);
                     }
                 })
             })
@@ -525,7 +542,7 @@ fn a_store_closes_inside_its_own_job() {
     let path = bench.store.path().to_owned();
     let Bench { store, folder } = bench;
     let last = Mutex::new(Some(store.clone()));
-    let answer = store.writer().run(None, move |job| {
+    let answer = run(&store, None, move |job| {
         note("last")(job)?;
         drop(last.lock().unwrap().take());
         Ok(())

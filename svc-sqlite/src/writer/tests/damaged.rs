@@ -18,7 +18,7 @@ impl Bench {
         self,
         meanwhile: impl FnOnce(&Path),
         works: Vec<Boxed<T>>,
-    ) -> (Self, Vec<Result<T>>) {
+    ) -> (Self, Vec<Answer<T>>) {
         let (gate, hold) = gate();
         let bench = self.reopened(|options| options.inline_commit(false).before_commit(hold), meanwhile);
         let answers = bench.together(&gate.close(), works);
@@ -70,9 +70,10 @@ fn a_corrupt_page_is_unexpected_and_recovers() {
         },
     );
     let read = |bench: &Bench| {
-        bench.store.readers().with(|file| {
+        let count = bench.store.readers().with(|file| {
             Ok(file.prepare_cached("SELECT count(*) FROM note")?.query_row((), |row| row.get::<_, i64>(0))?)
-        })
+        });
+        Answer::Ok(count?)
     };
     assert!(matches!(read(&bench), Err(Error::Unexpected(_))));
     assert!(matches!(bench.write(note("b")), Err(Error::Unexpected(_))));
@@ -88,7 +89,7 @@ fn a_corrupt_page_is_unexpected_and_recovers() {
 #[test]
 fn a_damaged_page_is_no_trouble_of_others() {
     // Makes that all jobs are done again, in savepoints.
-    let undone: Boxed<()> = Box::new(|job| note("undone")(job).and(Err(Error::NotFound)));
+    let undone: Boxed<()> = Box::new(|job| note("undone")(job).and(Err(Error::NotFound.into())));
     for before in [None, Some(undone)] {
         let bench = bench_with("CREATE TABLE bad (a TEXT) STRICT");
         let root = bench.root("bad");
@@ -107,7 +108,7 @@ fn a_damaged_page_is_no_trouble_of_others() {
             spoil(path, root);
         };
         let (bench, answers) = bench.together_after(damage, works);
-        let kept = |answer: &Result<()>| match answer {
+        let kept = |answer: &Answer<()>| match answer {
             Ok(()) => true,
             Err(Error::Unexpected(_)) => false,
             Err(error) => panic!("{error:?}"),

@@ -3,14 +3,53 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 use serde_json::{Value, json};
 use svc_core::Tenant;
 use svc_core::api::{Api, Reply, Request, Vendor};
 use svc_core::auth::{Caller, Identity, Rights};
 use tempfile::TempDir;
 
+use super::*;
 use crate::{Options, Store};
+
+fn failure(code: i32) -> Error {
+    StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).into()
+}
+
+/// UND-36: busy, locked, interrupted and full pass; read-only, failing and corrupt files do not.
+#[test]
+fn passing_and_lasting_trouble_are_told_apart() {
+    for code in [ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_LOCKED, ffi::SQLITE_FULL, ffi::SQLITE_NOMEM] {
+        assert!(matches!(failure(code), Error::Unavailable { .. }), "{code}");
+    }
+    for code in [
+        ffi::SQLITE_READONLY,
+        ffi::SQLITE_IOERR,
+        ffi::SQLITE_IOERR_FSYNC,
+        ffi::SQLITE_CORRUPT,
+        ffi::SQLITE_NOTADB,
+        ffi::SQLITE_CANTOPEN,
+        ffi::SQLITE_CONSTRAINT,
+    ] {
+        assert!(matches!(failure(code), Error::Unexpected(_)), "{code}");
+    }
+    assert!(matches!(StoreError::Refused(Error::NotFound).into(), Error::NotFound));
+}
+
+/// UND-36: whoever shared a transaction with a failure is told whether to come back.
+#[test]
+fn others_are_told_whether_it_passes() {
+    let full = StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None));
+    let broken = StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), None));
+    assert!(matches!(full.for_others().for_others().into(), Error::Unavailable { retry_after: LATER }));
+    assert!(matches!(StoreError::UNAVAILABLE.for_others().into(), Error::Unavailable { retry_after: SOON }));
+    let unavailable = StoreError::Refused(Error::Unavailable { retry_after: 7 });
+    assert!(matches!(unavailable.for_others().into(), Error::Unavailable { retry_after: 7 }));
+    for error in [broken, StoreError::unexpected("a bug"), StoreError::Refused(Error::NotFound)] {
+        assert!(matches!(error.for_others().for_others().into(), Error::Unexpected(_)), "{error:?}");
+    }
+}
 
 const BASE: &str = "http://localhost/";
 

@@ -3,13 +3,15 @@
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Two digits for each byte.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+#[must_use]
+pub fn encode(bytes: &[u8]) -> String {
     let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('0', |digit| char::from(*digit));
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect()
 }
 
 /// The bytes that [`encode`] wrote; `None` for anything that it would not have written.
-pub(crate) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+#[must_use]
+pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |text: u8| DIGITS.iter().position(|digit| *digit == text).and_then(|value| u8::try_from(value).ok());
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
     if pairs.len() != N {

@@ -9,14 +9,14 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::file::open_reader;
-use crate::keys;
+use crate::metadata;
 use crate::options::Options;
 
 /// Looks that can be taken at the same time, each over a connection of its own.
 const WATCHES: usize = 4;
 
 /// Counts the commits to a data file, some of them together.
-pub(crate) struct Changes {
+pub(crate) struct DataVersion {
     path: PathBuf,
     patience: Duration,
     /// Two requests on two cores do not wait for each other.
@@ -31,11 +31,11 @@ struct Watch {
     version: Option<i64>,
     /// The changes to keys, as far as they were counted since the version is this one.
     keys: Option<i64>,
-    /// Whether it has looked since the last call of [`Changes::were_quiet`].
+    /// Whether it has looked since the last call of [`DataVersion::were_quiet`].
     used: bool,
 }
 
-impl Changes {
+impl DataVersion {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             path: options.path.clone(),
@@ -52,7 +52,7 @@ impl Changes {
 
     /// The number of changes to keys, as it was at this call or later.
     pub(crate) fn key_epoch(&self) -> rusqlite::Result<i64> {
-        // The watch's own connection tells: no reader has to begin its view anew for each write.
+        // The watch's own connection tells: no reader has to begin its snapshot anew for each write.
         self.look(Watch::key_epoch).map(|(_, epoch)| epoch)
     }
 
@@ -115,7 +115,7 @@ impl Watch {
         match (self.keys, &self.file) {
             (Some(epoch), _) => Ok(epoch),
             (None, Some(file)) => {
-                let epoch = keys::epoch(file)?;
+                let epoch = metadata::key_epoch(file)?;
                 self.keys = Some(epoch);
                 Ok(epoch)
             }
@@ -124,8 +124,8 @@ impl Watch {
     }
 }
 
-impl fmt::Debug for Changes {
+impl fmt::Debug for DataVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Changes").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("DataVersion").field("count", &self.count).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Where page n of a collection begins, at the same cost for page 2 and page 40 000 (COL-22).
 //!
-//! The members of a collection are read once, at the first jump into it, and then follow the writer's commits. No
-//! counter of rows is stored. Telling [`Members`] twice what it knows changes nothing, so a commit that the first read
+//! The members of a collection are read once, at the first jump into it, and then follow the commits of the store. No
+//! counter of rows is stored. Telling [`RankBitmap`] twice what it knows changes nothing, so a commit that the first read
 //! has seen already does no harm when it is told again, and only its order with other commits matters.
 
 use std::collections::HashMap;
@@ -10,29 +10,57 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
-use rusqlite::Connection;
-use svc_core::error::{Error, Result};
 
-use crate::members::Members;
-use crate::readers::Readers;
+use super::{kind_code, rank_bitmap::RankBitmap};
+use crate::{
+    error::{Error, Result},
+    model::Kind,
+};
 
 /// Collections and bytes that are kept; a collection larger than this is kept alone.
 const COLLECTIONS: usize = 64;
 const BYTES: usize = 8 * 1024 * 1024;
 
-/// Names a collection: any bytes that no other collection of the file has.
-pub(crate) type Collection = Box<[u8]>;
+/// Names a collection: bytes that no other collection of the store has.
+pub type Collection = Box<[u8]>;
+
+/// Names a collection of a tenant: of all records of a kind, or of those under one record, by its kind and the bytes of
+/// its id.
+#[must_use]
+pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> Collection {
+    let code = |kind| u8::try_from(kind_code(kind)).unwrap_or_default();
+    let mut name = Vec::with_capacity(26);
+    name.extend_from_slice(&tenant.to_be_bytes());
+    name.push(code(members));
+    if let Some((kind, id)) = owner {
+        name.push(code(kind));
+        name.extend_from_slice(id);
+    }
+    name.into()
+}
 
 /// A row that became a member of a collection, or is one no longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) collection: Collection,
-    pub(crate) seq: i64,
-    pub(crate) is_member: bool,
+pub struct Move {
+    /// The collection.
+    pub collection: Collection,
+    /// The row.
+    pub row: i64,
+    /// Whether it is a member now.
+    pub is_member: bool,
 }
 
-/// The collections whose members are in memory.
-pub(crate) struct Positions {
+/// The collections whose members are in memory (COL-22).
+///
+/// ```text
+/// let row = index.nth(&collection, position, |mut load| async move {
+///     for row in rows_of_the_collection().await? {
+///         load.insert(row);
+///     }
+///     load.finish()
+/// }).await?;
+/// ```
+pub struct OffsetIndex {
     known: Mutex<Known>,
     /// How often a commit was followed.
     followed: AtomicU64,
@@ -59,7 +87,7 @@ enum State {
         meanwhile: Vec<(i64, bool)>,
         waiting: Vec<oneshot::Sender<()>>,
     },
-    Ready(Members),
+    Ready(RankBitmap),
 }
 
 enum Look {
@@ -68,23 +96,28 @@ enum Look {
     Load(Load),
 }
 
-impl Positions {
-    pub(crate) fn new() -> Self {
+impl Default for OffsetIndex {
+    /// For 64 collections and 8 MiB.
+    fn default() -> Self {
         Self::with_limits(COLLECTIONS, BYTES)
     }
+}
 
-    fn with_limits(collections: usize, bytes: usize) -> Self {
+impl OffsetIndex {
+    /// For so many collections and bytes at most; the one that was used last is always kept.
+    #[must_use]
+    pub fn with_limits(collections: usize, bytes: usize) -> Self {
         Self { known: Mutex::default(), followed: AtomicU64::new(0), collections, bytes }
     }
 
-    /// Follows a commit: called by its `after_commit` hook, so in the order of commits and before its answer.
-    pub(crate) fn follow(&self, changes: &[Change]) {
+    /// Follows a commit: called in the order of commits, and before the commit is answered.
+    pub fn follow(&self, moves: &[Move]) {
         let mut known = self.known();
-        for change in changes {
+        for change in moves {
             match known.slots.get_mut(&change.collection).map(|slot| &mut slot.state) {
-                Some(State::Ready(members)) if change.is_member => members.insert(change.seq),
-                Some(State::Ready(members)) => members.remove(change.seq),
-                Some(State::Loading { meanwhile, .. }) => meanwhile.push((change.seq, change.is_member)),
+                Some(State::Ready(members)) if change.is_member => members.insert(change.row),
+                Some(State::Ready(members)) => members.remove(change.row),
+                Some(State::Loading { meanwhile, .. }) => meanwhile.push((change.row, change.is_member)),
                 None => {}
             }
         }
@@ -93,37 +126,34 @@ impl Positions {
 
     /// Another number after every commit that was followed: pages found before and after it may differ, though the file
     /// is the same.
-    pub(crate) fn followed(&self) -> u64 {
+    #[must_use]
+    pub fn followed(&self) -> u64 {
         self.followed.load(Ordering::Acquire)
     }
 
-    /// The row of the member with `position` members before it; `None` behind the last one.
+    /// The row of the member with `position` members before it; `None` after the last one.
     ///
-    /// `scan` tells every row of the collection, best in ascending order; it runs on a reading thread, and only when
-    /// the collection is not in memory.
-    pub(crate) async fn nth<F>(
+    /// `read` tells the load every row of the collection, best in ascending order, and finishes it. It is called only when
+    /// the collection is not in memory, by one caller at a time; a load that goes unfinished is the next caller's.
+    ///
+    /// # Errors
+    ///
+    /// What `read` returns.
+    pub async fn nth<E, F>(
         self: &Arc<Self>,
-        readers: &Readers,
         collection: &[u8],
         position: u64,
-        scan: F,
-    ) -> Result<Option<i64>>
+        read: impl FnOnce(Load) -> F,
+    ) -> Result<Option<i64>, E>
     where
-        F: FnOnce(&Connection, &mut dyn FnMut(i64)) -> Result<()> + Send + 'static,
+        F: Future<Output = Result<Option<i64>, E>>,
     {
         loop {
             match self.look(collection, position) {
-                Look::Ready(seq) => return Ok(seq),
+                Look::Ready(row) => return Ok(row),
                 // Woken when the other caller's load ended, well or badly.
                 Look::Wait(end) => drop(end.await),
-                Look::Load(load) => {
-                    let read = move |file: &Connection| {
-                        let mut members = Members::default();
-                        scan(file, &mut |seq| members.insert(seq))?;
-                        load.finish(members, position)
-                    };
-                    return readers.spawn(read).await;
-                }
+                Look::Load(load) => return read(load).await,
             }
         }
     }
@@ -138,7 +168,9 @@ impl Positions {
         let Some(slot) = known.slots.get_mut(collection) else {
             let state = State::Loading { since: now, meanwhile: Vec::new(), waiting: Vec::new() };
             known.slots.insert(collection.into(), Slot { used: now, state });
-            return Look::Load(Load { positions: Arc::clone(self), collection: collection.into(), since: now });
+            let index = Arc::clone(self);
+            let members = RankBitmap::default();
+            return Look::Load(Load { index, collection: collection.into(), since: now, members, position });
         };
         slot.used = now;
         match &mut slot.state {
@@ -152,9 +184,9 @@ impl Positions {
     }
 }
 
-impl fmt::Debug for Positions {
+impl fmt::Debug for OffsetIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Positions").field("collections", &self.known().slots.len()).finish_non_exhaustive()
+        f.debug_struct("OffsetIndex").field("collections", &self.known().slots.len()).finish_non_exhaustive()
     }
 }
 
@@ -186,35 +218,47 @@ impl Known {
 }
 
 /// The duty to read a collection; when it goes unfulfilled, the next caller gets it.
-struct Load {
-    positions: Arc<Positions>,
+pub struct Load {
+    index: Arc<OffsetIndex>,
     collection: Collection,
     since: u64,
+    members: RankBitmap,
+    position: u64,
 }
 
 impl Load {
+    /// Takes a row of the collection over.
+    pub fn insert(&mut self, row: i64) {
+        self.members.insert(row);
+    }
+
     /// Puts the members in place with what was committed meanwhile, and answers the caller's own question.
-    fn finish(self, mut members: Members, position: u64) -> Result<Option<i64>> {
-        let mut known = self.positions.known();
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unexpected`] when nobody waits for this load any more, which cannot be.
+    pub fn finish(mut self) -> Result<Option<i64>> {
+        let mut members = std::mem::take(&mut self.members);
+        let mut known = self.index.known();
         let now = known.tick();
         let slot = known.slots.get_mut(&self.collection);
         let Some(slot) = slot.filter(|slot| self.is_of(slot)) else {
             return Err(Error::unexpected("a collection was forgotten while it was read"));
         };
         if let State::Loading { meanwhile, .. } = &slot.state {
-            for (seq, is_member) in meanwhile {
+            for (row, is_member) in meanwhile {
                 if *is_member {
-                    members.insert(*seq);
+                    members.insert(*row);
                 } else {
-                    members.remove(*seq);
+                    members.remove(*row);
                 }
             }
         }
-        let seq = members.nth(position);
+        let row = members.nth(self.position);
         *slot = Slot { used: now, state: State::Ready(members) };
-        known.shrink(self.positions.collections, self.positions.bytes);
+        known.shrink(self.index.collections, self.index.bytes);
         drop(known);
-        Ok(seq)
+        Ok(row)
     }
 
     fn is_of(&self, slot: &Slot) -> bool {
@@ -222,9 +266,15 @@ impl Load {
     }
 }
 
+impl fmt::Debug for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Load").field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
 impl Drop for Load {
     fn drop(&mut self) {
-        let mut known = self.positions.known();
+        let mut known = self.index.known();
         if known.slots.get(&self.collection).is_some_and(|slot| self.is_of(slot)) {
             known.slots.remove(&self.collection);
         }

@@ -1,14 +1,14 @@
-//! The members of one collection in memory: which row is the n-th, at the same cost for every n.
+//! A set of row ids in memory that knows its n-th member, at the same cost for every n.
 
 /// Row ids in one bucket.
 const BUCKET: i64 = 64;
 
-/// A set of row ids that knows its n-th member.
+/// A set of row ids that knows its n-th member (COL-22).
 ///
 /// One bit for each row in buckets of 64 neighbours, and a Fenwick tree over the number of members in each bucket:
 /// 20 bytes for each bucket that has ever had a member. Telling it twice what it knows changes nothing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Members {
+pub struct RankBitmap {
     /// Numbers of the buckets, ascending: row id divided by 64.
     buckets: Vec<i64>,
     /// Which rows of each bucket are members.
@@ -17,14 +17,15 @@ pub(crate) struct Members {
     tree: Vec<u32>,
 }
 
-impl Members {
+impl RankBitmap {
     /// Memory it takes, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         self.buckets.capacity().saturating_mul(20)
     }
 
     /// Adds a row. Quick behind the last row and beside others; a row in a new bucket between others moves the rest.
-    pub(crate) fn insert(&mut self, seq: i64) {
+    pub fn insert(&mut self, seq: i64) {
         let (number, bit) = place(seq);
         let index = match self.buckets.last() {
             Some(last) if *last < number => Err(self.buckets.len()),
@@ -44,7 +45,7 @@ impl Members {
     }
 
     /// Removes a row.
-    pub(crate) fn remove(&mut self, seq: i64) {
+    pub fn remove(&mut self, seq: i64) {
         let (number, bit) = place(seq);
         let Ok(index) = self.buckets.binary_search(&number) else { return };
         if let Some(bits) = self.bits.get_mut(index).filter(|bits| **bits & bit != 0) {
@@ -54,7 +55,8 @@ impl Members {
     }
 
     /// The row id of the member with `position` members before it.
-    pub(crate) fn nth(&self, position: u64) -> Option<i64> {
+    #[must_use]
+    pub fn nth(&self, position: u64) -> Option<i64> {
         let mut rest = position;
         let mut index = 0_usize;
         let mut step = self.tree.len().checked_ilog2().map_or(0, |log| 1_usize << log);
@@ -102,7 +104,7 @@ impl Members {
     }
 }
 
-impl FromIterator<i64> for Members {
+impl FromIterator<i64> for RankBitmap {
     fn from_iter<I: IntoIterator<Item = i64>>(rows: I) -> Self {
         let mut members = Self::default();
         rows.into_iter().for_each(|seq| members.insert(seq));
@@ -127,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn agrees(members: &Members, model: &BTreeSet<i64>) {
+    fn agrees(members: &RankBitmap, model: &BTreeSet<i64>) {
         for (position, seq) in model.iter().enumerate() {
             assert_eq!(members.nth(position as u64), Some(*seq), "position {position}");
         }
@@ -138,12 +140,12 @@ mod tests {
 
     #[test]
     fn nobody() {
-        agrees(&Members::default(), &BTreeSet::new());
+        agrees(&RankBitmap::default(), &BTreeSet::new());
     }
 
     #[test]
     fn a_million_rows_take_little_memory() {
-        let members: Members = (1..=1_000_000).collect();
+        let members: RankBitmap = (1..=1_000_000).collect();
         assert_eq!(members.nth(0), Some(1));
         assert_eq!(members.nth(975_000), Some(975_001));
         assert_eq!(members.nth(1_000_000), None);
@@ -162,7 +164,7 @@ mod tests {
         /// COL-22, UND-20: after any inserts and removals, in any order, every position leads to the right row.
         #[test]
         fn as_a_sorted_set(changes in prop::collection::vec((prop_oneof![0_i64..2_000, 0_i64..100_000], prop::bool::weighted(0.7)), 0..300)) {
-            let mut members = Members::default();
+            let mut members = RankBitmap::default();
             let mut model = BTreeSet::new();
             for (seq, is_member) in changes {
                 if is_member {

@@ -1,0 +1,198 @@
+//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it (UND-14), and what follows
+//! from it for a page.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+
+use super::hex;
+use crate::page::{Next, PageRequest};
+
+/// Bytes of the tag that proves a cursor, and of the row id it hides.
+const TAG: usize = 12;
+const ROW: usize = 8;
+
+/// Where a page begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// After this row; 0 stands for the beginning.
+    After(i64),
+    /// At the member with so many members before it (COL-22): see [`OffsetIndex`](super::offset_index::OffsetIndex).
+    At(u64),
+}
+
+/// Writes and reads the cursors of one store.
+///
+/// A cursor is bound to its tenant, its collection, its page and its size. Elsewhere, or when a single character was
+/// changed, it reads as nothing. The row id is hidden, so that nobody learns how many records other tenants have.
+#[derive(Clone)]
+pub struct Cursors {
+    mac: Hmac<Sha256>,
+}
+
+impl Cursors {
+    /// With the secret of a store, which it keeps as long as its data.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Self {
+        // HMAC fills a key up with zeros to the size of a block.
+        let mut block = [0; 64];
+        for (byte, of_secret) in block.iter_mut().zip(secret) {
+            *byte = *of_secret;
+        }
+        Self { mac: Hmac::new(&block.into()) }
+    }
+
+    /// Where a page begins. A cursor that does not lead to this page of this collection is ignored: on another page it
+    /// would show records under a wrong number.
+    #[must_use]
+    pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> Start {
+        let after = page.after.as_deref().and_then(|text| self.read(tenant, &leading_to(collection, page), text));
+        match after {
+            Some(row) => Start::After(row),
+            None if page.number <= 1 => Start::After(0),
+            None => Start::At(page.skipped()),
+        }
+    }
+
+    /// What comes after a page: `last` is the row of its last record when more records follow.
+    #[must_use]
+    pub fn next(&self, tenant: i64, collection: &[u8], page: &PageRequest, last: Option<i64>) -> Next {
+        let next = PageRequest { number: page.number.saturating_add(1), after: None, ..*page };
+        last.map_or(Next::End, |row| Next::After(self.write(tenant, &leading_to(collection, &next), row)))
+    }
+
+    /// The cursor after a row: letters and digits only.
+    fn write(&self, tenant: i64, place: &[u8], row: i64) -> String {
+        let tag = self.tag(tenant, place, row);
+        let hidden = row.to_be_bytes();
+        let mut bytes = [0; TAG + ROW];
+        let hide = self.hide(tenant, place, tag);
+        for (byte, value) in bytes.iter_mut().zip(tag.into_iter().chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b))) {
+            *byte = value;
+        }
+        hex::encode(&bytes)
+    }
+
+    /// The row in a cursor; `None` when it is damaged, or of another tenant, place or store.
+    fn read(&self, tenant: i64, place: &[u8], text: &str) -> Option<i64> {
+        let bytes: [u8; TAG + ROW] = hex::decode(text)?;
+        let (tag, hidden) = bytes.split_first_chunk::<TAG>()?;
+        let mut row = *hidden.first_chunk::<ROW>()?;
+        for (byte, hide) in row.iter_mut().zip(self.hide(tenant, place, *tag)) {
+            *byte ^= hide;
+        }
+        let row = i64::from_be_bytes(row);
+        bool::from(self.tag(tenant, place, row).ct_eq(tag)).then_some(row)
+    }
+
+    fn tag(&self, tenant: i64, place: &[u8], row: i64) -> [u8; TAG] {
+        first(self.mac(b't', tenant, place, &row.to_be_bytes()))
+    }
+
+    fn hide(&self, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; ROW] {
+        first(self.mac(b'h', tenant, place, &tag))
+    }
+
+    /// All parts but the place have a fixed length for each purpose, so no two messages are alike.
+    fn mac(&self, purpose: u8, tenant: i64, place: &[u8], end: &[u8]) -> [u8; 32] {
+        let mut mac = self.mac.clone();
+        mac.update(&[purpose]);
+        mac.update(&tenant.to_be_bytes());
+        mac.update(place);
+        mac.update(end);
+        mac.finalize().into_bytes().into()
+    }
+}
+
+/// What a cursor that leads to a page of a collection is bound to.
+fn leading_to(collection: &[u8], page: &PageRequest) -> Vec<u8> {
+    [collection, &page.number.to_be_bytes(), &page.size.to_be_bytes()].concat()
+}
+
+fn first<const N: usize>(mac: [u8; 32]) -> [u8; N] {
+    std::array::from_fn(|index| mac.get(index).copied().unwrap_or_default())
+}
+
+impl fmt::Debug for Cursors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cursors")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: [u8; 32] = [7; 32];
+
+    /// UND-14: cursors of older versions read on: RFC 4231, test case 2 with its key filled with zeros.
+    #[test]
+    fn the_mac_is_hmac() {
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(b"Jefe");
+        let mac = Cursors::new(&key).mac.chain_update(b"what do ya want for nothing?").finalize().into_bytes();
+        assert_eq!(hex::encode(&mac), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    /// UND-14, UND-19, COL-22: a cursor leads to its own page; anything else goes by the number.
+    #[test]
+    fn a_page_begins_where_the_one_before_ended() {
+        let cursors = Cursors::new(&SECRET);
+        let page = |number, size, after: Option<&str>| PageRequest { number, size, after: after.map(str::to_owned) };
+        let Next::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77)) else { panic!("no cursor") };
+        let start = |number, size, after: &str| cursors.start(1, b"people", &page(number, size, Some(after)));
+        assert_eq!(start(3, 25, &after), Start::After(77));
+        assert_eq!(start(4, 25, &after), Start::At(75));
+        assert_eq!(start(3, 10, &after), Start::At(20));
+        assert_eq!(cursors.start(2, b"people", &page(3, 25, Some(&after))), Start::At(50));
+        assert_eq!(cursors.start(1, b"tags", &page(3, 25, Some(&after))), Start::At(50));
+        assert_eq!(start(1, 25, "damaged"), Start::After(0));
+        assert_eq!(cursors.start(1, b"people", &page(1, 25, None)), Start::After(0));
+        assert_eq!(cursors.next(1, b"people", &page(2, 25, None), None), Next::End);
+    }
+
+    #[test]
+    fn neighbours_look_unrelated() {
+        let file = Cursors::new(&SECRET);
+        let (one, two) = (file.write(1, b"people", 1), file.write(1, b"people", 2));
+        let alike = one.bytes().zip(two.bytes()).filter(|(one, two)| one == two).count();
+        assert!(alike < 12, "{one} {two}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(14), ..ProptestConfig::default() })]
+
+        /// UND-14: it reads back in its own collection, and nowhere else.
+        #[test]
+        fn bound_to_its_collection(tenant: i64, collection: Vec<u8>, row: i64, other: i64, elsewhere: Vec<u8>) {
+            let file = Cursors::new(&SECRET);
+            let text = file.write(tenant, &collection, row);
+            prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            prop_assert_eq!(file.read(tenant, &collection, &text), Some(row));
+            prop_assert_eq!(Cursors::new(&[8; 32]).read(tenant, &collection, &text), None);
+            if other != tenant {
+                prop_assert_eq!(file.read(other, &collection, &text), None);
+            }
+            if elsewhere != collection {
+                prop_assert_eq!(file.read(tenant, &elsewhere, &text), None);
+            }
+        }
+
+        /// UND-14: one that was damaged reads as nothing.
+        #[test]
+        fn damage_is_seen(row: i64, place in 0_usize..40, text in "\\PC*", digit in "[0-9a-f]") {
+            let file = Cursors::new(&SECRET);
+            let whole = file.write(1, b"people", row);
+            let mut damaged = whole.clone();
+            damaged.replace_range(place..=place, &digit);
+            if damaged != whole {
+                prop_assert_eq!(file.read(1, b"people", &damaged), None);
+            }
+            prop_assert_eq!(file.read(1, b"people", &text), None);
+        }
+    }
+}

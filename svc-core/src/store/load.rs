@@ -1,0 +1,17 @@
+//! Which record of a load was refused.
+
+use super::{Call, Work};
+use crate::error::{Error, Problem};
+
+/// Names the record in what a call was refused for, where the call loads one: a load has many.
+#[must_use]
+pub fn at_fault(call: &Call, error: Error) -> Error {
+    let Work::Load(load) = &call.work else { return error };
+    let (kind, id) = (load.draft.kind.singular(), &load.id);
+    let named = |problem: Problem| problem.about(&format!("{kind} {id}"));
+    match error {
+        Error::Invalid(problems) => Error::Invalid(problems.into_iter().map(named).collect()),
+        Error::NotFound => Error::unexpected(format!("{kind} {id}: its container is not there")),
+        other => other,
+    }
+}

@@ -1,0 +1,128 @@
+use std::collections::{BTreeSet, VecDeque};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const HERE: &[u8] = b"here";
+
+fn change(row: i64, is_member: bool) -> Move {
+    Move { collection: HERE.into(), row, is_member }
+}
+
+/// What a store does: it tells every row.
+fn finish(mut load: Load, members: RankBitmap) {
+    (0..).map_while(|position| members.nth(position)).for_each(|row| load.insert(row));
+    load.finish().unwrap();
+}
+
+fn rows(index: &Arc<OffsetIndex>, collection: &[u8]) -> Vec<i64> {
+    let row = |position| match index.look(collection, position) {
+        Look::Ready(seq) => seq,
+        Look::Wait(_) | Look::Load(_) => None,
+    };
+    (0..).map_while(row).collect()
+}
+
+/// What may happen, in any order: a commit becomes visible in the file, the next commit's hook runs, a first read
+/// begins, sees the file, or ends.
+#[derive(Debug, Clone)]
+enum Event {
+    Commit(Vec<(i64, bool)>),
+    Hook,
+    Look,
+    Scan,
+    Finish,
+    Forget,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        4 => prop::collection::vec((0_i64..200, any::<bool>()), 1..4).prop_map(Event::Commit),
+        3 => Just(Event::Hook),
+        2 => Just(Event::Look),
+        2 => Just(Event::Scan),
+        2 => Just(Event::Finish),
+        1 => Just(Event::Forget),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(22), ..ProptestConfig::default() })]
+
+    /// COL-22, UND-20: however commits, their hooks and a first read interleave, all index are right in the end.
+    #[test]
+    fn any_interleaving(events in prop::collection::vec(event(), 0..60)) {
+        let index = Arc::new(OffsetIndex::default());
+        let mut file = BTreeSet::new();
+        let mut hooks = VecDeque::new();
+        let mut load = None;
+        let mut scanned = None;
+        for event in events {
+            match event {
+                Event::Commit(changes) => {
+                    for (seq, is_member) in &changes {
+                        if *is_member { file.insert(*seq) } else { file.remove(seq) };
+                    }
+                    hooks.push_back(changes.into_iter().map(|(seq, is_member)| change(seq, is_member)).collect::<Vec<_>>());
+                }
+                Event::Hook => if let Some(changes) = hooks.pop_front() { index.follow(&changes) },
+                Event::Look => if let Look::Load(new) = index.look(HERE, 0) { load = Some(new) },
+                Event::Scan => if load.is_some() { scanned = Some(file.iter().copied().collect::<RankBitmap>()) },
+                Event::Finish => if let (true, Some(members)) = (load.is_some(), scanned.take()) {
+                    finish(load.take().unwrap(), members);
+                },
+                Event::Forget => { load = None; scanned = None },
+            }
+        }
+        for changes in hooks {
+            index.follow(&changes);
+        }
+        if let (Some(load), Some(members)) = (load, scanned) {
+            finish(load, members);
+        }
+        if let Look::Load(load) = index.look(HERE, 0) {
+            finish(load, file.iter().copied().collect());
+        }
+        prop_assert_eq!(rows(&index, HERE), file.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_least_used_go_first() {
+    let index = Arc::new(OffsetIndex::with_limits(3, usize::MAX));
+    let load = |name: &[u8], count: i64| match index.look(name, 0) {
+        Look::Load(load) => {
+            finish(load, (0..count).collect());
+            true
+        }
+        Look::Ready(_) => false,
+        Look::Wait(_) => panic!("nobody loads"),
+    };
+    for name in [b"a", b"b", b"c"] {
+        assert!(load(name, 10));
+    }
+    assert!(!load(b"a", 10));
+    assert!(load(b"d", 10));
+    assert!(!load(b"a", 10), "used since");
+    assert!(load(b"b", 10), "forgotten");
+    // By memory: the largest is kept alone.
+    let index = Arc::new(OffsetIndex::with_limits(3, 1_000));
+    for (name, count) in [(b"a", 64), (b"b", 64), (b"c", 64_000)] {
+        let Look::Load(load) = index.look(name, 0) else { panic!("not known yet") };
+        finish(load, (0..count).collect());
+    }
+    assert_eq!(index.known().slots.len(), 1);
+    assert_eq!(rows(&index, b"c").len(), 64_000);
+}
+
+#[test]
+fn who_waits_is_woken_and_takes_over() {
+    let index = Arc::new(OffsetIndex::default());
+    let Look::Load(first) = index.look(HERE, 0) else { panic!("not known yet") };
+    let Look::Wait(mut end) = index.look(HERE, 0) else { panic!("somebody reads it") };
+    assert_eq!(end.try_recv(), Ok(None));
+    drop(first);
+    assert_eq!(end.try_recv(), Err(oneshot::Canceled));
+    assert!(matches!(index.look(HERE, 0), Look::Load(_)));
+}

@@ -1,0 +1,114 @@
+//! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31, UND-14, UND-19, UND-20).
+
+use bytes::BytesMut;
+use rusqlite::{Connection, ToSql};
+use svc_core::{
+    Error,
+    link::Scope,
+    model::Kind,
+    record::RawRecord,
+    store::offset_index::{Collection, Load, collection},
+};
+
+use crate::{
+    error::Result,
+    fetch::records,
+    record_id::RecordId,
+    rows::read_raw,
+    schema::{Table, table},
+};
+
+/// Bytes of a record's fields, about.
+const BODY: usize = 512;
+
+/// A collection as the statements need it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) tenant: i64,
+    members: &'static Table,
+    /// The column, and the record it leads to; all records when there is none.
+    under: Option<(usize, Kind, RecordId)>,
+}
+
+/// The records of a page.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) records: Vec<RawRecord>,
+    /// The row of the last one, when more follow.
+    pub(crate) last: Option<i64>,
+}
+
+impl Place {
+    /// The collection of a kind in a scope.
+    pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
+        let members = table(kind);
+        let under = match scope {
+            Scope::All => None,
+            Scope::Under(address) => {
+                let column = members.scope(address.kind).ok_or(Error::NotFound)?;
+                Some((column, address.kind, RecordId::parse(&address.id).ok_or(Error::NotFound)?))
+            }
+        };
+        Ok(Self { tenant, members, under })
+    }
+
+    /// Names the collection.
+    pub(crate) fn collection(&self) -> Collection {
+        let owner = self.under.as_ref().map(|(_, kind, id)| (*kind, id.as_bytes()));
+        collection(self.tenant, self.members.kind, owner)
+    }
+
+    /// How many records it has.
+    pub(crate) fn total(&self, file: &Connection) -> rusqlite::Result<u64> {
+        let owner = self.under.as_ref().map(|(_, kind, id)| (table(*kind), *id));
+        records(file, self.tenant, self.members, owner)
+    }
+
+    /// The records after a row, and whether more follow.
+    pub(crate) fn read(&self, file: &Connection, after: i64, size: u32) -> Result<Found> {
+        let sql = match self.under {
+            None => Some(&self.members.sql.page),
+            Some((column, ..)) => self.members.sql.page_under.get(column),
+        };
+        let sql = sql.filter(|text| !text.is_empty()).ok_or(Error::NotFound)?;
+        let mut statement = file.prepare_cached(sql)?;
+        let limit = i64::from(size).saturating_add(1);
+        let owner = self.under.map(|(.., id)| id);
+        let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant, &after, &limit];
+        parameters.extend(owner.iter().map(|id| id as &dyn ToSql));
+        let mut rows = statement.query(&*parameters)?;
+        let mut bodies = BytesMut::with_capacity((size.min(100) as usize).saturating_mul(BODY));
+        let mut records = Vec::with_capacity(size.min(1000) as usize);
+        let mut last = None;
+        while let Some(row) = rows.next()? {
+            if records.len() >= size as usize {
+                return Ok(Found { records, last });
+            }
+            let (seq, record) = read_raw(self.members, row, &mut bodies)?;
+            last = Some(seq);
+            records.push(record);
+        }
+        Ok(Found { records, last: None })
+    }
+
+    /// Tells every row of the collection to the index of its pages.
+    pub(crate) fn load(&self, file: &Connection, mut load: Load) -> Result<Option<i64>> {
+        let sql = match self.under {
+            None => Some(&self.members.sql.scan),
+            Some((column, ..)) => self.members.sql.scan_under.get(column),
+        };
+        let sql = sql.filter(|text| !text.is_empty()).ok_or(Error::NotFound)?;
+        let mut statement = file.prepare_cached(sql)?;
+        let owner = self.under.map(|(.., id)| id);
+        let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];
+        parameters.extend(owner.iter().map(|id| id as &dyn ToSql));
+        let mut rows = statement.query(&*parameters)?;
+        while let Some(row) = rows.next()? {
+            load.insert(row.get(0)?);
+        }
+        Ok(load.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

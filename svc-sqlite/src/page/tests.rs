@@ -1,0 +1,82 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::Connection;
+use svc_core::store::offset_index::{Move, OffsetIndex};
+
+use crate::error::Result;
+use crate::{Options, Store};
+
+fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
+    let mut rows = file.prepare_cached("SELECT seq FROM member WHERE kind = ?1 ORDER BY seq")?;
+    Ok(rows.query_map([kind], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+}
+
+async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) -> Option<i64> {
+    let name = [u8::try_from(kind).unwrap()];
+    let read = |mut load: svc_core::store::offset_index::Load| {
+        store.readers().spawn(move |file| {
+            rows(file, kind)?.into_iter().for_each(|row| load.insert(row));
+            Ok(load.finish()?)
+        })
+    };
+    index.nth(&name, position, read).await.unwrap()
+}
+
+/// COL-22: jumps agree with the file while 4 threads write and a small memory forces first reads again and again.
+#[test]
+fn jumps_agree_with_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    let index = Arc::new(OffsetIndex::with_limits(1, usize::MAX));
+    runtime.block_on(async {
+        let table = "CREATE TABLE member (seq INTEGER PRIMARY KEY, kind INTEGER); CREATE INDEX i ON member (kind, seq)";
+        store.writer().run(None, |job| Ok(job.execute_batch(table)?)).await.unwrap();
+        let jumps = Arc::new(AtomicU64::new(0));
+        let mut tasks = Vec::new();
+        for worker in 0..4_i64 {
+            let (store, index, jumps) = (store.clone(), Arc::clone(&index), Arc::clone(&jumps));
+            tasks.push(tokio::spawn(async move {
+                for step in 0..150_i64 {
+                    let (kind, remove) = ((worker + step) % 2, step % 5 == 4);
+                    let follow = Arc::clone(&index);
+                    let write = store.writer().run(None, move |job| {
+                        let seq: Option<i64> = if remove {
+                            job.prepare_cached("DELETE FROM member WHERE seq = (SELECT min(seq) FROM member WHERE kind = ?1) RETURNING seq")?
+                                .query([kind])?
+                                .next()?
+                                .map(|row| row.get(0))
+                                .transpose()?
+                        } else {
+                            job.prepare_cached("INSERT INTO member (kind) VALUES (?1)")?.execute([kind])?;
+                            Some(job.last_insert_rowid())
+                        };
+                        let changes: Vec<_> = seq
+                            .map(|row| Move { collection: [u8::try_from(kind).unwrap()].into(), row, is_member: !remove })
+                            .into_iter()
+                            .collect();
+                        let follow = Arc::clone(&follow);
+                        job.after_commit(move || follow.follow(&changes));
+                        Ok(())
+                    });
+                    write.await.unwrap();
+                    nth(&store, &index, kind, 0).await;
+                    jumps.fetch_add(1, Ordering::Relaxed);
+                }
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(jumps.load(Ordering::Relaxed), 600);
+        for kind in 0..2_i64 {
+            let expected = store.readers().with(|file| rows(file, kind)).unwrap();
+            let mut found = Vec::new();
+            while let Some(row) = nth(&store, &index, kind, found.len() as u64).await {
+                found.push(row);
+            }
+            assert_eq!(found, expected);
+        }
+    });
+}

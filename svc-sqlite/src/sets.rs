@@ -1,0 +1,124 @@
+//! The text of statements about a [`Set`] of records. `?1` is the tenant, `?2` the id of the record that the set begins with.
+
+use svc_core::{
+    model::Kind,
+    schema::Source,
+    store::{KindTable, Set, kind_code},
+};
+
+use crate::schema::{Table, table};
+
+/// Reads row and identifiers of each record, and what leads to the collections that it is in.
+pub(crate) fn leaving(table: &Table, set: &Set) -> String {
+    let columns: String = table.scopes().map(|column| format!(", {}", column.name)).collect();
+    format!("SELECT seq, identifiers{columns} FROM {} WHERE tenant = ?1 AND {}", table.name, condition(set))
+}
+
+/// Removes the records: from what other records count, then all that was counted of them, then themselves.
+pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
+    let (name, code, condition) = (table.name, table.code, condition(set));
+    let these = |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
+    let mut texts: Vec<String> = table
+        .scopes()
+        .map(|column| {
+            let (column, scope) = (column.name, kind_code(column.kind));
+            format!(
+                "INSERT INTO total (tenant, kind, scope, owner, records)
+                 SELECT ?1, {code}, {scope}, {column}, -count(*) FROM {name}
+                 WHERE tenant = ?1 AND {condition} AND {column} IS NOT NULL GROUP BY {column}
+                 ON CONFLICT DO UPDATE SET records = records + excluded.records"
+            )
+        })
+        .collect();
+    for members in Kind::ALL.iter().map(|kind| crate::schema::table(*kind)) {
+        if members.scope(table.kind).is_some() {
+            let (kind, ids) = (members.code, these("id"));
+            texts.push(format!(
+                "DELETE FROM total WHERE tenant = ?1 AND kind = {kind} AND scope = {code} AND owner IN {ids}"
+            ));
+        }
+    }
+    if has_parts(table) {
+        texts.push(format!("DELETE FROM part WHERE tenant = ?1 AND owner IN {}", these("id")));
+    }
+    if table.kind == Kind::Attendance {
+        texts.push(format!("DELETE FROM holder WHERE tenant = ?1 AND attendance IN {}", these("seq")));
+    }
+    texts.push(format!("DELETE FROM {name} WHERE tenant = ?1 AND {condition}"));
+    texts
+}
+
+/// Empties a link of the records of a kind that lead to a set.
+pub(crate) fn clearing(kind: Kind, link: &str, to: &Set) -> String {
+    format!("UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}", table(kind).name, leads_to(link, to))
+}
+
+fn has_parts(table: &KindTable) -> bool {
+    table.computed.iter().any(|(_, source)| matches!(source, Source::Tickets(_) | Source::Sum(_)))
+}
+
+/// What holds for the rows of a set.
+fn condition(set: &Set) -> String {
+    match set {
+        Set::Under(_, link, inner) => leads_to(link, inner),
+        _ => "id = ?2".to_owned(),
+    }
+}
+
+/// What holds for rows whose column leads to a record of a set.
+fn leads_to(column: &str, set: &Set) -> String {
+    match set {
+        Set::Under(kind, ..) => {
+            let (name, condition) = (table(*kind).name, condition(set));
+            format!("{column} IN (SELECT id FROM {name} WHERE tenant = ?1 AND {condition})")
+        }
+        _ => format!("{column} = ?2"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_core::{store::At, value::Id};
+
+    use super::*;
+    use crate::schema::tests::{file, plan};
+
+    /// The references of every kind that lead to a kind.
+    fn leading_to(kind: Kind) -> impl Iterator<Item = (Kind, &'static str)> {
+        Kind::ALL.iter().flat_map(move |member| {
+            let references = member.schema().references().iter().filter(move |reference| reference.kind == kind);
+            references.map(|reference| (*member, reference.name))
+        })
+    }
+
+    fn one(kind: Kind) -> Set {
+        Set::One(At { kind, id: Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(), row: 1 }, Vec::new())
+    }
+
+    fn under(set: &Set) -> impl Iterator<Item = Set> {
+        leading_to(set.kind()).map(|(kind, link)| Set::Under(kind, link, Box::new(set.clone())))
+    }
+
+    /// CRU-05: whatever set the rulebook names, each of its statements fits the file, names the tenant, and goes by
+    /// an index.
+    #[test]
+    fn every_set_goes_by_an_index() {
+        let (file, mut texts) = (file(), 0);
+        for kind in Kind::ALL {
+            let first = one(*kind);
+            let second: Vec<Set> = under(&first).collect();
+            let third: Vec<Set> = second.iter().flat_map(under).collect();
+            for set in [first].iter().chain(&second).chain(&third) {
+                let table = table(set.kind());
+                let clear = leading_to(set.kind()).map(|(kind, link)| clearing(kind, link, set));
+                for text in deleting(table, set).into_iter().chain(clear).chain([leaving(table, set)]) {
+                    assert!(text.contains("tenant = ?1"), "{text}");
+                    let steps = plan(&file, &text);
+                    assert!(!steps.contains("SCAN"), "{text}\n{steps}");
+                    texts += 1;
+                }
+            }
+        }
+        assert!(texts > 500, "{texts}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The store as the library calls it: reads, and calls that have their turn in the writer's transaction.
+
+use std::{slice, sync::Arc};
+
+use svc_core::{
+    PageRequest, Result, Tenant,
+    auth::Caller,
+    context::Context,
+    error::Error,
+    helper::PersonMatching,
+    link::{Address, Scope},
+    model::Kind,
+    page::RawPage,
+    record::RawRecord,
+    rules::decide,
+    store::{self, Call, Ids, Key, Load, Outcome, Overlay, Turn, Work, at_fault, cursor::Start},
+};
+
+use super::Store;
+use crate::{
+    apply::Apply,
+    error::{self, StoreError},
+    fetch::{Direct, record},
+    page::Place,
+    rows::{is_at, raw_at},
+    tenants,
+    writer::Job,
+};
+
+#[async_trait::async_trait]
+impl store::Store for Store {
+    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+        let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
+        let place = Place::of(self.tenant(cx)?, kind, scope)?;
+        let collection = place.collection();
+        let after = match cursors.start(place.tenant, &collection, page) {
+            Start::After(row) => Some(row),
+            Start::At(position) if position >= readers.with(|file| Ok(place.total(file)?))? => None,
+            Start::At(position) => {
+                let read = |load| readers.spawn(move |file| place.load(file, load));
+                let first = self.inner.offset_index.nth(&collection, position, read).await?;
+                first.map(|row| row.saturating_sub(1))
+            }
+        };
+        let (total, found) = readers.with(|file| {
+            if let Scope::Under(address) = scope
+                && !is_at(file, place.tenant, address)?
+            {
+                return Err(Error::NotFound.into());
+            }
+            let found = after.map(|after| place.read(file, after, page.size)).transpose()?;
+            Ok((place.total(file)?, found.unwrap_or_default()))
+        })?;
+        let next = cursors.next(place.tenant, &collection, page, found.last);
+        Ok(RawPage { records: found.records, total, next })
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        let tenant = self.tenant(cx)?;
+        Ok(self.readers().with(|file| Ok(raw_at(file, tenant, at)?))?)
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        let tenant = self.tenant(cx)?;
+        let stored = self.readers().with(|file| Ok(record(file, tenant, key)?))?;
+        Ok(stored.map(|stored| stored.record))
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        let (store, tenant) = (self.clone(), self.tenant(cx)?);
+        let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error);
+        Ok(self.writer().run(cx.deadline, turn).await?)
+    }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.inner.matching)
+    }
+}
+
+impl Store {
+    /// Gives calls their turn, one after the other, in the transaction of a job: all of them or none. The outcome is that of
+    /// the last. `blame` says whose fault an error is.
+    fn have_turn(
+        &self,
+        job: &mut Job<'_>,
+        tenant: i64,
+        calls: &[Call],
+        blame: fn(&Call, Error) -> Error,
+    ) -> error::Result<Outcome> {
+        let (before, mut ids) = (Overlay::default(), Ids::default());
+        let time = self.now().after(tenants::last_turn(job, tenant)?);
+        let mut apply = Apply::new(job, tenant);
+        let mut last = None;
+        for call in calls {
+            let (share_names, matching) = (&self.inner.share_names, &*self.inner.matching);
+            let turn = Turn { time, ids: &ids, share_names, matching };
+            let mut answers = Direct::new(job, tenant);
+            let decision = decide(call, &turn, &mut answers, &before)
+                .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
+            for change in &decision.changes {
+                apply.change(change)?;
+            }
+            last = Some(decision.outcome);
+            ids = Ids::default();
+        }
+        tenants::set_last_turn(job, tenant, time)?;
+        let moves = apply.into_moves();
+        if !moves.is_empty() {
+            let offset_index = Arc::clone(&self.inner.offset_index);
+            job.after_commit(move || offset_index.follow(&moves));
+        }
+        last.ok_or_else(|| StoreError::unexpected("a turn without a call"))
+    }
+
+    /// Loads records in this order, all of them in one transaction; containers and people stand before what names them.
+    ///
+    /// Nobody is matched: every person is a new one. Some thousands of records in one call go fastest.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with what a create would answer, and storage trouble; nothing of the call is then stored.
+    pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
+        let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
+        let (store, tenant) = (self.clone(), self.tenant(&cx)?);
+        Ok(self.writer().run(None, move |job| store.have_turn(job, tenant, &calls, at_fault).map(drop)).await?)
+    }
+}

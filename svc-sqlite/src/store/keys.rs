@@ -1,0 +1,69 @@
+//! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
+
+use async_trait::async_trait;
+use svc_core::{
+    Result, Tenant,
+    auth::{Authenticator, Caller, Credentials},
+    error::Error,
+    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, NewKey},
+};
+
+use super::Store;
+use crate::keys;
+
+impl Store {
+    /// Issues a random key (UND-15).
+    ///
+    /// # Errors
+    /// Storage trouble, or an unknown tenant.
+    pub async fn create_key(&self, tenant: &Tenant, options: KeyOptions) -> Result<NewKey, KeyError> {
+        let (key, told) = IssuedKey::random(tenant, options, self.now())?;
+        self.add_key(key).await?;
+        Ok(told)
+    }
+
+    /// Makes a key with a token that was chosen before, unless this tenant has it already; then that one is returned as
+    /// it is (UND-15).
+    ///
+    /// # Errors
+    /// Storage trouble, or why this token cannot be used.
+    pub async fn add_key_with_token(
+        &self,
+        tenant: &Tenant,
+        token: &str,
+        options: KeyOptions,
+    ) -> Result<KeyInfo, KeyError> {
+        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?).await
+    }
+
+    async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+        self.writer().run(None, move |job| keys::add(job, &key)).await.map_err(Error::from)?
+    }
+
+    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
+    ///
+    /// # Errors
+    /// Storage trouble.
+    pub fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
+        Ok(self.readers().with(|file| keys::list(file, tenant))?)
+    }
+
+    /// Revokes a key; when this has returned, no check in any process takes it (UND-15). `false`: no such key in force.
+    ///
+    /// # Errors
+    /// Storage trouble.
+    pub async fn revoke_key(&self, id: &str) -> Result<bool> {
+        let (id, now) = (id.to_owned(), self.now());
+        Ok(self.writer().run(None, move |job| keys::revoke(job, &id, now)).await?)
+    }
+}
+
+/// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
+#[async_trait]
+impl Authenticator for Store {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        let Some(token) = credentials.key else { return Ok(None) };
+        let inner = &self.inner;
+        Ok(keys::check(&inner.keys, &inner.data_version, &inner.readers, token, credentials.now)?)
+    }
+}

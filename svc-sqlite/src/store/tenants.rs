@@ -1,0 +1,43 @@
+//! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
+
+use async_trait::async_trait;
+use svc_core::{Context, Error, Result, Tenant, auth::AnonymousTenant, link::Address, store::new_tenant};
+
+use super::Store;
+use crate::tenants;
+
+impl Store {
+    /// Makes a tenant unless it exists (AUT-02).
+    ///
+    /// # Errors
+    /// Storage trouble, or a name that is empty, longer than 64 bytes, or has control characters or spaces.
+    pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
+        let tenant = new_tenant(name)?;
+        if self.inner.tenants.number(self.readers(), &tenant)?.is_none() {
+            let (tenant, now) = (tenant.clone(), self.now());
+            self.writer().run(None, move |job| Ok(tenants::make(job, &tenant, now)?)).await?;
+        }
+        Ok(tenant)
+    }
+
+    /// Every tenant, in the order in which they were made.
+    ///
+    /// # Errors
+    /// Storage trouble.
+    pub fn tenants(&self) -> Result<Vec<Tenant>> {
+        Ok(self.readers().with(|file| Ok(tenants::list(file)?))?)
+    }
+
+    /// The number of the tenant that a request works on.
+    pub(super) fn tenant(&self, cx: &Context) -> Result<i64> {
+        let number = self.inner.tenants.number(self.readers(), &cx.tenant)?;
+        number.ok_or_else(|| Error::unexpected("this file has no such tenant"))
+    }
+}
+
+#[async_trait]
+impl AnonymousTenant for Store {
+    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+        Ok(self.readers().with(|file| Ok(tenants::owner(file, container)?))?)
+    }
+}
