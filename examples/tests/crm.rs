@@ -20,10 +20,10 @@ const BASE: &str = "http://localhost/api/v1/";
 #[tokio::test]
 async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
     let crm = Arc::new(Crm::open(":memory:")?);
-    let (acme, other) = (crm.company("Acme")?, crm.company("Other")?);
-    let keys = Keys::primary(crm.new_key(acme, true)?)
-        .other_tenant(crm.new_key(other, true)?)
-        .restricted(crm.new_key(acme, false)?, "people.create");
+    let (acme, other) = (crm.company("Acme").await?, crm.company("Other").await?);
+    let keys = Keys::primary(crm.new_key(acme, true).await?)
+        .other_tenant(crm.new_key(other, true).await?)
+        .restricted(crm.new_key(acme, false).await?, "people.create");
     let service = interface(&crm, BASE)?.under("/api/v1");
     let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys).profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
@@ -48,9 +48,11 @@ fn the_integration_of_crm_is_counted() -> Result<(), Box<dyn Error>> {
         let lines = code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
         let name = path.file_name().ok_or("a name")?.to_string_lossy().into_owned();
         println!("crm/{name}: {lines} lines of code");
-        *(if name == "existing.rs" { &mut before } else { &mut integration }) += lines;
+        // The client stands for a crate that a vendor depends on.
+        *(if ["client.rs", "existing.rs"].contains(&name.as_str()) { &mut before } else { &mut integration }) += lines;
     }
     println!("crm: {integration} lines of integration beside {before} that were there before");
+    assert!(integration <= 450, "{integration} lines of integration");
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
     assert!(readme.contains(&format!("in {integration} lines")), "the README says another number than {integration}");
     Ok(())

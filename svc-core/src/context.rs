@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Instant};
 
-use crate::{auth::Caller, value::Timestamp};
+use crate::{auth::Caller, ops::Transactions, value::Timestamp};
 
 /// A tenant: the customer whose data a request works on (COL-02, AUT-02).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,6 +67,14 @@ impl Context {
             extensions: http::Extensions::new(),
             base: Base::default(),
         }
+    }
+
+    /// The transaction that this operation is a part of: that of a composed helper, where [`Transactions`] are registered.
+    ///
+    /// It is lent for the time of the operation: one that is kept longer cannot be committed.
+    #[must_use]
+    pub fn transaction<T: Transactions>(&self) -> Option<Arc<T::Open>> {
+        self.extensions.get().map(Arc::clone)
     }
 
     /// Whether the request has no key (HLP-07).

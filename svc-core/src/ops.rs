@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use crate::{
     context::Context,
     draft::{Draft, Patch},
-    error::Result,
+    error::{Error, Result},
     helper::{HelperSpec, MatchKey, Outcome, Plan},
     link::{Address, Scope},
     model::Resource,
@@ -182,10 +182,15 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - [`begin`](Self::begin) gives the context that every operation of the call is handed, and then
-///   [`commit`](Self::commit) or [`rollback`](Self::rollback): the transaction travels in its
-///   [`extensions`](Context::extensions). Operations of one call may be waited for at the same time.
-/// - A call that is dropped on the way ends without either: a transaction that is dropped is rolled back.
+/// - The library begins one for each call, hands it to every operation of the call in its [`Context`], and ends it.
+///   Whoever implements an operation asks [`Context::transaction`] first, and begins and commits by itself only where there
+///   is none.
+/// - Two calls at once must not both find nobody and both make a person: begin with the lock that writers share (`BEGIN
+///   IMMEDIATE`, `pg_advisory_xact_lock`, `SELECT ... FOR UPDATE` of the tenant's row), or serializable (HLP-04).
+/// - Operations of one call may be waited for at the same time, but only those that read: [`Find`] and [`Get`].
+/// - An operation that refuses leaves nothing behind in the transaction, as the call may go on without it (ERR-29): it
+///   checks before it writes, or works in a savepoint.
+/// - A call that is dropped on the way ends without commit and rollback: a transaction that is dropped is rolled back.
 ///
 /// # Examples
 ///
@@ -194,26 +199,34 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 ///
 /// use svc_core::{Context, Result, Transactions};
 ///
-/// /// The vendor's pool, and one of its transactions.
-/// struct Crm;
-/// struct Open;
+/// // The vendor's pool, and one of its transactions: `sqlx::Transaction<'static, Postgres>`, which takes `&mut self`,
+/// // would stand in a `tokio::sync::Mutex`.
+/// # struct Pool;
+/// # impl Pool { async fn begin(&self) -> std::io::Result<Open> { Ok(Open) } }
+/// # struct Open;
+/// # impl Open { async fn commit(self) -> std::io::Result<()> { Ok(()) } }
+/// struct Crm(Pool);
 ///
 /// #[async_trait::async_trait]
 /// impl Transactions for Crm {
-///     async fn begin(&self, cx: &Context) -> Result<Context> {
-///         let mut cx = cx.clone();
-///         cx.extensions.insert(Arc::new(Open)); // pool.begin().await?
-///         Ok(cx)
+///     type Open = Open;
+///
+///     async fn begin(&self, _: &Context) -> Result<Open> {
+///         Ok(self.0.begin().await?)
 ///     }
 ///
-///     async fn commit(&self, cx: &Context) -> Result<()> {
-///         let _open = cx.extensions.get::<Arc<Open>>(); // open.commit().await?
-///         Ok(())
+///     async fn commit(&self, open: Open) -> Result<()> {
+///         Ok(open.commit().await?)
 ///     }
+/// }
 ///
-///     async fn rollback(&self, cx: &Context) -> Result<()> {
-///         let _open = cx.extensions.get::<Arc<Open>>(); // open.rollback().await?
-///         Ok(())
+/// impl Crm {
+///     /// For operations that only read.
+///     async fn reading(&self, cx: &Context) -> Result<Arc<Open>> {
+///         match cx.transaction::<Self>() {
+///             Some(open) => Ok(open),
+///             None => Ok(Arc::new(self.0.begin().await?)),
+///         }
 ///     }
 /// }
 /// ```
@@ -224,14 +237,56 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
 )]
 pub trait Transactions: Send + Sync {
-    /// Begins a transaction: the same context, with the transaction in it.
-    async fn begin(&self, cx: &Context) -> Result<Context>;
+    /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the context, in an [`Arc`].
+    type Open: Send + Sync + 'static;
+
+    /// Begins a transaction.
+    async fn begin(&self, cx: &Context) -> Result<Self::Open>;
 
     /// Makes everything durable that the operations of the call did.
-    async fn commit(&self, cx: &Context) -> Result<()>;
+    async fn commit(&self, open: Self::Open) -> Result<()>;
 
-    /// Undoes everything that the operations of the call did.
-    async fn rollback(&self, cx: &Context) -> Result<()>;
+    /// Undoes everything that the operations of the call did: by dropping it, unless said otherwise.
+    async fn rollback(&self, open: Self::Open) -> Result<()> {
+        drop(open);
+        Ok(())
+    }
+}
+
+/// [`Transactions`] of whatever type.
+#[async_trait]
+pub(crate) trait AnyTransactions: Send + Sync {
+    /// The same context with a transaction in it.
+    async fn begin(&self, cx: &Context) -> Result<Context>;
+
+    /// Ends the transaction in a context that [`begin`](Self::begin) gave.
+    async fn end(&self, cx: Context, end: End) -> Result<()>;
+}
+
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Commit,
+    Rollback,
+}
+
+#[async_trait]
+impl<T: Transactions> AnyTransactions for T {
+    async fn begin(&self, cx: &Context) -> Result<Context> {
+        let mut cx = cx.clone();
+        cx.extensions.insert(Arc::new(Transactions::begin(self, &cx).await?));
+        Ok(cx)
+    }
+
+    async fn end(&self, mut cx: Context, end: End) -> Result<()> {
+        let open = cx.extensions.remove::<Arc<T::Open>>();
+        let kept = || Error::unexpected("an operation kept the transaction of its call, which cannot be ended");
+        let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
+        match end {
+            End::Commit => self.commit(open).await,
+            End::Rollback => self.rollback(open).await,
+        }
+    }
 }
 
 /// Tells whether anything has changed, at the cost of next to nothing.

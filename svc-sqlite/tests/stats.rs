@@ -2,8 +2,8 @@
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::model::Tag;
-use svc_core::value::Timestamp;
 use svc_core::store::{Call, Store as _, Work};
+use svc_core::value::Timestamp;
 use svc_core::{Context, Draft, Tenant};
 use svc_sqlite::{Options, Store};
 

@@ -7,7 +7,7 @@ use crate::{
     helper::{PersonMatching, StockMatching},
     link::{ConventionalLayout, Layout},
     model::Kind,
-    ops::Transactions,
+    ops::AnyTransactions,
     read::Limits,
     schema::Peculiarity,
 };
@@ -25,7 +25,7 @@ pub(super) struct Settings {
     pub(super) error_bodies: bool,
     pub(super) atomic: bool,
     /// What composed helpers run in.
-    pub(super) transactions: Option<Arc<dyn Transactions>>,
+    pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch_is_put: bool,
     pub(super) behaviours: Vec<Behaviour>,
 }
