@@ -148,7 +148,7 @@ fn failing() -> Report {
             .resource::<Person, _>(&store, |r| r.list().get().create().update().delete())
             .resource::<Tag, _>(&Arc::new(Broken), svc_core::api::Exposure::list);
         let api = api.build().expect("an API");
-        let mut declaration = svc_core::export::capabilities(&api, api.base());
+        let mut declaration = svc_core::capability::capabilities(&api, api.base());
         declaration.behaviours.push("fault_injection".to_owned());
         let target = InProcess::new(SvcService::new(api).under("/api/v1")).base("http://localhost/api/v1/");
         let suite = Suite::new(target).declaration(declaration).keys(Keys::primary(key)).seed(42);

@@ -25,7 +25,7 @@ fn the_sources_name_the_declaration_alone() {
         for (number, line) in code.enumerate() {
             assert!(!line.contains("svc_tower") && !line.contains("svc_sqlite"), "{}:{number}: {line}", file.display());
             let named = line.matches("svc_core::").count();
-            let allowed = line.matches("svc_core::export::").count();
+            let allowed = line.matches("svc_core::capability::").count();
             assert_eq!(named, allowed, "{}:{number}: {line}", file.display());
         }
     }

@@ -166,6 +166,18 @@ impl Caller {
     }
 }
 
+/// Who a request comes from, as far as its key tells (AUT-03).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Identity {
+    /// Somebody the authenticator knows: whose data the request works on, and who asks.
+    Known(Tenant, Caller),
+    /// Somebody without a key.
+    Nobody,
+    /// The bearer of a key that is not valid.
+    Invalid,
+}
+
 /// What an authenticator sees of a request: never its body (UND-39).
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {

@@ -8,9 +8,11 @@
 //! use std::sync::{Arc, Mutex};
 //!
 //! use async_trait::async_trait;
+//! use http::Method;
 //! use svc_core::{
 //!     Api, Context, Error, Helper, Result, Tenant, Vendor,
-//!     auth::{Authenticator, Caller, Credentials, Rights},
+//!     api::Request,
+//!     auth::{Authenticator, Caller, Credentials, Identity, Rights},
 //!     helper::{EntryStatus, Outcome, PersonSignup, Plan},
 //!     record::{Meta, Record},
 //!     value::Id,
@@ -51,19 +53,22 @@
 //!
 //! // `svc_tower::SvcService::new(api)` serves it over HTTP. Without HTTP:
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! # use svc_core::value::Timestamp;
-//! let caller = Caller::with_rights(Rights::all());
-//! let cx = Context::new(Tenant::new("acme"), caller, Timestamp::now());
-//! let target = api.route("people/person_signup").ok_or("no such address")?;
+//! let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(Rights::all()));
 //! let body = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
-//! let reply = api.respond(&cx, &http::Method::POST, &target, None, body.into()).await;
+//! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
+//! let reply = api.answer(identity.clone(), request).await;
 //! assert_eq!(reply.status, 200);
 //! assert!(reply.body.starts_with(br#"{"identifiers":["acme:contact-1"]"#));
 //! assert_eq!(crm.0.lock().map_err(|_| "poisoned")?.as_slice(), [("Ada".to_owned(), "ada@example.org".to_owned())]);
 //!
+//! // Without a key there is nothing to be had (AUT-07).
+//! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
+//! assert_eq!(api.answer(Identity::Nobody, request).await.status, 401);
+//!
 //! // A body that breaks rules never gets as far as the vendor's code, and every rule is named (ERR-39).
 //! let body = r#"{"person": {"given_name": 7, "email_addresses": [{"address": "nobody"}]}}"#;
-//! let reply = api.respond(&cx, &http::Method::POST, &target, None, body.into()).await;
+//! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
+//! let reply = api.answer(identity, request).await;
 //! let text = String::from_utf8_lossy(&reply.body).into_owned();
 //! assert!(text.contains(r#"["person.given_name"]"#) && text.contains(r#"["person.email_addresses[0].address"]"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -75,20 +80,21 @@
 //!
 //! | Module | What it has |
 //! |---|---|
-//! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] answers requests: verdicts, replies |
+//! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] resolves, admits and answers requests |
+//! | [`operation`] | the operations of the interface as one table: methods, rights, bodies, statuses |
 //! | [`ops`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
 //! | [`model`] | the 21 kinds of records as Rust types, each in a table of its own ([`model::Kind`] names them) |
 //! | [`record`], [`page`] | what a backend hands over: [`Record`] typed or as stored bytes, [`Page`] |
 //! | [`draft`] | what a backend is handed, validated: [`Draft`] to create, [`Patch`] to change |
 //! | [`helper`] | the eight helpers: plans, outcomes, the default runner, recognising people ([`helper::PersonMatching`]) |
-//! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`Context`]) |
+//! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
 //! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
 //! | [`error`](mod@error) | [`Code`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
 //! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
 //! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
-//! | [`export`] | documents about an API, such as the capability document |
+//! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 
@@ -96,17 +102,18 @@
 
 pub mod api;
 pub mod auth;
+pub mod capability;
 pub mod context;
 pub mod describe;
 pub mod draft;
 pub mod error;
-pub mod export;
 pub mod field_set;
 mod hal;
 pub mod helper;
 pub mod link;
 pub mod model;
 mod names;
+pub mod operation;
 pub mod ops;
 pub mod page;
 pub mod read;

@@ -2,15 +2,16 @@
 
 mod server;
 
+use http::Method;
 use proptest::prelude::*;
 use serde_json::json;
 use server::Server;
-use svc_core::value::Amount;
+use svc_core::{api::Request, value::Amount};
 
 async fn sum_of(server: &Server, page: &str) -> (u64, String) {
     // The digits as they are sent: a JSON tree of the test's own would pass them through a binary float.
-    let target = server.api.route(page.strip_prefix(server::BASE).unwrap()).unwrap();
-    let reply = server.api.respond(&server.caller(), &http::Method::GET, &target, None, bytes::Bytes::new()).await;
+    let read = Request::new(&Method::GET, page.strip_prefix(server::BASE).unwrap());
+    let reply = server.api.answer(server.identity(), read).await;
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
     let (_, rest) = text.split_once("\"total_amount\":").unwrap();
     let amount = rest.split(',').next().unwrap().to_owned();
@@ -56,11 +57,10 @@ async fn too_many_digits() {
     let server = Server::start().await;
     let page = server.make("fundraising_pages", json!({})).await;
     let helper = format!("{page}/record_donation_helper");
-    let target = server.api.route(helper.strip_prefix(server::BASE).unwrap()).unwrap();
-    let give = |text: &'static str| {
-        let cx = server.caller();
-        let (api, target) = (server.api.clone(), target.clone());
-        async move { api.respond(&cx, &http::Method::POST, &target, None, text.into()).await.status.as_u16() }
+    let helper = helper.strip_prefix(server::BASE).unwrap();
+    let give = async |text: &'static str| {
+        let call = Request::new(&Method::POST, helper).with_body(text);
+        server.api.answer(server.identity(), call).await.status.as_u16()
     };
     assert_eq!(give(r#"{"amount":9007199254740993.01}"#).await, 200);
     assert_eq!(sum_of(&server, &page).await.1, "9007199254740993.01", "design.md 5");

@@ -46,19 +46,30 @@ impl Cors {
     }
 
     /// Adds to an answer that code of the request's origin may read it, when it may, and to the answer to a preflight what
-    /// it may send.
-    pub(crate) fn mark(&self, dialect: &Dialect, method: &Method, request: &HeaderMap, answer: &mut HeaderMap) {
+    /// it may send with the method that is open to it.
+    pub(crate) fn mark(
+        &self,
+        dialect: &Dialect,
+        open: &Method,
+        method: &Method,
+        request: &HeaderMap,
+        answer: &mut HeaderMap,
+    ) {
         answer.append(header::VARY, HeaderValue::from_static("origin"));
         let mut origins = request.get_all(header::ORIGIN).iter();
         let (Some(origin), None) = (origins.next(), origins.next()) else { return };
         let Some(allowed) = self.allow(origin) else { return };
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
         if method == Method::OPTIONS && request.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
-            answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"));
+            answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, allowed_method(open));
             answer.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed_headers(dialect.key_header()));
             answer.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(MAX_AGE));
         }
     }
+}
+
+fn allowed_method(open: &Method) -> HeaderValue {
+    HeaderValue::from_str(open.as_str()).unwrap_or(HeaderValue::from_static("POST"))
 }
 
 fn allowed_headers(key: &HeaderName) -> HeaderValue {
@@ -76,7 +87,7 @@ mod tests {
 
     fn allowed(cors: &Cors, request: &HeaderMap) -> Option<HeaderValue> {
         let mut answer = HeaderMap::new();
-        cors.mark(&Dialect::default(), &Method::OPTIONS, request, &mut answer);
+        cors.mark(&Dialect::default(), &Method::POST, &Method::OPTIONS, request, &mut answer);
         assert_eq!(answer.get(header::VARY), Some(&HeaderValue::from_static("origin")));
         let origin = answer.get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned();
         assert_eq!(origin.is_some(), answer.contains_key(header::ACCESS_CONTROL_ALLOW_HEADERS));
@@ -102,12 +113,12 @@ mod tests {
     fn hlp_08_a_preflight_allows_json_and_the_key() {
         let mut answer = HeaderMap::new();
         let request = from("https://a.example");
-        Cors::any().mark(&Dialect::default(), &Method::OPTIONS, &request, &mut answer);
+        Cors::any().mark(&Dialect::default(), &Method::POST, &Method::OPTIONS, &request, &mut answer);
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_METHODS], "POST");
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_HEADERS], "content-type, svc-api-token");
         assert_eq!(answer[header::ACCESS_CONTROL_MAX_AGE], "600");
         let mut answer = HeaderMap::new();
-        Cors::any().mark(&Dialect::default(), &Method::POST, &request, &mut answer);
+        Cors::any().mark(&Dialect::default(), &Method::POST, &Method::POST, &request, &mut answer);
         assert!(!answer.contains_key(header::ACCESS_CONTROL_ALLOW_METHODS));
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_ORIGIN], "*");
     }

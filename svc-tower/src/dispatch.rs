@@ -9,20 +9,18 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Method, request::Parts};
+use http::{Extensions, Method, request::Parts};
 use svc_core::{
-    Base, Code, Context, Error, Problem, Tenant,
-    api::{Api, Verdict},
-    auth::Caller,
+    Base, Code, Tenant,
+    api::{Admitted, Api, Call, Reply, Request},
+    auth::Identity,
     link::Target,
-    read::Json,
-    value::Timestamp,
+    operation::Key,
 };
 use tracing::{Span, field};
 use uuid::Uuid;
 
 use crate::{
-    authenticate::{Admission, admit, identify},
     base::{PeerAddr, base},
     body::{self, AnyBody, Refusal},
     cors::Cors,
@@ -38,15 +36,15 @@ use crate::{
 pub(crate) struct Incoming<'a> {
     pub(crate) api: &'a Api,
     pub(crate) settings: &'a Settings,
-    pub(crate) parts: Parts,
+    pub(crate) parts: &'a Parts,
     /// What it addresses; `None` when that is nothing of the interface.
     pub(crate) target: Option<Target>,
+    /// The same with all that decides on its answer, until that begins.
+    call: Option<Call<'a>>,
     /// Whether the path lies in the mount at all.
-    pub(crate) in_mount: bool,
+    in_mount: bool,
     /// The address of the entry point in the answer's links.
-    pub(crate) base: Base,
-    /// Names the request in logs.
-    pub(crate) request_id: Uuid,
+    base: Base,
     /// What the log says of the request (UND-42).
     pub(crate) span: Span,
 }
@@ -66,12 +64,21 @@ fn request_id() -> Uuid {
 
 impl<'a> Incoming<'a> {
     /// Finds out what a request addresses; nothing is decided yet.
-    pub(crate) fn new(api: &'a Api, settings: &'a Settings, parts: Parts) -> Self {
+    pub(crate) fn new(api: &'a Api, settings: &'a Settings, parts: &'a Parts, extensions: Extensions) -> Self {
         let path = settings.mount.strip(parts.uri.path());
-        let peer = parts.extensions.get::<PeerAddr>().copied();
+        let peer = extensions.get::<PeerAddr>().copied();
         let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
-        let target = path.and_then(|path| api.route(path));
         let request_id = request_id();
+        let request = Request::new(&parts.method, path)
+            .with_query(parts.uri.query())
+            .with_headers(&parts.headers)
+            .with_extensions(extensions)
+            .with_base(base.clone())
+            .with_received(settings.clock.now())
+            .with_id(request_id)
+            .with_timeout(settings.request_timeout);
+        let call = api.resolve(request);
+        let target = call.target().cloned();
         let span = tracing::info_span!(
             "request",
             method = %method_name(&parts.method),
@@ -81,110 +88,68 @@ impl<'a> Incoming<'a> {
             status = field::Empty,
             reference_code = field::Empty,
         );
-        Self { api, settings, target, in_mount: path.is_some(), base, request_id, span, parts }
+        Self { api, settings, parts, target, call: Some(call), in_mount: path.is_some(), base, span }
     }
 
-    /// Whether the head of the request is ambiguous, or addresses nothing (UND-34, UND-35).
+    /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
     pub(crate) fn refused_by_head(&self) -> Option<Answer> {
         let is_tunnel = self.parts.method == Method::CONNECT;
         if !self.in_mount && !is_tunnel {
             return Some(self.nothing_here());
         }
         let key_header = self.api.dialect().key_header();
-        if let Err(why) = head::check(&self.parts, key_header, &self.base, self.settings.host_needed) {
+        if let Err(why) = head::check(self.parts, key_header, &self.base, self.settings.host_needed) {
             return Some(self.failure(Code::RequestInvalid, why));
         }
-        self.target.is_none().then(|| self.nothing_here())
+        None
     }
 
-    pub(crate) fn nothing_here(&self) -> Answer {
-        self.failure(Code::ResourceNotFound, "Nothing is found at this address.")
+    fn nothing_here(&self) -> Answer {
+        self.api.nothing_here().into()
     }
 
     /// The error object of a code.
-    pub(crate) fn failure(&self, code: Code, description: &str) -> Answer {
+    fn failure(&self, code: Code, description: &str) -> Answer {
         self.api.failure(self.target.as_ref(), code, description).into()
     }
 
-    fn error(&self, error: Error) -> Answer {
-        self.api.error_reply(self.target.as_ref(), error).into()
-    }
-
-    /// The cross-origin rules that hold for the target: only record helpers that may be called without a key have any.
-    pub(crate) fn cors(&self) -> Option<&'a Cors> {
+    /// The cross-origin rules that hold for the target, and the method that they are about: only what may also be called
+    /// without a key has any, which is record helpers.
+    pub(crate) fn cors(&self) -> Option<(&'a Cors, &'static Method)> {
         let cors = self.settings.cors.as_ref()?;
-        let target = self.target.as_ref().filter(|target| matches!(target, Target::Helper { .. }))?;
-        match self.api.verdict(&Method::POST, target) {
-            Verdict::Needs { anonymous: true, .. } => Some(cors),
-            _ => None,
-        }
+        let open = self.api.operations(self.target.as_ref()?).find(|offered| offered.key() == Key::Optional)?;
+        Some((cors, &open.spec().method))
     }
 
     /// Answers a request whose head is sound.
-    pub(crate) async fn answer(&mut self, target: &Target, body: AnyBody) -> Answer {
-        if self.parts.method == Method::OPTIONS {
-            return Answer::options(&self.api.allowed_methods(target));
+    pub(crate) async fn answer(&mut self, body: AnyBody) -> Answer {
+        let Some(call) = self.call.take() else { return self.nothing_here() };
+        if let Some(reply) = call.immediate() {
+            return reply.into();
         }
-        self.checked(target, body).await.unwrap_or_else(|refusal| refusal)
-    }
-
-    async fn checked(&mut self, target: &Target, body: AnyBody) -> Result<Answer, Answer> {
-        let now = self.settings.clock.now();
-        match self.admission(target, now).await? {
-            Admission::Admitted { tenant, caller, takes_body } => {
-                let mut context = self.context(tenant, caller, now);
-                let body = if takes_body { self.body(body).await? } else { Bytes::new() };
-                // The time that the client took to send the body does not count.
-                context.deadline = self.settings.deadline();
-                Ok(self.respond(&context, target, body).await)
-            }
-            Admission::KeyInvalid => Err(self.failure(Code::KeyInvalid, "The API key is missing or not valid.")),
-            Admission::KeyNotAllowed => Err(self.failure(Code::KeyNotAllowed, "This API key may not do this.")),
-            Admission::NoContainer => Err(self.no_container(body).await?),
-            Admission::NotImplemented(tenant, caller) => {
-                let context = self.context(tenant, caller, now);
-                match self.api.exists(&context, target).await {
-                    Ok(true) => Err(self.error(Error::NotImplemented)),
-                    Ok(false) => Err(self.error(Error::NotFound)),
-                    Err(error) => Err(self.error(error)),
-                }
-            }
+        match self.admission(call).await {
+            Ok(admitted) => self.admitted(admitted, body).await.unwrap_or_else(|refusal| refusal),
+            Err(reply) => reply.into(),
         }
     }
 
     /// Whether the key and the right of a request suffice.
-    async fn admission(&self, target: &Target, now: Timestamp) -> Result<Admission, Answer> {
-        let identity = identify(self.api, &self.parts, now).await.map_err(|error| self.error(error))?;
-        let verdict = self.api.verdict(&self.parts.method, target);
-        admit(self.api, identity, verdict, target).await.map_err(|error| self.error(error))
-    }
-
-    /// What a call without a key gets where nobody has the container: as with a key, its body comes first (UND-39).
-    async fn no_container(&self, body: AnyBody) -> Result<Answer, Answer> {
-        let body = self.body(body).await?;
-        let unreadable = match Json::read(&body, &self.api.sizes().json) {
-            _ if body.iter().all(u8::is_ascii_whitespace) => None,
-            Err(problems) => Some(problems),
-            Ok(Json::Object(_)) => None,
-            Ok(other) => {
-                let text = format!("The body must be a JSON object, not {}.", other.kind_name());
-                Some(vec![Problem::general(Code::JsonInvalid, text)])
-            }
+    async fn admission(&self, mut call: Call<'a>) -> Result<Admitted<'a>, Reply> {
+        let identity = call.identify().await?;
+        let known = match &identity {
+            Identity::Known(tenant, _) => Some(tenant.clone()),
+            _ => None,
         };
-        Ok(self.error(unreadable.map_or(Error::NotFound, Error::Invalid)))
+        let admitted = call.admit(identity).await;
+        let tenant = known.as_ref().or(admitted.as_ref().ok().map(|admitted| &admitted.context().tenant));
+        self.span.record("tenant", tenant.map(Tenant::as_str));
+        admitted
     }
 
-    fn context(&mut self, tenant: Tenant, caller: Caller, now: Timestamp) -> Context {
-        self.span.record("tenant", tenant.as_str());
-        Context {
-            tenant,
-            caller,
-            request_id: self.request_id,
-            now,
-            deadline: self.settings.deadline(),
-            extensions: std::mem::take(&mut self.parts.extensions),
-            base: self.base.clone(),
-        }
+    async fn admitted(&self, admitted: Admitted<'a>, body: AnyBody) -> Result<Answer, Answer> {
+        let admitted =
+            if admitted.operation().takes_body() { admitted.with_body(self.body(body).await?) } else { admitted };
+        Ok(self.respond(admitted).await)
     }
 
     /// The body, or why it is not taken (UND-17, UND-27).
@@ -199,23 +164,17 @@ impl<'a> Incoming<'a> {
         body::read(&self.parts.headers, body, limit).await.map_err(refused)
     }
 
-    async fn respond(&self, context: &Context, target: &Target, body: Bytes) -> Answer {
-        if let Target::Docs | Target::DocsPage(_) | Target::Explorer(_) = target {
-            let body_limit = self.settings.body_limit;
-            let pages = Pages {
-                api: self.api,
-                base: &self.base,
-                body_limit,
-                #[cfg(feature = "pages")]
-                headers: &self.parts.headers,
-            };
-            return pages.answer(target).unwrap_or_else(|| self.nothing_here());
+    async fn respond(&self, admitted: Admitted<'a>) -> Answer {
+        if !admitted.operation().is_document() {
+            return admitted.answer().await.into();
         }
-        #[cfg(not(feature = "pages"))]
-        if let Target::OpenApi = target {
-            let document = svc_core::export::openapi_without_html(self.api, &self.base);
-            return Answer::page(crate::response::Media::Json, document.to_string());
-        }
-        self.api.respond(context, &self.parts.method, target, self.parts.uri.query(), body).await.into()
+        let documents = Pages {
+            api: self.api,
+            base: &self.base,
+            body_limit: self.settings.body_limit,
+            #[cfg(feature = "pages")]
+            headers: &self.parts.headers,
+        };
+        documents.answer(admitted.target()).unwrap_or_else(|| self.nothing_here())
     }
 }

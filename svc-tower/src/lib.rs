@@ -64,7 +64,7 @@
 //! 2. `OPTIONS` (UND-28), and for record helpers the preflight of [`Cors`] (HLP-08).
 //! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403 (AUT-03, AUT-04, ERR-07).
 //! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read before.
-//! 5. Documentation pages (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
+//! 5. The [`documents`] (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
 //!
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
@@ -73,11 +73,11 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
-mod authenticate;
 mod base;
 mod body;
 mod cors;
 mod dispatch;
+pub mod documents;
 mod guard;
 pub mod guide;
 mod head;

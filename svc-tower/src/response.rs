@@ -2,26 +2,23 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version,
+    HeaderMap, HeaderValue, Response, StatusCode, Version,
     header::{
-        ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, RETRY_AFTER,
-        VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
     },
 };
 use http_body_util::Full;
-use svc_core::{
-    api::{ContentType, Reply},
-    link::Dialect,
-};
+use svc_core::{api::Reply, link::Dialect};
 
 /// What an answer consists of.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
-    pub(crate) media: Media,
+    /// Headers that it has by itself; what every answer has is added to them.
+    headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Headers beyond those that every answer has.
-    pub(crate) headers: HeaderMap,
+    /// Headers beside those that every answer has, of which there may be several with one name.
+    pub(crate) more: HeaderMap,
     /// Whether the connection cannot be used again.
     pub(crate) close: bool,
     /// What the log and the client know a failure by (ERR-28).
@@ -77,49 +74,22 @@ impl Media {
 }
 
 impl Answer {
-    /// An answer without a body.
-    pub(crate) fn empty(status: StatusCode) -> Self {
-        Self {
-            status,
-            media: Media::Hal,
-            body: Bytes::new(),
-            headers: HeaderMap::new(),
-            close: false,
-            reference_code: None,
-        }
-    }
-
     /// A page of the documentation, or what belongs to one (ENT-22).
     pub(crate) fn page(media: Media, body: String) -> Self {
-        Self { media, body: body.into(), ..Self::empty(StatusCode::OK) }
-    }
-
-    /// The answer to `OPTIONS` (UND-28).
-    pub(crate) fn options(methods: &[Method]) -> Self {
-        let mut answer = Self::empty(StatusCode::NO_CONTENT);
-        let names: Vec<&str> = methods.iter().map(Method::as_str).collect();
-        answer.insert(ALLOW, HeaderValue::from_str(&names.join(", ")).ok());
-        answer
-    }
-
-    fn insert(&mut self, name: HeaderName, value: Option<HeaderValue>) {
-        if let Some(value) = value {
-            self.headers.insert(name, value);
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.as_str()));
+        if let Some(policy) = media.policy() {
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
         }
+        let (body, more) = (body.into(), HeaderMap::new());
+        Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None }
     }
 }
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
-        let media = match reply.content_type {
-            ContentType::Json => Media::Json,
-            _ => Media::Hal,
-        };
-        let mut answer =
-            Self { media, body: reply.body, reference_code: reply.reference_code, ..Self::empty(reply.status) };
-        answer.insert(LOCATION, reply.location.and_then(|location| HeaderValue::from_str(&location).ok()));
-        answer.insert(RETRY_AFTER, reply.retry_after.map(HeaderValue::from));
-        answer
+        let Reply { status, headers, body, reference_code, .. } = reply;
+        Self { status, headers, body, more: HeaderMap::new(), close: false, reference_code }
     }
 }
 
@@ -134,31 +104,17 @@ pub(crate) struct Sending<'a> {
 
 /// The response that an answer becomes.
 pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<Bytes>> {
-    let Answer { status, media, body, headers: more, close, .. } = answer;
+    let Answer { status, mut headers, body, more, close, .. } = answer;
     let length = body.len();
     let body = if sending.is_head { Bytes::new() } else { body };
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    // What nearly every answer has; memory for more is as dear as that for the body.
-    headers.reserve(6);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("max-age=0, private, must-revalidate"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(VARY, HeaderValue::from_name(sending.dialect.key_header().clone()));
-    if length > 0 {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.as_str()));
+    if length == 0 {
+        headers.remove(CONTENT_TYPE);
     }
     if status != StatusCode::NO_CONTENT {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    if let Some(policy) = media.policy() {
-        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    }
-    if status == StatusCode::UNAUTHORIZED {
-        let challenge = format!("ApiKey header=\"{}\"", sending.dialect.key_header_text());
-        if let Ok(challenge) = HeaderValue::from_str(&challenge) {
-            headers.insert(WWW_AUTHENTICATE, challenge);
-        }
     }
     // Other versions of HTTP have no such header.
     if close && sending.version < Version::HTTP_2 {
@@ -167,5 +123,8 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<By
     for (name, value) in &more {
         headers.append(name, value.clone());
     }
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
     response
 }

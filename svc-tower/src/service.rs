@@ -125,8 +125,9 @@ impl SvcService {
     /// Answers a request whose body has lost its type.
     async fn answer(self, request: Request<AnyBody>) -> Result<Response<Full<Bytes>>, Infallible> {
         let watching = Watching::begin(self.settings.observer.as_ref());
-        let (parts, body) = request.into_parts();
-        let mut incoming = Incoming::new(&self.api, &self.settings, parts);
+        let (mut parts, body) = request.into_parts();
+        let extensions = std::mem::take(&mut parts.extensions);
+        let mut incoming = Incoming::new(&self.api, &self.settings, &parts, extensions);
         let span = incoming.span.clone();
         let mut answer = self.find_answer(&mut incoming, body).instrument(span.clone()).await;
         span.record("status", answer.status.as_u16());
@@ -134,9 +135,8 @@ impl SvcService {
             span.record("reference_code", code.as_str());
         }
         span.in_scope(|| tracing::debug!("answered"));
-        let Incoming { parts, .. } = &incoming;
-        if let Some(cors) = incoming.cors() {
-            cors.mark(self.api.dialect(), &parts.method, &parts.headers, &mut answer.headers);
+        if let Some((cors, open)) = incoming.cors() {
+            cors.mark(self.api.dialect(), open, &parts.method, &parts.headers, &mut answer.more);
         }
         if let Some(watching) = watching {
             watching.end(incoming.target.as_ref(), &parts.method, answer.status);
@@ -150,16 +150,13 @@ impl SvcService {
         if let Some(refusal) = incoming.refused_by_head() {
             return refusal;
         }
-        let target = incoming.target.clone();
-        let Some(target) = target else { return incoming.nothing_here() };
-        match caught(pin!(incoming.answer(&target, body))).await {
-            Ok(answer) => answer,
-            Err(said) => {
-                let reply = self.api.panic_reply(Some(&target));
-                tracing::error!(reference_code = reply.reference_code, said, "a panic ended a request");
-                reply.into()
-            }
-        }
+        let said = match caught(pin!(incoming.answer(body))).await {
+            Ok(answer) => return answer,
+            Err(said) => said,
+        };
+        let reply = self.api.panic_reply(incoming.target.as_ref());
+        tracing::error!(reference_code = reply.reference_code, said, "a panic ended a request");
+        reply.into()
     }
 }
 

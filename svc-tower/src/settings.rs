@@ -1,11 +1,6 @@
 //! What can be set on the service.
 
-use std::{
-    fmt,
-    net::IpAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use svc_core::value::Timestamp;
 
@@ -38,13 +33,6 @@ impl Default for Settings {
             clock: Clock(Arc::new(Timestamp::now)),
             observer: None,
         }
-    }
-}
-
-impl Settings {
-    /// When a request that begins now is no longer waited for; `None` also where that lies beyond all clocks.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        Instant::now().checked_add(self.request_timeout?)
     }
 }
 

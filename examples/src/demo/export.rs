@@ -1,7 +1,7 @@
 //! The documents about the interface, printed without a server.
 
-use svc_core::export::{capabilities, json_schema, json_schema_names, openapi};
 use svc_sqlite::Store;
+use svc_tower::documents::{capabilities, json_schema, json_schema_names, openapi};
 
 use super::cli::{Document, Options};
 use super::interface::service;

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
+use http::Method;
 use svc_core::Tenant;
-use svc_core::api::{Api, Vendor};
-use svc_core::auth::{Caller, Rights};
-use svc_core::context::Context;
+use svc_core::api::{Api, Request, Vendor};
+use svc_core::auth::{Caller, Identity, Rights};
 use svc_core::error::{Error, Result};
 use svc_core::link::Target;
 use svc_core::store;
-use svc_core::value::{Id, Timestamp};
+use svc_core::value::Id;
 use svc_sqlite::Store;
 
 use super::seed::{Row, Seed};
@@ -142,8 +142,9 @@ impl Load {
     }
 
     async fn is_there(&self, api: &Api, row: &Row) -> bool {
-        let cx = Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now());
-        matches!(api.exists(&cx, &Target::Record(row.address.clone())).await, Ok(true))
+        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let read = Request::new(&Method::GET, Target::Record(row.address.clone()));
+        api.answer(identity, read).await.status.is_success()
     }
 }
 

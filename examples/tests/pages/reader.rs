@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use svc_core::{export::ExampleRequest, helper::HelperName, model::Kind};
+use svc_core::{helper::HelperName, model::Kind};
+use svc_tower::documents::ExampleRequest;
 use tempfile::TempDir;
 
 use crate::{

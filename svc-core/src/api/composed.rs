@@ -250,7 +250,7 @@ impl Ground for Operations<'_> {
         self.step(|| Stop::Create(Box::new(draft)))
     }
 
-    fn update(&mut self, stored: Stored, _: Object, patch: &RawPatch) -> Asked<Stored> {
+    fn update(&mut self, stored: Stored, _: &Object, patch: &RawPatch) -> Asked<Stored> {
         let at = stored.record.address();
         if self.composed.slots(at.kind)?.update.is_none() {
             // An action that cannot be changed stays as it was recorded.

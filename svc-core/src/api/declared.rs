@@ -27,6 +27,14 @@ impl Api {
         self.offers(kind, Operation::List) || !self.slots(kind).under.is_empty()
     }
 
+    /// Whether records of a kind leave this server in any answer.
+    #[must_use]
+    pub fn is_sent(&self, kind: Kind) -> bool {
+        let offers =
+            [Operation::Read, Operation::Create, Operation::Update].into_iter().any(|it| self.offers(kind, it));
+        offers || self.is_listed_anywhere(kind) || self.helpers().any(|helper| helper.records() == kind)
+    }
+
     /// Whether the field at a place of a kind's table leaves the server.
     #[must_use]
     pub fn is_readable(&self, kind: Kind, place: usize) -> bool {
@@ -84,6 +92,18 @@ impl Api {
             }
         }
         behaviours
+    }
+
+    /// Whether record helpers may be called without a key (AUT-06).
+    #[must_use]
+    pub fn allows_anonymous(&self) -> bool {
+        self.inner.settings.anonymous.is_some()
+    }
+
+    /// The response style.
+    #[must_use]
+    pub fn response_style(&self) -> ResponseStyle {
+        self.inner.settings.style
     }
 
     /// The response style by name.

@@ -1,36 +1,46 @@
 //! The finished API: what is registered, and how each request on it is answered.
+//!
+//! A [`Request`] is [resolved](Api::resolve) to a [`Call`], which is [admitted](Call::admit) or not; only what is
+//! [`Admitted`] reaches a backend.
 
 mod builder;
+mod call;
 mod composed;
 mod declared;
+mod description;
 mod exposure;
 mod kept;
+mod offered;
 mod own_relations;
 mod query;
 mod reply;
+mod request;
 mod respond;
 mod settings;
 mod slots;
-mod verdict;
 mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use builder::{ApiBuilder, BuildError};
+pub use call::Call;
+#[doc(hidden)]
+pub use description::Description;
 pub use exposure::Exposure;
+pub use offered::Offered;
 pub use own_relations::OwnRelations;
 pub(crate) use own_relations::{OwnLink, is_name as is_relation_name};
 pub use reply::{ContentType, Reply};
+pub use request::{Request, RequestTarget};
+pub use respond::Admitted;
 use settings::Settings;
 pub use settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor};
 pub(crate) use slots::KindSlots;
-pub use verdict::Verdict;
 
 pub(crate) use builder::Runner;
 use kept::Kept;
 
 use crate::{
-    auth::{AnonymousTenant, Authenticator},
     context::{Base, Context},
     hal::{Hal, Words},
     helper::{FunctionName, HelperName},
@@ -96,18 +106,6 @@ impl Api {
         self.hal(base).href(target)
     }
 
-    /// Who tells who calls.
-    #[must_use]
-    pub fn authenticator(&self) -> Option<&Arc<dyn Authenticator>> {
-        self.inner.settings.authenticator.as_ref()
-    }
-
-    /// Who finds the tenant of an anonymous helper call; `None` when such calls are off (AUT-06).
-    #[must_use]
-    pub fn anonymous_tenant(&self) -> Option<&Arc<dyn AnonymousTenant>> {
-        self.inner.settings.anonymous.as_ref()
-    }
-
     /// The method of person matching in words (HLP-05).
     #[must_use]
     pub fn matching_text(&self) -> &str {
@@ -124,12 +122,6 @@ impl Api {
     #[must_use]
     pub fn vendor(&self) -> &Vendor {
         &self.inner.settings.vendor
-    }
-
-    /// The vendor's own relations and the namespace that they stand under (ENT-27).
-    pub(crate) fn own_relations(&self) -> Option<(&str, &OwnRelations)> {
-        let words = &self.inner.words;
-        words.own.as_ref().map(|own| (words.namespace.as_str(), own))
     }
 
     fn slots(&self, kind: Kind) -> &KindSlots {

@@ -1,7 +1,10 @@
 //! What is answered, before it becomes HTTP.
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+};
 
 use super::Api;
 use crate::{
@@ -13,19 +16,20 @@ use crate::{
     read::MOST_PROBLEMS,
 };
 
-/// An answer: status, body, and the headers that depend on it.
+/// How many headers an answer usually has, those that HTTP adds included: memory for them is set aside at once.
+const HEADERS: usize = 6;
+
+/// An answer: status, headers and body.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Reply {
     /// The HTTP status.
     pub status: StatusCode,
-    /// The address of a created record (UND-33).
-    pub location: Option<String>,
-    /// What the body is, when there is one.
-    pub content_type: ContentType,
+    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After` (UND-36), `Allow`
+    /// (UND-28), `WWW-Authenticate` (AUT-07).
+    pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
-    /// Seconds after which the client may try again (UND-36).
-    pub retry_after: Option<u32>,
     /// What the log and the client know a failure by (ERR-28).
     pub reference_code: Option<String>,
 }
@@ -40,36 +44,72 @@ pub enum ContentType {
     Json,
 }
 
+impl ContentType {
+    /// The media type.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hal => "application/hal+json",
+            Self::Json => "application/json",
+        }
+    }
+}
+
 impl Reply {
     /// An answer with a body.
     #[must_use]
     pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Bytes>) -> Self {
-        let body = body.into();
-        Self { status, location: None, content_type, body, retry_after: None, reference_code: None }
+        let mut reply = Self { body: body.into(), ..Self::empty(status) };
+        reply.insert(CONTENT_TYPE, Some(HeaderValue::from_static(content_type.as_str())));
+        reply
     }
 
     /// An answer without a body.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
-        Self::new(status, ContentType::Hal, Bytes::new())
+        Self { status, headers: HeaderMap::with_capacity(HEADERS), body: Bytes::new(), reference_code: None }
     }
 
     pub(super) fn hal(status: StatusCode, body: Vec<u8>) -> Self {
         Self::new(status, ContentType::Hal, body)
+    }
+
+    pub(super) fn insert(&mut self, name: HeaderName, value: Option<HeaderValue>) {
+        if let Some(value) = value {
+            self.headers.insert(name, value);
+        }
+    }
+
+    /// The value of a header, where it is there as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 }
 
 impl Api {
     /// The answer to a request that failed for one reason, with the error object (ERR-01).
     ///
-    /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05).
+    /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where the key goes (AUT-07).
     #[must_use]
     pub fn failure(&self, target: Option<&Target>, code: Code, description: &str) -> Reply {
         let bare = matches!(code.status(), 401 | 403) && !self.inner.settings.error_bodies;
-        if bare {
-            return Reply::empty(status_of(code));
+        let mut reply = if bare {
+            Reply::empty(status_of(code))
+        } else {
+            self.problems(target.and_then(kind_of), code.status(), &[Problem::general(code, description)])
+        };
+        if reply.status == StatusCode::UNAUTHORIZED {
+            let challenge = format!("ApiKey header=\"{}\"", self.dialect().key_header_text());
+            reply.insert(WWW_AUTHENTICATE, HeaderValue::try_from(challenge).ok());
         }
-        self.problems(target.and_then(kind_of), code.status(), &[Problem::general(code, description)])
+        reply
+    }
+
+    /// The answer to an address of nothing (UND-35).
+    #[must_use]
+    pub fn nothing_here(&self) -> Reply {
+        self.failure(None, Code::ResourceNotFound, "Nothing is found at this address.")
     }
 
     /// The answer to an operation that a backend could not do (ERR-05, ERR-12, UND-36).
@@ -93,7 +133,7 @@ impl Api {
                 let problem = Problem::general(Code::Unavailable, "The server cannot answer now. Try again later.");
                 let mut reply = self.referenced(kind, &problem);
                 tracing::warn!(reference_code = reply.reference_code, "the store is not available");
-                reply.retry_after = Some(retry_after);
+                reply.insert(RETRY_AFTER, Some(HeaderValue::from(retry_after)));
                 reply
             }
             Error::Unexpected(error) => {

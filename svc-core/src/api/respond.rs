@@ -1,87 +1,134 @@
-//! Answers requests: reads here, writes in the file beside.
+//! Answers calls that are admitted: reads here, writes in the file beside.
+
+use std::fmt;
 
 use bytes::Bytes;
-use http::{Method, StatusCode};
+use http::{HeaderValue, StatusCode, header::LOCATION};
 
-use super::{Api, ContentType, Reply, query};
+use super::{Api, ContentType, Reply, Request, query, reply::kind_of};
 use crate::{
     auth::Operation,
+    capability,
     context::Context,
     error::{Error, Result},
-    export,
     hal::{self, CollectionView, EntryPointView},
     helper::HelperName,
     link::{Address, Scope, Target},
     model::Kind,
+    operation::{Handler, OperationSpec},
     page::RawPage,
     record::RawRecord,
 };
 
-impl Api {
-    /// Answers a request whose verdict was not [`Verdict::NotImplemented`](super::Verdict::NotImplemented) and whose
-    /// caller has the right. `query` is the text behind the question mark; `body` is empty for none.
+/// A call that may go on: nothing else reaches a backend.
+///
+/// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
+pub struct Admitted<'a> {
+    api: &'a Api,
+    request: Request<'a>,
+    target: Target,
+    operation: &'static OperationSpec,
+    context: Context,
+    /// Whether the container of a helper call without a key was found.
+    has_container: bool,
+}
+
+impl<'a> Admitted<'a> {
+    pub(super) fn new(
+        api: &'a Api,
+        request: Request<'a>,
+        target: Target,
+        operation: &'static OperationSpec,
+        context: Context,
+    ) -> Self {
+        Self { api, request, target, operation, context, has_container: true }
+    }
+
+    pub(super) fn without_container(self) -> Self {
+        Self { has_container: false, ..self }
+    }
+
+    /// What it addresses.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn operation(&self) -> &'static OperationSpec {
+        self.operation
+    }
+
+    /// What a backend is told of it.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// With this body, where [the operation takes one](OperationSpec::takes_body).
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.request.body = body.into();
+        self
+    }
+
+    /// Reads, validates, asks the backend and renders.
     ///
     /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
-    pub async fn respond(
-        &self,
-        cx: &Context,
-        method: &Method,
-        target: &Target,
-        query: Option<&str>,
-        body: Bytes,
-    ) -> Reply {
-        let method = self.method(method);
-        let is_read = method == Method::GET && matches!(target, Target::Collection { .. } | Target::Record(_));
-        let place = self.inner.kept.as_ref().filter(|_| is_read).and_then(|kept| kept.place(cx, target, query));
-        let Some(place) = place else { return self.answer(cx, &method, target, query, body).await };
+    pub async fn answer(mut self) -> Reply {
+        // The time that the client took to send the body does not count.
+        self.context.deadline = self.request.deadline();
+        let is_read = matches!(self.operation.handler, Handler::List | Handler::Read);
+        let (cx, target, query) = (&self.context, &self.target, self.request.query);
+        let place = self.api.inner.kept.as_ref().filter(|_| is_read).and_then(|kept| kept.place(cx, target, query));
+        let Some(place) = place else { return self.handle().await };
         if let Some(body) = place.body(cx, target, query) {
             return Reply::new(StatusCode::OK, ContentType::Hal, body);
         }
-        let reply = self.answer(cx, &method, target, query, body).await;
+        let reply = self.handle().await;
         if reply.status == StatusCode::OK {
             place.keep(cx, target, query, &reply.body);
         }
         reply
     }
 
-    async fn answer(&self, cx: &Context, method: &Method, target: &Target, query: Option<&str>, body: Bytes) -> Reply {
-        let answer = match (method, target) {
-            (&Method::GET, Target::EntryPoint) => Ok(self.entry_point(cx)),
-            (&Method::GET, Target::Capabilities) => Ok(self.capabilities_reply(cx)),
-            (&Method::GET, Target::OpenApi) => Ok(json(&export::openapi(self, &cx.base))),
-            (&Method::GET, Target::JsonSchema(name)) => match export::json_schema(self, &cx.base, name) {
-                Some(document) => Ok(json(&document)),
-                None => Err(Error::NotFound),
-            },
-            (&Method::GET, Target::Collection { kind, scope }) => self.list(cx, *kind, scope, query).await,
-            (&Method::GET, Target::Record(at)) => self.read(cx, at).await,
-            (&Method::POST, Target::Collection { kind, scope }) => self.create(cx, *kind, scope, &body).await,
-            (&Method::PUT, Target::Record(at)) => self.update(cx, at, &body).await,
-            (&Method::DELETE, Target::Record(at)) => self.delete(cx, at).await,
-            (&Method::POST, Target::Helper { helper, container }) => {
-                self.help(cx, *helper, container.as_ref(), &body).await
+    async fn handle(&self) -> Reply {
+        let Self { api, request, target, context: cx, .. } = self;
+        let body = if self.operation.takes_body() { request.body.as_ref() } else { &[] };
+        let answer = match (self.operation.handler, target) {
+            _ if !self.has_container => Ok(api.no_container(cx, target, body)),
+            (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
+            (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
+            // Whoever serves documents answers before.
+            (Handler::Document, _) => Err(Error::NotFound),
+            (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
+            (Handler::Create, Target::Collection { kind, scope }) => api.create(cx, *kind, scope, body).await,
+            (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
+            (Handler::Update, Target::Record(at)) => api.update(cx, at, body).await,
+            (Handler::Delete, Target::Record(at)) => api.delete(cx, at).await,
+            (Handler::Call, Target::Helper { helper, container }) => {
+                api.help(cx, *helper, container.as_ref(), body).await
             }
-            (&Method::DELETE, Target::Helper { helper: HelperName::Schedule, container: Some(message) }) => {
-                self.cancel(cx, message).await
-            }
+            (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, message).await,
             _ => Err(Error::NotImplemented),
         };
-        answer.unwrap_or_else(|error| self.error_reply(Some(target), error))
+        answer.unwrap_or_else(|error| api.error_reply(Some(target), error))
     }
+}
 
-    /// Whether what a target addresses exists for the caller's tenant: an unsupported operation on a missing record is
-    /// 404 (UND-39). A record of a kind that cannot be read counts as there.
-    ///
-    /// # Errors
-    ///
-    /// What the backend says.
-    pub async fn exists(&self, cx: &Context, target: &Target) -> Result<bool> {
-        match target {
-            Target::Record(at)
-            | Target::Collection { scope: Scope::Under(at), .. }
-            | Target::Helper { container: Some(at), .. } => self.record_exists(cx, at).await,
-            _ => Ok(true),
-        }
+impl fmt::Debug for Admitted<'_> {
+    /// Without ids (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Admitted").field("operation", &self.operation.name).finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// What a helper call without a key gets where nobody has its container: as with a key, its body comes first (UND-39).
+    fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Reply {
+        let unreadable = kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
+        unreadable.unwrap_or_else(|| self.error_reply(Some(target), Error::NotFound))
     }
 
     /// Whether a record exists; one of a kind that cannot be read counts as there, and the store has the last word.
@@ -113,7 +160,7 @@ impl Api {
 
     fn capabilities_reply(&self, cx: &Context) -> Reply {
         // A document of names and flags has nothing that serde_json refuses.
-        let document = serde_json::to_string(&export::capabilities(self, &cx.base)).unwrap_or_default();
+        let document = serde_json::to_string(&capability::capabilities(self, &cx.base)).unwrap_or_default();
         Reply::new(StatusCode::OK, ContentType::Json, document)
     }
 
@@ -162,12 +209,9 @@ impl Api {
         hal::record(&self.hal(&cx.base), record, true, &mut body);
         let mut reply = Reply::hal(status, body);
         if status == StatusCode::CREATED {
-            reply.location = Some(self.hal(&cx.base).href(&Target::Record(record.address())));
+            let href = self.hal(&cx.base).href(&Target::Record(record.address()));
+            reply.insert(LOCATION, HeaderValue::try_from(href).ok());
         }
         reply
     }
-}
-
-fn json(document: &serde_json::Value) -> Reply {
-    Reply::new(StatusCode::OK, ContentType::Json, document.to_string())
 }

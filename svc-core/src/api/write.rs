@@ -11,6 +11,7 @@ use crate::{
     helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
     link::{Address, Scope},
     model::Kind,
+    operation::{CREATED, DELETED, Output},
     read::{HelperBody, Json, Object},
 };
 
@@ -19,7 +20,8 @@ type Stop = std::result::Result<Object, Reply>;
 
 impl Api {
     /// The object in a body; 400 when it is missing (UND-27) or unreadable.
-    fn body_object(&self, cx: &Context, kind: Kind, body: &[u8], may_be_empty: bool) -> Stop {
+    #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
+    pub(super) fn body_object(&self, cx: &Context, kind: Kind, body: &[u8], may_be_empty: bool) -> Stop {
         if body.iter().all(u8::is_ascii_whitespace) {
             if may_be_empty {
                 return Ok(Object::new());
@@ -62,10 +64,7 @@ impl Api {
 
     /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
     fn created_status(&self, is_new: bool) -> StatusCode {
-        match self.inner.settings.style {
-            ResponseStyle::Table if is_new => StatusCode::CREATED,
-            _ => StatusCode::OK,
-        }
+        if is_new { CREATED.usual(self.inner.settings.style).status } else { StatusCode::OK }
     }
 
     /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07): a create that leaves
@@ -134,9 +133,10 @@ impl Api {
         if !delete.delete(cx, at).await? {
             return Err(Error::NotFound);
         }
-        match self.inner.settings.style {
-            ResponseStyle::Table => Ok(Reply::empty(StatusCode::NO_CONTENT)),
-            ResponseStyle::Examples => Ok(notice(&format!("The {} was deleted.", words(at.kind)))),
+        let success = DELETED.usual(self.inner.settings.style);
+        match success.output {
+            Output::Nothing => Ok(Reply::empty(success.status)),
+            _ => Ok(notice(&format!("The {} was deleted.", words(at.kind)))),
         }
     }
 

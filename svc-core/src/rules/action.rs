@@ -51,7 +51,7 @@ fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: RawDraft) -> Asked<S
         patch.links.push(("person", Some(Address { parent: None, ..person })));
     }
     let before = stored.record.read_fields(ground.share_names())?;
-    ground.update(stored, before, &patch)
+    ground.update(stored, &before, &patch)
 }
 
 /// The action that an earlier try of the same call recorded under the same container: by its own id, or by an identifier
@@ -65,10 +65,10 @@ fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: RawDraft) -> Asked<S
 /// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and for an own id that no
 /// action has.
 pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> Result<Option<&'a Record<R>>> {
-    let mut met = Met::new(action);
     fn raw<'r, R: Resource>(record: &'r &Record<R>) -> &'r RawRecord {
         record
     }
+    let mut met = Met::new(action);
     if let Some(own) = &action.own {
         met.own(found.iter().find(|record| record.meta().id == *own), raw);
     }

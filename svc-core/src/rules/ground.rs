@@ -25,7 +25,7 @@ pub(crate) trait Ground {
     /// Creates a record; `false` beside the one that was there already (UND-38).
     fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)>;
     /// Changes a record whose fields are `before`.
-    fn update(&mut self, stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored>;
+    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored>;
     /// Sets or clears the dates of a message (SCH-01, SCH-04).
     fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored>;
     /// Notes server responses to send (HAF-11).

@@ -110,7 +110,7 @@ impl Ground for Case<'_> {
         Case::create(self, draft, new)
     }
 
-    fn update(&mut self, stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored> {
+    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
         Case::update(self, stored, before, patch)
     }
 

@@ -16,7 +16,7 @@ use crate::{
 /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
 pub(super) fn recognise<G: Ground>(ground: &mut G, posted: RawDraft, merge: Merge) -> Asked<(Stored, bool)> {
     match known(ground, &posted, merge)? {
-        Some(known) => Ok((join(ground, known, posted, merge)?, false)),
+        Some(known) => Ok((join(ground, known, &posted, merge)?, false)),
         None => ground.create(RawDraft { own: None, ..posted }, &New::default()),
     }
 }
@@ -68,7 +68,7 @@ fn unknown_own() -> Error {
     Error::invalid(Problem::identifier_in_use("identifiers"))
 }
 
-fn join<G: Ground>(ground: &mut G, known: Stored, posted: RawDraft, merge: Merge) -> Asked<Stored> {
+fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merge) -> Asked<Stored> {
     let before = known.record.read_fields(ground.share_names())?;
     let fields = merged_fields(&before, &posted.fields, merge);
     let has = known.record.meta().identifiers.to_vec();
@@ -86,7 +86,7 @@ fn join<G: Ground>(ground: &mut G, known: Stored, posted: RawDraft, merge: Merge
         problems.extend(patch.apply_to(&mut before.clone(), ground.received()).err().unwrap_or_default());
     }
     check(problems)?;
-    ground.update(known, before, &patch)
+    ground.update(known, &before, &patch)
 }
 
 /// The fields that a merge changes (HLP-04).

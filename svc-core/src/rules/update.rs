@@ -21,11 +21,11 @@ impl Case<'_> {
         let stored = self.ledger.record(&Key::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(None) };
         let before = self.fields(&stored.record)?;
-        self.update(stored, before, patch).map(Some)
+        self.update(stored, &before, patch).map(Some)
     }
 
     /// Changes a record by a merge patch, with everything that follows from its fields.
-    pub(super) fn update(&mut self, mut stored: Stored, before: Object, patch: &RawPatch) -> Asked<Stored> {
+    pub(super) fn update(&mut self, mut stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
@@ -40,26 +40,26 @@ impl Case<'_> {
         self.ledger.note(&stored);
         match (kind, stored.record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
-                self.settle_attendance(&event, Some(&before), Some(&mut after), tickets_sent, &mut problems)?;
+                self.settle_attendance(&event, Some(before), Some(&mut after), tickets_sent, &mut problems)?;
                 if tickets_sent {
-                    self.move_holders(&stored, &before, &after);
+                    self.move_holders(&stored, before, &after);
                 }
             }
             (Kind::Donation, Some(page)) => {
-                self.settle_donation(&page, Some(&before), Some(&after), &mut problems)?;
+                self.settle_donation(&page, Some(before), Some(&after), &mut problems)?;
             }
             (Kind::Answer, Some(question)) => {
-                problems.extend(self.wrong_answer(&question, Some(&before), &after)?);
+                problems.extend(self.wrong_answer(&question, Some(before), &after)?);
             }
             (Kind::Event, _) if before.get("ticket_levels") != after.get("ticket_levels") => {
                 self.show_levels(&own.id, &mut after)?;
             }
-            (Kind::FundraisingPage, _) => self.change_currency(&mut stored, &before, &after, &mut problems)?,
+            (Kind::FundraisingPage, _) => self.change_currency(&mut stored, before, &after, &mut problems)?,
             _ => {}
         }
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
-        self.replace(&mut stored, &before, &after, patch.identifiers.as_deref(), name);
+        self.replace(&mut stored, before, &after, patch.identifiers.as_deref(), name);
         for (link, to) in links {
             self.lead_elsewhere(&mut stored, link, to);
         }
@@ -67,10 +67,7 @@ impl Case<'_> {
     }
 
     /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
-    fn follow_changed_links(
-        &mut self,
-        patch: &RawPatch,
-    ) -> Asked<(Vec<(&'static str, Option<Address>)>, Vec<Problem>)> {
+    fn follow_changed_links(&mut self, patch: &RawPatch) -> Asked<(ChangedLinks, Vec<Problem>)> {
         let (mut links, mut problems) = (Vec::new(), Vec::new());
         for (name, to) in &patch.links {
             let found = match to {
@@ -140,6 +137,9 @@ impl Case<'_> {
         stored.record.set_link(link, to.map(Ref::Local));
     }
 }
+
+/// Links of a patch by their names, and where they lead now.
+type ChangedLinks = Vec<(&'static str, Option<Address>)>;
 
 /// The list that people are found by.
 const EMAILS: &str = "email_addresses";

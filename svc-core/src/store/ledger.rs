@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Answer, Answers, Change, Found, Insert, Key, Pause, Question, Replace, Set, Stored, Sum};
+use super::{Answer, Answers, Change, Found, Holding, Insert, Key, Pause, Question, Replace, Stored, Sum};
 use crate::{
     error::Error,
     link::Ref,
@@ -48,10 +48,6 @@ impl Overlay {
             Change::SetFields { at, fields } => {
                 self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
             }
-            Change::SetLink { at, link, from, to } => {
-                self.unsettled = true;
-                let _ = (at, link, from, to);
-            }
             Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
                 for (source, date) in [(Source::ScheduledStart, start), (Source::ScheduledStop, stop)] {
                     record.set_computed(source, date.map(Computed::Timestamp));
@@ -64,10 +60,10 @@ impl Overlay {
             Change::SetPart { of, name, sum } => {
                 self.parts.entry(of.clone()).or_default().insert(name.clone(), *sum);
             }
-            Change::Delete(Set::One(at, _)) if at.row == Stored::NEW => self.unsettled = true,
             Change::Outbox(_) => {}
-            // Sets, and what tickets note, are known to the store alone.
+            // Sets, collections, and what tickets note, are known to the store alone.
             Change::Delete(_)
+            | Change::SetLink { .. }
             | Change::ClearLink { .. }
             | Change::Hold { .. }
             | Change::MoveHolders { .. }
@@ -174,84 +170,90 @@ impl<'a> Ledger<'a> {
         self.answers.answer(question)
     }
 
-    /// The record with this id as it is now, where this transaction has changed it: `Some(None)` when it is gone.
-    fn changed(&self, kind: Kind, id: &Id) -> Option<Option<&Stored>> {
+    /// What this transaction has made of the record with this id.
+    fn fate(&self, kind: Kind, id: &Id) -> Fate<'_> {
         let key = (kind, id.clone());
-        self.layers().into_iter().find_map(|layer| layer.records.get(&key)).map(Option::as_ref)
-    }
-
-    /// What a key leads to, where this transaction has changed that: a key with an id, or nothing.
-    fn resolved(&self, key: &Key) -> Option<Option<Key>> {
-        match key {
-            Key::Id(..) => None,
-            Key::Link(kind, id, name) => {
-                let stored = self.changed(*kind, id)?;
-                Some(stored.and_then(|stored| stored.record.link(name)).map(Key::from))
-            }
-            _ => {
-                let changed = self.layers().into_iter().find_map(|layer| layer.keys.get(key))?;
-                Some(changed.as_ref().map(|(kind, id)| Key::Id(*kind, id.clone())))
-            }
+        match self.layers().into_iter().find_map(|layer| layer.records.get(&key)) {
+            Some(Some(stored)) => Fate::Changed(stored),
+            Some(None) => Fate::Gone,
+            None => Fate::Untouched,
         }
     }
 
-    /// The key itself, or the id that this transaction has made it lead to; `None` when it leads to nothing now.
-    fn current(&self, key: &Key) -> Option<Key> {
+    /// Where a key leads after what this transaction has changed.
+    fn lead(&self, key: &Key) -> Lead {
         if self.is_plain() {
-            return Some(key.clone());
+            return Lead::AsStored;
         }
-        match (key, self.resolved(key)) {
+        match key {
+            Key::Id(..) => Lead::AsStored,
+            Key::Link(kind, id, name) => match self.fate(*kind, id) {
+                Fate::Changed(stored) => stored.record.link(name).map_or(Lead::Nowhere, |to| Lead::To(Key::from(to))),
+                Fate::Gone => Lead::Nowhere,
+                Fate::Untouched => Lead::AsStored,
+            },
+            _ => match self.layers().into_iter().find_map(|layer| layer.keys.get(key)) {
+                Some(Some((kind, id))) => Lead::To(Key::Id(*kind, id.clone())),
+                Some(None) => Lead::Nowhere,
+                None => Lead::AsStored,
+            },
+        }
+    }
+
+    /// The key to ask the store for; `None` when what it names is gone, or is no longer named by it.
+    fn current(&self, key: &Key) -> Option<Key> {
+        match (key, self.lead(key)) {
             // An address that a new person has may have an older one in the store.
-            (Key::Email(_), Some(_)) | (_, None) => Some(key.clone()),
-            (_, Some(now)) => now,
+            (Key::Email(_), _) | (_, Lead::AsStored) => Some(key.clone()),
+            (_, Lead::To(key)) => Some(key),
+            (_, Lead::Nowhere) => None,
         }
     }
 
     /// Whether there is such a record, and where.
     pub(crate) fn find(&mut self, key: &Key) -> Result<Option<Found>, Pause> {
         let Some(key) = self.current(key) else { return Ok(None) };
-        if let Key::Id(kind, id) = &key
-            && let Some(changed) = self.changed(*kind, id)
-        {
-            return Ok(changed.map(Stored::found));
+        match &key {
+            Key::Id(kind, id) => match self.fate(*kind, id) {
+                Fate::Changed(stored) => return Ok(Some(stored.found())),
+                Fate::Gone => return Ok(None),
+                Fate::Untouched => {}
+            },
+            Key::Email(_) => return Ok(self.record(&key)?.map(|stored| stored.found())),
+            _ => {}
         }
-        if matches!(key, Key::Email(_)) {
-            return Ok(self.record(&key)?.map(|stored| stored.found()));
-        }
-        match self.ask(&Question::Find(key))? {
-            Answer::Found(found) => {
-                Ok(found.filter(|found| !matches!(self.changed(found.kind, &found.id), Some(None))))
-            }
-            _ => Err(unfitting()),
-        }
+        let Answer::Found(found) = self.ask(&Question::Find(key))? else { return Err(unfitting()) };
+        Ok(found.filter(|found| !matches!(self.fate(found.kind, &found.id), Fate::Gone)))
     }
 
     /// The record that a key names.
     pub(crate) fn record(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
         let Some(current) = self.current(key) else { return Ok(None) };
-        if let Key::Id(kind, id) = &current
-            && let Some(changed) = self.changed(*kind, id)
-        {
-            return Ok(changed.cloned());
+        if let Key::Id(kind, id) = &current {
+            match self.fate(*kind, id) {
+                Fate::Changed(stored) => return Ok(Some(stored.clone())),
+                Fate::Gone => return Ok(None),
+                Fate::Untouched => {}
+            }
         }
-        let stored = match self.ask(&Question::Record(current))? {
-            Answer::Record(stored) => stored,
-            _ => return Err(unfitting()),
-        };
-        let stored = match stored {
-            Some(stored) => match self.changed(stored.record.kind(), &stored.record.meta().id) {
-                Some(changed) => changed.cloned(),
-                None => Some(stored),
-            },
-            None => None,
-        };
-        match (stored, key) {
+        let Answer::Record(stored) = self.ask(&Question::Record(current))? else { return Err(unfitting()) };
+        let Some(stored) = stored else {
             // Nobody in the store: perhaps somebody new.
-            (None, Key::Email(_)) => match self.resolved(key).flatten() {
-                Some(Key::Id(kind, id)) => Ok(self.changed(kind, &id).flatten().cloned()),
-                _ => Ok(None),
-            },
-            (stored, _) => Ok(stored),
+            let Lead::To(Key::Id(kind, id)) = self.lead(key) else { return Ok(None) };
+            return Ok(self.changed(kind, &id).cloned());
+        };
+        match self.fate(stored.record.kind(), &stored.record.meta().id) {
+            Fate::Changed(changed) => Ok(Some(changed.clone())),
+            Fate::Gone => Ok(None),
+            Fate::Untouched => Ok(Some(stored)),
+        }
+    }
+
+    /// The record with this id, where this transaction has made or changed it.
+    fn changed(&self, kind: Kind, id: &Id) -> Option<&Stored> {
+        match self.fate(kind, id) {
+            Fate::Changed(stored) => Some(stored),
+            Fate::Gone | Fate::Untouched => None,
         }
     }
 
@@ -269,7 +271,7 @@ impl<'a> Ledger<'a> {
                 return Ok(Some(stored.clone()));
             }
         }
-        let made_here = |of, id: &Id| matches!(self.changed(of, id), Some(Some(stored)) if stored.row == Stored::NEW);
+        let made_here = |of, id: &Id| self.changed(of, id).is_some_and(|stored| stored.row == Stored::NEW);
         if made_here(of, group) || made_here(Kind::Person, person) {
             return Ok(None);
         }
@@ -292,10 +294,7 @@ impl<'a> Ledger<'a> {
     /// How many records of a kind are under a record.
     pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, Pause> {
         let question = Question::Count { kind, of: Key::Id(of, id.clone()) };
-        let stored = match self.ask(&question)? {
-            Answer::Number(number) => number,
-            _ => return Err(unfitting()),
-        };
+        let Answer::Number(stored) = self.ask(&question)? else { return Err(unfitting()) };
         let key = (kind, of, id.clone());
         let won = self
             .layers()
@@ -333,12 +332,32 @@ impl<'a> Ledger<'a> {
     }
 
     /// The attendances in whose tickets a person was recognised.
-    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>, Pause> {
+    pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<Holding>, Pause> {
         match self.ask(&Question::Holdings(person.clone()))? {
             Answer::Holdings(holdings) => Ok(holdings),
             _ => Err(unfitting()),
         }
     }
+}
+
+/// What a transaction has made of a record.
+enum Fate<'a> {
+    /// It is as it is stored.
+    Untouched,
+    /// It is new, or was changed.
+    Changed(&'a Stored),
+    /// It was deleted.
+    Gone,
+}
+
+/// Where a key leads after what a transaction has changed.
+enum Lead {
+    /// Where the store says.
+    AsStored,
+    /// To this record.
+    To(Key),
+    /// To nothing.
+    Nowhere,
 }
 
 impl RawRecord {

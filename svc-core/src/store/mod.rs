@@ -33,7 +33,7 @@ pub(crate) use ledger::Ledger;
 pub use ledger::Overlay;
 #[cfg(feature = "memory")]
 pub use memory::MemoryStore;
-pub use question::{Answer, Answers, Found, Key, Pause, Question};
+pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 
 pub use crate::rules::{Decision, decide, first_questions};
 use crate::{

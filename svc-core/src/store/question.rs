@@ -107,10 +107,13 @@ pub enum Answer {
     Sum(Sum),
     /// To [`Question::Parts`]: each part by its name, in the order of names.
     Parts(Vec<(String, Sum)>),
-    /// To [`Question::Holdings`]: each attendance once, with the places of the tickets, ascending; `None` stands for a
-    /// place that is not known any more.
-    Holdings(Vec<(Stored, Vec<Option<i64>>)>),
+    /// To [`Question::Holdings`]: each attendance once.
+    Holdings(Vec<Holding>),
 }
+
+/// An attendance in whose tickets a person was recognised, and the places of the tickets, ascending; `None` stands for a
+/// place that is not known any more.
+pub type Holding = (Stored, Vec<Option<i64>>);
 
 /// Where a record is, without the record.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,9 +5,14 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use bytes::Bytes;
 use http::Method;
-use svc_core::{Base, CountChanges, Tenant, auth::Caller, link::Target, model::Kind};
+use svc_core::{
+    Base, CountChanges, Tenant,
+    api::Request,
+    auth::{Caller, Identity, Rights},
+    link::Target,
+    model::Kind,
+};
 
 use crate::support::server::Server;
 
@@ -74,10 +79,9 @@ fn col_02_tenants_and_bases_are_kept_apart() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let people = Target::Collection { kind: Kind::Person, scope: svc_core::link::Scope::All };
     let asked = |tenant: &str, base: &str| {
-        let mut context = server.context(Caller::with_rights(svc_core::auth::Rights::all()));
-        context.tenant = Tenant::new(tenant);
-        context.base = Base::new(base).unwrap();
-        let reply = runtime.block_on(server.api.respond(&context, &Method::GET, &people, None, Bytes::new()));
+        let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
+        let request = Request::new(&Method::GET, people.clone()).with_base(Base::new(base).unwrap());
+        let reply = runtime.block_on(server.api.answer(identity, request));
         let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
         (body["total_records"].as_u64().unwrap(), body["_links"]["self"]["href"].as_str().unwrap().to_owned())
     };

@@ -9,6 +9,7 @@ mod kept;
 mod links;
 mod matching;
 mod native;
+mod operations;
 mod properties;
 mod registration;
 mod responses;

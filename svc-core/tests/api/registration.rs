@@ -5,12 +5,13 @@ use std::sync::Arc;
 use http::Method;
 use svc_core::{
     Api, Vendor,
-    api::{EntryLinks, Exposure, Sizes, Verdict},
+    api::{EntryLinks, Exposure, Sizes},
     auth::{Operation, Right},
     fields,
     helper::{HelperName, PersonSignup, RecordSignature, Schedule},
     link::{Address, ConventionalLayout, Dialect, Layout, Scope, Target},
     model::{Kind, Person, Petition, Signature},
+    operation::Key,
     value::Id,
     writable,
 };
@@ -44,11 +45,11 @@ fn cap_04_only_what_is_registered_exists() {
     assert_eq!(allowed(&api, &all(Kind::Petition)), "GET HEAD OPTIONS", "CAP-04, UND-28");
     assert_eq!(allowed(&api, &record(Kind::Petition)), "GET HEAD OPTIONS", "CAP-04");
     assert_eq!(allowed(&api, &record(Kind::Person)), "OPTIONS", "CAP-04");
-    assert_eq!(api.verdict(&Method::POST, &all(Kind::Petition)), Verdict::NotImplemented, "CAP-07");
+    assert!(api.operation(&Method::POST, &all(Kind::Petition)).is_none(), "CAP-07");
     assert_eq!(api.sent_links(Kind::Petition), Vec::<&str>::new(), "CAP-04: links to nothing are not sent");
-    let read =
-        Verdict::Needs { right: Right::On(Kind::Petition, Operation::Read), anonymous: false, takes_body: false };
-    assert_eq!(api.verdict(&Method::HEAD, &record(Kind::Petition)), read, "UND-28: HEAD is a GET");
+    let head = api.operation(&Method::HEAD, &record(Kind::Petition)).unwrap();
+    assert_eq!(head.right(), Some(Right::On(Kind::Petition, Operation::Read)), "UND-28: HEAD is a GET");
+    assert_eq!((head.key(), head.spec().takes_body()), (Key::Needed, false), "UND-28");
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn cap_07_a_capability_can_be_taken_away() {
     ];
     for (capability, method, target) in taken {
         let server = Server::with(|api| api.without(capability));
-        assert_eq!(server.api.verdict(&method, &target), Verdict::NotImplemented, "CAP-07 {capability}");
+        assert!(server.api.operation(&method, &target).is_none(), "CAP-07 {capability}");
         let document = server.get("docs/capabilities").json;
         let (area, name) = capability.split_once('.').unwrap();
         let declared = &document["collections"][area]["operations"];
@@ -196,7 +197,7 @@ fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
     let store = Arc::new(Memory::default());
     let api = builder().without("petitions.list").without("petitions.list").without("helper.record_signature");
     let api = everything(api, &store).build().unwrap();
-    assert_eq!(api.verdict(&Method::GET, &all(Kind::Petition)), Verdict::NotImplemented, "CAP-07");
+    assert!(api.operation(&Method::GET, &all(Kind::Petition)).is_none(), "CAP-07");
     assert!(!api.helpers().any(|helper| helper == HelperName::RecordSignature), "CAP-07");
     assert!(problems(builder().without("people.fly"))[0].contains("`people.fly`"), "CAP-07");
 }
@@ -272,12 +273,11 @@ fn aut_06_anonymous_calls_are_a_switch() {
     let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
     let sign = Target::Helper { helper: HelperName::RecordSignature, container: Some(petition) };
     let api = everything(builder(), &store).build().unwrap();
-    let anonymous =
-        |target: &Target| matches!(api.verdict(&Method::POST, target), Verdict::Needs { anonymous: true, .. });
-    assert!(anonymous(&sign) && !anonymous(&signup), "AUT-06, AUT-07");
+    let key = |api: &Api, target: &Target| api.operation(&Method::POST, target).map(|offered| offered.key());
+    assert_eq!((key(&api, &sign), key(&api, &signup)), (Some(Key::Optional), Some(Key::Needed)), "AUT-06, AUT-07");
     let off = Api::builder(Vendor::new("a", "b")).base_url("http://localhost/").authenticator(Door);
     let off = everything(off, &store).build().unwrap();
-    assert!(matches!(off.verdict(&Method::POST, &sign), Verdict::Needs { anonymous: false, .. }), "AUT-06");
+    assert_eq!(key(&off, &sign), Some(Key::Needed), "AUT-06");
 }
 
 #[test]

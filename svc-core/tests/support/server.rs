@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use http::Method;
 use serde_json::Value;
 use svc_core::{
-    Api, ApiBuilder, Base, Context, Error, Tenant, Vendor,
-    api::{Reply, Verdict},
-    auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
+    Api, ApiBuilder, Base, Context, Tenant, Vendor,
+    api::{Reply, Request},
+    auth::{AnonymousTenant, Authenticator, Caller, Credentials, Identity, Rights},
     helper::{
         PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
         RecordSubmission,
@@ -108,7 +107,7 @@ impl Answered {
             Json::read(text.as_bytes(), &Limits::own()).expect("bodies are strict JSON");
         }
         let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("bodies are JSON") };
-        Self { status: reply.status.as_u16(), json, text, location: reply.location.clone() }
+        Self { status: reply.status.as_u16(), json, text, location: reply.header("location").map(str::to_owned) }
     }
 
     /// The entries of an error object: relation, code, and each description as `CODE property,property`.
@@ -180,19 +179,11 @@ impl Server {
         let base = self.base();
         let path = to.strip_prefix(base.as_str()).unwrap_or(to);
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let target = self.api.route(path).unwrap_or_else(|| panic!("`{path}` is no address of the interface"));
+        assert!(self.api.route(path).is_some(), "`{path}` is no address of the interface");
         let context = self.context(caller);
-        let reply = async {
-            if self.api.verdict(method, &target) != Verdict::NotImplemented {
-                return self.api.respond(&context, method, &target, query, Bytes::from(body.to_owned())).await;
-            }
-            let error = match self.api.exists(&context, &target).await {
-                Ok(true) => Error::NotImplemented,
-                Ok(false) => Error::NotFound,
-                Err(error) => error,
-            };
-            self.api.error_reply(Some(&target), error)
-        };
+        let request = Request::new(method, path).with_query(query).with_received(context.now).with_base(context.base);
+        let identity = Identity::Known(context.tenant, context.caller);
+        let reply = self.api.answer(identity, request.with_body(body.to_owned()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         Answered::of(&runtime.block_on(reply))
     }

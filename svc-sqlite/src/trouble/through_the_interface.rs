@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use svc_core::api::{Api, Reply, Vendor};
-use svc_core::auth::{Caller, Rights};
-use svc_core::value::Timestamp;
-use svc_core::{Context, Tenant};
+use svc_core::Tenant;
+use svc_core::api::{Api, Reply, Request, Vendor};
+use svc_core::auth::{Caller, Identity, Rights};
 use tempfile::TempDir;
 
 use crate::{Options, Store};
@@ -73,10 +72,10 @@ impl Served {
 
     fn send(&self, method: &str, address: &str, body: &Value) -> Reply {
         let path = address.strip_prefix(BASE).unwrap_or(address);
-        let cx = Context::new(Tenant::new("demo"), Caller::with_rights(Rights::all()), Timestamp::now());
+        let identity = Identity::Known(Tenant::new("demo"), Caller::with_rights(Rights::all()));
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let target = self.api.route(path).unwrap();
-        block_on(self.api.respond(&cx, &method.parse().unwrap(), &target, None, body.into()))
+        let method = method.parse().unwrap();
+        block_on(self.api.answer(identity, Request::new(&method, path).with_body(body)))
     }
 
     fn done(&self, method: &str, address: &str, body: &Value) -> Value {
@@ -114,7 +113,11 @@ impl Served {
             let problem = &entry["error_descriptions"][0];
             assert_eq!((reply.status.as_u16(), &problem["error_code"]), (status, &json!(code)), "{method} {error}");
             assert_eq!(error["svc:error"]["response_code"], status, "ERR-19 {error}");
-            assert_eq!(reply.retry_after.is_some_and(|seconds| seconds > 0), retries, "{method} {address}");
+            assert_eq!(
+                reply.header("retry-after").is_some_and(|seconds| seconds != "0"),
+                retries,
+                "{method} {address}"
+            );
             assert!(problem["reference_code"].as_str().is_some_and(|code| code.len() == 36), "ERR-28 {error}");
             let said = problem["description"].to_string().to_lowercase();
             let internals = ["sql", "database", "disk", "page", "data.db", "/"];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use svc_core::{
     Context, Tenant,
-    api::{Api, Vendor},
-    auth::{Caller, Rights},
+    api::{Api, Request, Vendor},
+    auth::{Caller, Identity, Rights},
     value::{Id, Timestamp},
 };
 use svc_sqlite::{Options, Store};
@@ -66,6 +66,10 @@ impl Server {
         Self { store, api, tenant, _folder: None }
     }
 
+    pub(crate) fn identity(&self) -> Identity {
+        Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()))
+    }
+
     pub(crate) fn caller(&self) -> Context {
         Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now())
     }
@@ -87,16 +91,17 @@ impl Server {
     pub(crate) async fn call_as(&self, cx: &Context, method: &str, address: &str, body: serde_json::Value) -> Answer {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let target = self.api.route(path).unwrap_or_else(|| panic!("{path} is no address"));
+        assert!(self.api.route(path).is_some(), "{path} is no address");
         let method: http::Method = method.parse().unwrap();
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
-        let reply = self.api.respond(cx, &method, &target, query, body.into()).await;
+        let request = Request::new(&method, path).with_query(query).with_body(body).with_received(cx.now);
+        let reply = self.api.answer(Identity::Known(cx.tenant.clone(), cx.caller.clone()), request).await;
         let json = if reply.body.is_empty() {
             serde_json::Value::Null
         } else {
             serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body))
         };
-        Answer { status: reply.status.as_u16(), json, location: reply.location }
+        Answer { status: reply.status.as_u16(), json, location: reply.header("location").map(str::to_owned) }
     }
 
     pub(crate) async fn get(&self, address: &str) -> Answer {

@@ -3,16 +3,12 @@
 use std::fmt::Write as _;
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
-use svc_core::{
-    Base,
-    api::Api,
-    export::{
-        DocField, DocLink, DocOperation, DocPage, Entry, ExampleRequest, Facts, Language, Listing, Subject, indented,
-    },
-    link::Target,
-};
+use svc_core::{Base, api::Api, link::Target};
 
 use super::STYLE;
+use crate::documents::{
+    DocField, DocLink, DocOperation, DocPage, Entry, ExampleRequest, Facts, Language, Listing, Subject, indented,
+};
 
 /// A page as HTML.
 pub(super) fn page(api: &Api, base: &Base, page: &DocPage) -> String {

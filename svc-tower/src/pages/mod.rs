@@ -1,5 +1,5 @@
-//! The documentation inside the mount (ENT-22): the pages of `svc_core::export::Docs` as HTML for people and as HAL for
-//! machines, and the explorer.
+//! What lies below `docs/` inside the mount (ENT-22, UND-40): the [documents](crate::documents), the pages of the
+//! documentation as HTML for people and as HAL for machines, and the explorer.
 
 #[cfg(feature = "pages")]
 mod accept;
@@ -14,20 +14,18 @@ use http::{
     HeaderValue,
     header::{ACCEPT, VARY},
 };
-use svc_core::{
-    Base,
-    api::Api,
-    export::{DocPage, Docs},
-    link::Target,
-};
+use svc_core::{Base, api::Api, link::Target};
 
-use crate::response::{Answer, Media};
+use crate::{
+    documents::{self, DocPage, Docs},
+    response::{Answer, Media},
+};
 
 /// The name of the style sheet among the pages; no relation has it.
 #[cfg(feature = "pages")]
 const STYLE: &str = "style";
 
-/// What a request for a page is answered from.
+/// What a request for a document is answered from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pages<'a> {
     pub(crate) api: &'a Api,
@@ -39,9 +37,14 @@ pub(crate) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// The answer to a target of the documentation; `None` for any other, and for a page that there is not.
+    /// The answer to a target that is a document; `None` for one that there is not.
     pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
         match target {
+            Target::Capabilities => Some(json(&documents::capabilities(self.api, self.base))),
+            #[cfg(feature = "openapi")]
+            Target::OpenApi => Some(json(&documents::openapi(self.api, self.base))),
+            #[cfg(feature = "openapi")]
+            Target::JsonSchema(name) => documents::json_schema(self.api, self.base, name).map(|schema| json(&schema)),
             Target::Docs => Some(self.page(&self.docs().start())),
             #[cfg(feature = "pages")]
             Target::DocsPage(name) if name == STYLE => {
@@ -60,7 +63,7 @@ impl<'a> Pages<'a> {
 
     fn page(self, page: &DocPage) -> Answer {
         let mut answer = self.in_form(page);
-        answer.headers.append(VARY, HeaderValue::from_name(ACCEPT));
+        answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
         answer
     }
 
@@ -71,4 +74,9 @@ impl<'a> Pages<'a> {
         }
         Answer::page(Media::Hal, self.docs().machine_form(page).to_string())
     }
+}
+
+/// A document of names, texts and flags has nothing that cannot be written.
+fn json(document: &impl serde::Serialize) -> Answer {
+    Answer::page(Media::Json, serde_json::to_string(document).unwrap_or_default())
 }

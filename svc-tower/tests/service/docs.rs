@@ -6,12 +6,11 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use svc_core::{
     Code,
-    export::Docs,
     link::Dialect,
     model::Kind,
     schema::{ObjectSchema, Type},
 };
-use svc_tower::SvcService;
+use svc_tower::{SvcService, documents::Docs};
 
 use crate::{
     backend::{Memory, api},

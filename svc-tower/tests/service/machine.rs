@@ -23,6 +23,32 @@ async fn ent_22_without_pages_the_machine_form_is_all_there_is() {
     }
 }
 
+#[cfg(not(feature = "openapi"))]
+#[tokio::test]
+async fn und_40_without_openapi_its_addresses_are_404_and_nothing_leads_there() {
+    let service = service();
+    for path in ["/docs/openapi.json", "/docs/schemas/person.json"] {
+        let answer = exchange(&service, without_key("GET", path), "").await;
+        assert_eq!((answer.status, answer.code().as_str()), (StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND"), "{path}");
+    }
+    let about = exchange(&service, without_key("GET", "/docs/capabilities"), "").await.object();
+    assert!(about.get("openapi").is_none() && about.get("schemas").is_none() && about.get("collections").is_some());
+    for name in service_pages() {
+        let page = exchange(&service, without_key("GET", &name), "").await;
+        let text = page.text();
+        assert!(!text.contains("docs/openapi") && !text.contains("docs/schemas/"), "{name}: {text}");
+    }
+}
+
+/// The paths of all pages.
+#[cfg(not(feature = "openapi"))]
+fn service_pages() -> Vec<String> {
+    let service = service();
+    let names = svc_tower::documents::Docs::new(service.api(), service.api().base(), 0).names();
+    names.iter().map(|name| format!("/docs/v1/{name}")).chain(["/docs/".to_owned()]).collect()
+}
+
+#[cfg(feature = "openapi")]
 #[tokio::test]
 async fn und_35_without_pages_the_open_api_document_has_neither_html_nor_the_explorer() {
     let answer = exchange(&service(), without_key("GET", "/docs/openapi.json"), "").await;

@@ -1,0 +1,252 @@
+//! A request whose address is resolved, and who may go on with it (AUT-03 to AUT-08, UND-39).
+
+use std::fmt;
+
+use http::{HeaderValue, Method, StatusCode, header::ALLOW};
+
+use super::{Admitted, Api, Offered, Reply, Request, RequestTarget};
+use crate::{
+    auth::{Caller, Credentials, Identity},
+    context::{Context, Tenant},
+    error::{Code, Error, Result},
+    link::{Address, Scope, Target},
+    operation::Key,
+    value::Timestamp,
+};
+
+/// A request that is resolved: which target it addresses, and which operation it asks for there.
+///
+/// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be offered (ERR-07). What
+/// that is answered with depends on who asks; [`Call::admit`] decides it.
+pub struct Call<'a> {
+    api: &'a Api,
+    request: Request<'a>,
+    target: Option<Target>,
+    operation: Option<Offered>,
+}
+
+impl Api {
+    /// Finds out what a request addresses and asks for; nothing is decided yet, and nothing of its body is looked at.
+    #[must_use]
+    pub fn resolve<'a>(&'a self, mut request: Request<'a>) -> Call<'a> {
+        let target = match std::mem::replace(&mut request.target, RequestTarget::Nothing) {
+            RequestTarget::Path(path) => self.route(path),
+            RequestTarget::Target(target) => Some(target),
+            RequestTarget::Nothing => None,
+        };
+        let operation = target.as_ref().and_then(|target| self.operation(request.method, target));
+        Call { api: self, request, target, operation }
+    }
+
+    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](Call::admit) it and
+    /// [answers](Admitted::answer) it. `HEAD` is answered as `GET`, with a body that is not to be sent (UND-28).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use svc_core::{Api, Tenant, api::{Reply, Request}, auth::{Caller, Identity, Rights}};
+    /// # async fn people(api: &Api) -> Reply {
+    /// let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(Rights::read_only()));
+    /// api.answer(identity, Request::new(&http::Method::GET, "people")).await
+    /// # }
+    /// ```
+    pub async fn answer(&self, identity: Identity, request: Request<'_>) -> Reply {
+        match self.resolve(request).admit(identity).await {
+            Ok(admitted) => admitted.answer().await,
+            Err(reply) => reply,
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// What it addresses; `None` where that is nothing of the interface (UND-35).
+    #[must_use]
+    pub fn target(&self) -> Option<&Target> {
+        self.target.as_ref()
+    }
+
+    /// The operation that it asks for; `None` where this server does not offer it (ERR-07).
+    #[must_use]
+    pub fn operation(&self) -> Option<&Offered> {
+        self.operation.as_ref()
+    }
+
+    /// The request, without its target.
+    #[must_use]
+    pub fn request(&self) -> &Request<'a> {
+        &self.request
+    }
+
+    /// The answer that does not depend on who asks: 404 where the address leads to nothing (UND-35), 204 with `Allow` to
+    /// `OPTIONS` (UND-28). `None` for every other call.
+    #[must_use]
+    pub fn immediate(&self) -> Option<Reply> {
+        let Some(target) = &self.target else { return Some(self.api.nothing_here()) };
+        if *self.request.method != Method::OPTIONS {
+            return None;
+        }
+        let methods = self.api.allowed_methods(target);
+        let names: Vec<&str> = methods.iter().map(Method::as_str).collect();
+        let mut reply = Reply::empty(StatusCode::NO_CONTENT);
+        reply.insert(ALLOW, HeaderValue::try_from(names.join(", ")).ok());
+        Some(reply)
+    }
+
+    /// Asks the authenticator who sends it, by the key header and what the vendor's layers attached (AUT-01).
+    ///
+    /// # Errors
+    ///
+    /// The answer, where the authenticator failed.
+    pub async fn identify(&mut self) -> Result<Identity, Reply> {
+        let now = *self.request.received.get_or_insert_with(Timestamp::now);
+        self.known(now).await.map_err(|error| self.api.error_reply(self.target.as_ref(), error))
+    }
+
+    async fn known(&self, now: Timestamp) -> Result<Identity> {
+        let mut keys = self.request.headers.get_all(self.api.dialect().key_header()).iter();
+        let key = match (keys.next().map(|value| std::str::from_utf8(value.as_bytes())), keys.next()) {
+            (None, _) => None,
+            (Some(Ok(key)), None) if !key.is_empty() => Some(key),
+            _ => return Ok(Identity::Invalid),
+        };
+        let Some(authenticator) = &self.api.inner.settings.authenticator else {
+            return Ok(if key.is_some() { Identity::Invalid } else { Identity::Nobody });
+        };
+        let (headers, extensions) = (self.request.headers, &self.request.extensions);
+        let credentials = Credentials { key, headers, extensions, now };
+        let known = match key {
+            Some(_) => authenticator.authenticate(credentials).await?,
+            None => authenticator.without_key(credentials).await?,
+        };
+        Ok(match known {
+            Some((tenant, caller)) => Identity::Known(tenant, caller),
+            None if key.is_some() => Identity::Invalid,
+            None => Identity::Nobody,
+        })
+    }
+
+    /// Whether whoever sends it may go on, in the order of UND-39: an address of nothing, `OPTIONS`, the key, the
+    /// operation, the right. Nothing of the body is looked at.
+    ///
+    /// # Errors
+    ///
+    /// The answer to a call that may not go on:
+    ///
+    /// - [immediately](Call::immediate), whoever asks;
+    /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
+    /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the record that it addresses
+    ///   is not there;
+    /// - 403 to a key without the right (AUT-04);
+    /// - 500 or 503 where a backend failed.
+    pub async fn admit(self, identity: Identity) -> Result<Admitted<'a>, Reply> {
+        if let Some(reply) = self.immediate() {
+            return Err(reply);
+        }
+        let Self { api, request, target, operation } = self;
+        let Some(target) = target else { return Err(api.nothing_here()) };
+        let call = Addressed { api, request, target };
+        let known = match identity {
+            Identity::Invalid => return Err(call.unauthorized()),
+            Identity::Known(tenant, caller) => Some((tenant, caller)),
+            Identity::Nobody => None,
+        };
+        let with_key = known.as_ref().is_some_and(|(_, caller)| !caller.is_anonymous());
+        let Some(operation) = operation else {
+            return Err(match known {
+                Some((tenant, caller)) if with_key => call.not_offered(tenant, caller).await,
+                _ => call.unauthorized(),
+            });
+        };
+        match (operation.right(), known) {
+            (None, known) => {
+                let (tenant, caller) = known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
+                Ok(call.admitted(operation, tenant, caller))
+            }
+            (Some(right), Some((tenant, caller))) if with_key => {
+                if caller.may(right) {
+                    Ok(call.admitted(operation, tenant, caller))
+                } else {
+                    Err(call.refused(Code::KeyNotAllowed, "This API key may not do this."))
+                }
+            }
+            _ if operation.key() != Key::Optional => Err(call.unauthorized()),
+            (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
+            (_, None) => call.without_key(operation).await,
+        }
+    }
+}
+
+/// A call whose address leads somewhere.
+struct Addressed<'a> {
+    api: &'a Api,
+    request: Request<'a>,
+    target: Target,
+}
+
+impl<'a> Addressed<'a> {
+    /// A call without a key works on the tenant of the container that it addresses (HLP-07).
+    async fn without_key(self, operation: Offered) -> Result<Admitted<'a>, Reply> {
+        let Target::Helper { container: Some(container), .. } = &self.target else { return Err(self.unauthorized()) };
+        let Some(tenants) = &self.api.inner.settings.anonymous else { return Err(self.unauthorized()) };
+        let tenant = tenants.tenant_of(container).await.map_err(|error| self.failed(error))?;
+        let is_found = tenant.is_some();
+        let admitted = self.admitted(operation, tenant.unwrap_or_else(|| Tenant::new("")), Caller::anonymous());
+        // As with a key, its body is looked at before the missing container is told (UND-39).
+        Ok(if is_found { admitted } else { admitted.without_container() })
+    }
+
+    fn admitted(mut self, operation: Offered, tenant: Tenant, caller: Caller) -> Admitted<'a> {
+        let context = self.request.context(self.api, tenant, caller);
+        Admitted::new(self.api, self.request, self.target, operation.spec(), context)
+    }
+
+    /// 500, or 404 where what the call addresses does not exist for the caller's tenant (UND-39).
+    async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Reply {
+        let context = self.request.context(self.api, tenant, caller);
+        self.failed(match self.exists(&context).await {
+            Ok(true) => Error::NotImplemented,
+            Ok(false) => Error::NotFound,
+            Err(error) => error,
+        })
+    }
+
+    /// Whether what it addresses exists for the caller's tenant. A record of a kind that cannot be read counts as there.
+    async fn exists(&self, cx: &Context) -> Result<bool> {
+        match record_of(&self.target) {
+            Some(at) => self.api.record_exists(cx, at).await,
+            None => Ok(true),
+        }
+    }
+
+    fn unauthorized(&self) -> Reply {
+        self.refused(Code::KeyInvalid, "The API key is missing or not valid.")
+    }
+
+    fn refused(&self, code: Code, description: &str) -> Reply {
+        self.api.failure(Some(&self.target), code, description)
+    }
+
+    fn failed(&self, error: Error) -> Reply {
+        self.api.error_reply(Some(&self.target), error)
+    }
+}
+
+/// The record that a target is, or that it lies below.
+fn record_of(target: &Target) -> Option<&Address> {
+    match target {
+        Target::Record(at)
+        | Target::Collection { scope: Scope::Under(at), .. }
+        | Target::Helper { container: Some(at), .. } => Some(at),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for Call<'_> {
+    /// Without ids (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("request", &self.request)
+            .field("operation", &self.operation)
+            .finish_non_exhaustive()
+    }
+}

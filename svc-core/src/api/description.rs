@@ -1,0 +1,93 @@
+//! What documents about an API are written from besides its public face.
+
+use super::{Api, OwnLink};
+use crate::{
+    context::Base,
+    error::{Code, Problem},
+    hal::{self, CollectionView, FailureView},
+    helper::{HelperName, RawOutcome},
+    link::Scope,
+    model::Kind,
+    page::{PageRequest, RawPage},
+    record::RawRecord,
+};
+
+/// The renderer that answers requests, for the examples in documents.
+///
+/// For `svc-tower` alone: nothing is promised of it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Description<'a> {
+    api: &'a Api,
+    base: &'a Base,
+}
+
+/// A relation of the vendor's own.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OwnRelation<'a> {
+    pub name: String,
+    pub page: String,
+    pub title: &'a str,
+}
+
+impl Api {
+    /// What documents are written from, under a base.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn description<'a>(&'a self, base: &'a Base) -> Description<'a> {
+        Description { api: self, base }
+    }
+}
+
+impl<'a> Description<'a> {
+    /// A record as it is answered.
+    #[must_use]
+    pub fn record(&self, record: &RawRecord) -> Vec<u8> {
+        let mut out = Vec::new();
+        hal::record(&self.api.hal(self.base), record, true, &mut out);
+        out
+    }
+
+    /// A page as it is answered to a request that names its number.
+    #[must_use]
+    pub fn collection(&self, kind: Kind, scope: &Scope, request: &PageRequest, page: &RawPage) -> Vec<u8> {
+        let signup = kind == Kind::Person && self.api.helpers().any(|helper| helper == HelperName::PersonSignup);
+        let view = CollectionView { kind, scope, request, names_page: true, names_size: false, page, signup };
+        let mut out = Vec::new();
+        hal::collection(&self.api.hal(self.base), &view, &mut out);
+        out
+    }
+
+    /// The error object of a request that failed wholly.
+    #[must_use]
+    pub fn failure(&self, kind: Option<Kind>, code: Code, properties: &[&str], reference: Option<&str>) -> Vec<u8> {
+        let problem = Problem::between(code, properties, code.meaning());
+        let problems = std::slice::from_ref(&problem);
+        let view = FailureView { kind, status: code.status(), problems, reference_code: reference };
+        let mut out = Vec::new();
+        hal::failure(&self.api.hal(self.base), &view, &mut out);
+        out
+    }
+
+    /// The error object of a helper call without a key that failed in parts (ERR-31, HLP-07).
+    #[must_use]
+    pub fn report(&self, outcome: &RawOutcome) -> Vec<u8> {
+        let mut out = Vec::new();
+        let in_style = self.api.style_name() == "examples";
+        hal::non_atomic(&self.api.hal(self.base), outcome, true, in_style, &mut out);
+        out
+    }
+
+    /// The prefix of the vendor's own relations, and each of them (ENT-27).
+    #[must_use]
+    pub fn own_relations(&self) -> Option<(&'a str, Vec<OwnRelation<'a>>)> {
+        let words = &self.api.inner.words;
+        let own = words.own.as_ref()?;
+        let named = |link: &'a OwnLink| {
+            let name = format!("{}:{}", words.namespace, link.name);
+            OwnRelation { name, page: format!("{}{}", own.pages, link.name), title: &link.title }
+        };
+        Some((&words.namespace, own.links.iter().map(named).collect()))
+    }
+}

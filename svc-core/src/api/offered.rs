@@ -1,0 +1,112 @@
+//! Which operations a server offers where (CAP-04, UND-35, UND-39).
+
+use http::Method;
+
+use super::Api;
+use crate::{
+    auth::{Operation, Right},
+    link::{Scope, Target},
+    model::Kind,
+    operation::{Key, Need, OPERATIONS, OperationSpec, Shape},
+};
+
+/// An operation that a server offers on one target.
+#[derive(Debug, Clone, Copy)]
+pub struct Offered {
+    spec: &'static OperationSpec,
+    right: Option<Right>,
+    key: Key,
+}
+
+impl Offered {
+    /// The operation.
+    #[must_use]
+    pub fn spec(&self) -> &'static OperationSpec {
+        self.spec
+    }
+
+    /// The right that it needs; `None` where it needs none.
+    #[must_use]
+    pub fn right(&self) -> Option<Right> {
+        self.right
+    }
+
+    /// Whether it needs a key on this server.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        self.key
+    }
+}
+
+impl Api {
+    /// The operation that a method on a target asks for; `None` where this server does not offer it (ERR-07).
+    ///
+    /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
+    #[must_use]
+    pub fn operation(&self, method: &Method, target: &Target) -> Option<Offered> {
+        let meant = self.meant(method);
+        self.operations(target).find(|offered| offered.spec.method == meant)
+    }
+
+    /// The operations that this server offers on a target, in the order of the table.
+    pub fn operations<'a>(&'a self, target: &'a Target) -> impl Iterator<Item = Offered> + 'a {
+        let shape = Shape::of(target);
+        OPERATIONS.iter().filter(move |spec| spec.shape == shape).filter_map(|spec| self.offered(spec, target))
+    }
+
+    /// The methods under which this server takes an operation: its own, and `HEAD` or `PATCH` beside it (UND-28).
+    pub fn methods(&self, operation: &OperationSpec) -> impl Iterator<Item = Method> + use<> {
+        let beside = match operation.method {
+            Method::GET => Some(Method::HEAD),
+            Method::PUT if self.inner.settings.patch_is_put => Some(Method::PATCH),
+            _ => None,
+        };
+        std::iter::once(operation.method.clone()).chain(beside)
+    }
+
+    /// The methods that a target has on this server, for `Allow` (UND-28).
+    #[must_use]
+    pub fn allowed_methods(&self, target: &Target) -> Vec<Method> {
+        let methods = self.operations(target).flat_map(|offered| self.methods(offered.spec));
+        methods.chain([Method::OPTIONS]).collect()
+    }
+
+    /// `HEAD` as `GET`, `PATCH` as `PUT` where that is switched on.
+    fn meant(&self, method: &Method) -> Method {
+        match *method {
+            Method::HEAD => Method::GET,
+            Method::PATCH if self.inner.settings.patch_is_put => Method::PUT,
+            _ => method.clone(),
+        }
+    }
+
+    fn offered(&self, spec: &'static OperationSpec, target: &Target) -> Option<Offered> {
+        let right = spec.right(target);
+        if spec.need == Need::Nothing {
+            return Some(Offered { spec, right, key: Key::NotNeeded });
+        }
+        let is_offered = match (right?, target) {
+            (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.slots(kind).lists(scope),
+            (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => self.creates(kind, scope),
+            (Right::On(kind, operation), _) => self.slots(kind).offers(operation),
+            (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
+        };
+        let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
+        is_offered.then_some(Offered { spec, right, key: if is_optional { Key::Optional } else { Key::Needed } })
+    }
+
+    /// Whether records of a kind are created here: in the collection of all, or under the container that the kind names
+    /// (UND-12).
+    ///
+    /// A sign-up on the people collection needs its create right (HLP-19), as an inline person does (UND-31).
+    fn creates(&self, kind: Kind, scope: &Scope) -> bool {
+        let is_here = match scope {
+            Scope::All => kind.schema().parent.is_none(),
+            // A canvass is recorded by its helper only (UND-38), which is registered without `Create`.
+            Scope::Under(parent) => {
+                kind.schema().parent_kind() == Some(parent.kind) && self.slots(parent.kind).offers(Operation::Read)
+            }
+        };
+        is_here && self.slots(kind).offers(Operation::Create)
+    }
+}

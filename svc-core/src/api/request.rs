@@ -1,0 +1,188 @@
+//! A request, after its HTTP has been read and before anything is known of it.
+
+use std::{
+    fmt,
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{Extensions, HeaderMap, Method};
+use uuid::Uuid;
+
+use super::Api;
+use crate::{
+    auth::Caller,
+    context::{Base, Context, Tenant},
+    link::Target,
+    value::Timestamp,
+};
+
+/// What a request is about.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum RequestTarget<'a> {
+    /// Whatever a path leads to: without a slash in front, without a query.
+    Path(&'a str),
+    /// This.
+    Target(Target),
+    /// Nothing of the interface, such as a path outside its mount (UND-35).
+    Nothing,
+}
+
+impl<'a> From<&'a str> for RequestTarget<'a> {
+    fn from(path: &'a str) -> Self {
+        Self::Path(path)
+    }
+}
+
+impl From<Target> for RequestTarget<'_> {
+    fn from(target: Target) -> Self {
+        Self::Target(target)
+    }
+}
+
+impl<'a> From<Option<&'a str>> for RequestTarget<'a> {
+    /// `None` is nothing of the interface.
+    fn from(path: Option<&'a str>) -> Self {
+        path.map_or(Self::Nothing, Self::Path)
+    }
+}
+
+/// A request: method, address, headers and body, and the circumstances under which it came.
+///
+/// # Examples
+///
+/// ```
+/// use http::Method;
+/// use svc_core::api::Request;
+///
+/// let read = Request::new(&Method::GET, "people").with_query(Some("page=2"));
+/// let create = Request::new(&Method::POST, "people").with_body(r#"{"given_name": "Ada"}"#);
+/// # let _ = (read, create);
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// What it is about.
+    pub target: RequestTarget<'a>,
+    /// The query string, without its question mark.
+    pub query: Option<&'a str>,
+    /// The headers.
+    pub headers: &'a HeaderMap,
+    /// The body; empty for none. It may also come [later](super::Admitted::with_body), once the request is admitted.
+    pub body: Bytes,
+    /// What the vendor's own layers attached to it.
+    pub extensions: Extensions,
+    /// The address of the entry point under which it came (HAL-01); that of the [`Api`] unless set.
+    pub base: Option<Base>,
+    /// The time of receipt; the system's time unless set.
+    pub received: Option<Timestamp>,
+    /// Its name in logs; a random one unless set.
+    pub id: Option<Uuid>,
+    /// How long a backend may take for it (UND-36); for ever unless set.
+    pub timeout: Option<Duration>,
+}
+
+impl<'a> Request<'a> {
+    /// A request without query, headers and body.
+    #[must_use]
+    pub fn new(method: &'a Method, target: impl Into<RequestTarget<'a>>) -> Self {
+        static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+        Self {
+            method,
+            target: target.into(),
+            query: None,
+            headers: &NO_HEADERS,
+            body: Bytes::new(),
+            extensions: Extensions::new(),
+            base: None,
+            received: None,
+            id: None,
+            timeout: None,
+        }
+    }
+
+    /// With this query string.
+    #[must_use]
+    pub fn with_query(mut self, query: Option<&'a str>) -> Self {
+        self.query = query;
+        self
+    }
+
+    /// With these headers.
+    #[must_use]
+    pub fn with_headers(mut self, headers: &'a HeaderMap) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// With this body.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// With what the vendor's own layers attached to it.
+    #[must_use]
+    pub fn with_extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
+    /// Under this address of the entry point.
+    #[must_use]
+    pub fn with_base(mut self, base: Base) -> Self {
+        self.base = Some(base);
+        self
+    }
+
+    /// Received at this time.
+    #[must_use]
+    pub fn with_received(mut self, received: Timestamp) -> Self {
+        self.received = Some(received);
+        self
+    }
+
+    /// Under this name in logs.
+    #[must_use]
+    pub fn with_id(mut self, id: Uuid) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// With so much time for the backend, counted from when it is asked; `None` for ever.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// When an operation that begins now is no longer waited for; `None` also where that lies beyond all clocks.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.timeout?)
+    }
+
+    /// What the backend is told of it. Extensions and base are taken out.
+    pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
+        Context {
+            tenant,
+            caller,
+            request_id: self.id.unwrap_or_else(Uuid::new_v4),
+            now: self.received.unwrap_or_else(Timestamp::now),
+            deadline: self.deadline(),
+            extensions: std::mem::take(&mut self.extensions),
+            base: self.base.take().unwrap_or_else(|| api.base().clone()),
+        }
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    /// Without ids, query, headers and body: they hold keys and personal data (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("method", self.method).finish_non_exhaustive()
+    }
+}

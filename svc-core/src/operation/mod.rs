@@ -1,0 +1,271 @@
+//! The operations of the interface as one table: admission, dispatch, `Allow`, `OpenAPI`, the documentation and its
+//! example requests read it.
+//!
+//! What a server offers of them is asked of its [`Api`](crate::Api): [`Api::operation`](crate::Api::operation) and
+//! [`Api::operations`](crate::Api::operations).
+
+mod table;
+mod text;
+
+use http::{Method, StatusCode};
+
+pub use table::OPERATIONS;
+pub(crate) use table::{CREATED, DELETED};
+
+use crate::{
+    api::ResponseStyle,
+    auth::{Operation, Right},
+    helper::HelperName,
+    link::{Address, Target},
+};
+
+/// One operation of the interface: a method on a shape of address.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct OperationSpec {
+    /// Its name, as in the capability document: `list`, `read`, `create`, `update`, `delete`; `call` and `cancel` for
+    /// helpers; the document for the rest.
+    pub name: &'static str,
+    /// Its method. A server answers `HEAD` where this is `GET`, and may take `PATCH` where it is `PUT`.
+    pub method: Method,
+    /// What it is called on.
+    pub shape: Shape,
+    /// The right that it needs.
+    pub need: Need,
+    /// The body that it takes.
+    pub input: Input,
+    answers: Answers,
+    id: &'static str,
+    summary: &'static str,
+    pub(crate) handler: Handler,
+}
+
+impl OperationSpec {
+    /// Whether it takes a body; of a request to any other, none is read (UND-39).
+    #[must_use]
+    pub fn takes_body(&self) -> bool {
+        self.input != Input::Nothing
+    }
+
+    /// Whether it reads a document about the server: the documentation, what is supported, the schemas (ENT-22, UND-40).
+    ///
+    /// No backend is asked for it, and whoever serves documents answers it itself: an [`Api`](crate::Api) by itself has the
+    /// capability document only.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        matches!(self.handler, Handler::Document | Handler::Capabilities)
+    }
+
+    /// What a success is answered with in a response style, the usual answer first (CRU-13, CRU-14).
+    pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = Success> + use<> {
+        let StyleAnswers { usual, otherwise } = self.answers.of(style);
+        std::iter::once(usual).chain(otherwise)
+    }
+
+    /// What a success is usually answered with in a response style.
+    #[must_use]
+    pub fn success(&self, style: ResponseStyle) -> Success {
+        self.answers.of(style).usual
+    }
+
+    /// The right that it needs on a target; `None` where no key is needed.
+    #[must_use]
+    pub fn right(&self, target: &Target) -> Option<Right> {
+        match (self.need, target) {
+            (Need::On(operation), Target::Collection { kind, .. } | Target::Record(Address { kind, .. })) => {
+                Some(Right::On(*kind, operation))
+            }
+            (Need::Call, Target::Helper { helper, .. }) => Some(Right::Helper(*helper)),
+            _ => None,
+        }
+    }
+
+    /// Whether the interface lets it be called without a key, where the server does, too (AUT-06).
+    #[must_use]
+    pub fn may_be_anonymous(&self, target: &Target) -> bool {
+        match (self.need, target) {
+            (Need::Nothing, _) => true,
+            (Need::Call, Target::Helper { helper, .. }) => helper.may_be_anonymous(),
+            _ => false,
+        }
+    }
+}
+
+/// The shape of an address: what it leads to, without the ids in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Shape {
+    /// The entry point (ENT-01).
+    EntryPoint,
+    /// The start page of the documentation (ENT-22).
+    Docs,
+    /// Another page of the documentation (ENT-22).
+    DocsPage,
+    /// The explorer, and each file of it.
+    Explorer,
+    /// The capability document (UND-40).
+    Capabilities,
+    /// The `OpenAPI` document.
+    OpenApi,
+    /// A JSON Schema.
+    JsonSchema,
+    /// A collection, or the part of one under a record (COL-01).
+    Collection,
+    /// One record (COL-03).
+    Record,
+    /// A helper that records something (HLP-11 to HLP-22).
+    Helper,
+    /// The schedule of a message (SCH-01).
+    Schedule,
+}
+
+impl Shape {
+    /// The shape of a target.
+    #[must_use]
+    pub const fn of(target: &Target) -> Self {
+        match target {
+            Target::EntryPoint => Self::EntryPoint,
+            Target::Docs => Self::Docs,
+            Target::DocsPage(_) => Self::DocsPage,
+            Target::Explorer(_) => Self::Explorer,
+            Target::Capabilities => Self::Capabilities,
+            Target::OpenApi => Self::OpenApi,
+            Target::JsonSchema(_) => Self::JsonSchema,
+            Target::Collection { .. } => Self::Collection,
+            Target::Record(_) => Self::Record,
+            Target::Helper { helper: HelperName::Schedule, .. } => Self::Schedule,
+            Target::Helper { .. } => Self::Helper,
+        }
+    }
+}
+
+/// What a caller needs for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Need {
+    /// Nothing: it is public (ENT-01, ENT-22, UND-40).
+    Nothing,
+    /// The right to an operation on the kind of its target.
+    On(Operation),
+    /// The right to call the helper of its target.
+    Call,
+}
+
+/// The body that an operation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// None.
+    Nothing,
+    /// A record to create, perhaps with its person (CRU-01, HLP-19).
+    Create,
+    /// A change of a record (CRU-04).
+    Update,
+    /// The body of a helper (HLP-02, SCH-01).
+    Call,
+}
+
+/// What the body of an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// The entry point.
+    EntryPoint,
+    /// A page of the documentation, for people or for machines (ENT-22).
+    Page,
+    /// The explorer.
+    Explorer,
+    /// The capability document.
+    Capabilities,
+    /// Another JSON document.
+    Document,
+    /// A page of a collection.
+    Collection,
+    /// A record.
+    Record,
+    /// What a helper recorded; without a key, an empty object (HLP-07).
+    Recorded,
+    /// A sentence for a reader (SCH-02, CRU-05).
+    Notice,
+    /// No body.
+    Nothing,
+}
+
+/// One way in which an operation succeeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Success {
+    /// The status.
+    pub status: StatusCode,
+    /// What the body is.
+    pub output: Output,
+    /// What the answer is, in a sentence.
+    pub text: &'static str,
+}
+
+/// Whether a request needs a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Key {
+    /// None (ENT-01, ENT-22, UND-40).
+    NotNeeded,
+    /// It may come without one (AUT-06).
+    Optional,
+    /// One with the right.
+    Needed,
+}
+
+impl Key {
+    /// In words, as the documentation has it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotNeeded => "not needed",
+            Self::Optional => "optional",
+            Self::Needed => "needed",
+        }
+    }
+}
+
+/// The successes of an operation in both response styles.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answers {
+    table: StyleAnswers,
+    examples: StyleAnswers,
+}
+
+/// The successes of an operation in one response style.
+#[derive(Debug, Clone, Copy)]
+struct StyleAnswers {
+    usual: Success,
+    otherwise: Option<Success>,
+}
+
+impl Answers {
+    fn of(self, style: ResponseStyle) -> StyleAnswers {
+        match style {
+            ResponseStyle::Table => self.table,
+            ResponseStyle::Examples => self.examples,
+        }
+    }
+
+    /// The usual success.
+    pub(crate) fn usual(self, style: ResponseStyle) -> Success {
+        self.of(style).usual
+    }
+}
+
+/// What answers an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handler {
+    EntryPoint,
+    Capabilities,
+    Document,
+    List,
+    Read,
+    Create,
+    Update,
+    Delete,
+    Call,
+    Cancel,
+}

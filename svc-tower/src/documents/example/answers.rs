@@ -1,0 +1,106 @@
+//! The answers: written by the renderer that answers requests.
+
+use svc_core::{
+    error::{Code, Problem},
+    helper::{EntryStatus, RawOutcome},
+    link::{Ref, Target},
+    model::Kind,
+    page::{Next, PageRequest, RawPage},
+    read::{Json, Limits, Object},
+    record::{Computed, Meta, RawRecord},
+    schema::LinkTarget,
+    value::{Identifier, Timestamp},
+};
+
+use super::{
+    Examples, record,
+    values::{EARLIER, Extent, value},
+};
+
+impl Examples<'_> {
+    /// A record as this server sends it.
+    pub(in crate::documents) fn answer(&self, kind: Kind) -> Option<Json> {
+        let example = self.example(kind)?;
+        read(&self.api.description(self.base).record(&example))
+    }
+
+    /// A page of a collection as this server sends it, its one member with the fields that come first.
+    pub(super) fn page_answer(&self, kind: Kind) -> Option<Json> {
+        let Target::Collection { scope, .. } = self.listed(kind)? else { return None };
+        let page = RawPage { records: vec![self.example(kind)?], total: 60, next: Next::ByNumber };
+        let request = PageRequest { number: 2, size: self.api.sizes().page, after: None };
+        let out = self.api.description(self.base).collection(kind, &scope, &request, &page);
+        let mut answer = read(&out)?;
+        shorten(&mut answer);
+        Some(answer)
+    }
+
+    /// The error object of a request that failed wholly.
+    pub(in crate::documents) fn failure(&self, kind: Option<Kind>, code: Code, properties: &[&str]) -> Option<Json> {
+        let reference = (code.status() >= 500).then_some("0f8fad5b-d9cb-469f-a165-70867728950e");
+        read(&self.api.description(self.base).failure(kind, code, properties, reference))
+    }
+
+    /// The error object of a helper call that failed in one part, as it is without a key (ERR-31, HLP-07).
+    pub(in crate::documents) fn report(&self, kind: Kind, code: Code, properties: &[&str]) -> Option<Json> {
+        let mut outcome = RawOutcome::default();
+        if code != Code::PersonRequired {
+            outcome.entry(Kind::Person, EntryStatus::Created);
+        }
+        outcome.entry(Kind::Signature, EntryStatus::Created);
+        outcome.entry(kind, EntryStatus::Failed(vec![Problem::between(code, properties, code.meaning())]));
+        read(&self.api.description(self.base).report(&outcome))
+    }
+
+    fn example(&self, kind: Kind) -> Option<RawRecord> {
+        let address = record(kind)?;
+        let at = Timestamp::parse(EARLIER)?;
+        let foreign = Identifier::parse("other_system:1001");
+        let meta = Meta::new(address.id, at).identifiers(&foreign.into_iter().collect::<Vec<_>>());
+        let mut fields = Object::new();
+        for field in kind.schema().fields.fields {
+            if field.name != "item_type" {
+                fields.insert(field.name, value(&field.ty, field, kind.singular(), Extent::Outline));
+            }
+        }
+        self.api.dialect().share_names().rename_to_wire(&mut fields);
+        let mut members = Vec::new();
+        fields.write_members(&mut members);
+        let mut example = RawRecord::stored(kind, meta, members);
+        if kind.schema().fields.field("item_type").is_some() {
+            example.add_computed("item_type", Computed::Relation(Kind::Person));
+        }
+        for link in kind.schema().links {
+            if let LinkTarget::One { kind: to, .. } = link.target
+                && let Some(to) = record(to)
+            {
+                example.add_link(link.name, Ref::Local(to));
+            }
+        }
+        Some(example)
+    }
+}
+
+/// Leaves of each member what every record has and its first fields: the page of the kind shows it whole.
+fn shorten(page: &mut Json) {
+    let Some(embedded) = page.as_object_mut().and_then(|page| page.get_mut("_embedded")) else { return };
+    let Some(embedded) = embedded.as_object_mut() else { return };
+    for (_, members) in embedded.iter_mut() {
+        for member in members.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
+            let mut count = 0_usize;
+            member.retain(|name, value| {
+                count = count.saturating_add(1);
+                if name == "_links"
+                    && let Some(links) = value.as_object_mut()
+                {
+                    links.retain(|name, _| name == "self");
+                }
+                count <= 7 || name == "_links"
+            });
+        }
+    }
+}
+
+fn read(bytes: &[u8]) -> Option<Json> {
+    Json::read(bytes, &Limits::default()).ok()
+}

@@ -1,0 +1,223 @@
+//! The requests: what a client sends for each operation, helper and action function.
+
+use http::Method;
+use svc_core::{
+    auth::Operation,
+    error::Code,
+    helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
+    link::Target,
+    model::Kind,
+    operation::Key,
+    read::{Json, Object},
+    schema::{Field, LinkTarget, LinkWrite, Mode, Type},
+    value::ClosedEnum,
+};
+
+use super::{
+    ExampleRequest, Examples, created, record,
+    values::{Extent, chosen, value},
+};
+
+impl Examples<'_> {
+    /// A request whose method and target this server serves; `None` for others.
+    fn request(
+        &self,
+        title: String,
+        method: &'static Method,
+        target: &Target,
+        body: Option<Object>,
+    ) -> Option<ExampleRequest> {
+        let offered = self.api.operation(method, target)?;
+        let has_key = offered.key() != Key::NotNeeded;
+        let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
+        let status = offered.spec().success(self.api.response_style()).status.as_u16();
+        let address = self.api.href(self.base, target);
+        let body = body.map(Json::Object);
+        Some(ExampleRequest { title, method: method.as_str(), address, key_header, body, status, answer: None })
+    }
+
+    /// Reads what everybody may read.
+    pub(in crate::documents) fn public(&self, title: &str, target: &Target) -> Option<ExampleRequest> {
+        self.request(title.to_owned(), &Method::GET, target, None)
+    }
+
+    /// Reads, changes and deletes a record, as far as this server does.
+    pub(in crate::documents) fn of_record(&self, kind: Kind) -> Vec<ExampleRequest> {
+        let Some(address) = record(kind) else { return Vec::new() };
+        let name = words(kind);
+        let target = Target::Record(address);
+        let read = self.request(format!("Read a {name}"), &Method::GET, &target, None);
+        let read = read.map(|request| ExampleRequest { answer: self.answer(kind), ..request });
+        let change = Some(self.change(kind));
+        let update = self.request(format!("Change a {name}"), &Method::PUT, &target, change);
+        let delete = self.request(format!("Delete a {name}"), &Method::DELETE, &target, None);
+        [read, update, delete].into_iter().flatten().collect()
+    }
+
+    /// Reads a record of a kind, or else the records it is listed among.
+    pub(in crate::documents) fn read(&self, kind: Kind) -> Option<ExampleRequest> {
+        let record = record(kind).map(Target::Record);
+        let read = |target: &Target| self.request(format!("Read a {}", words(kind)), &Method::GET, target, None);
+        record.as_ref().and_then(read).or_else(|| self.list(kind))
+    }
+
+    /// Lists records of a kind.
+    pub(in crate::documents) fn list(&self, kind: Kind) -> Option<ExampleRequest> {
+        let title = format!("List {}", kind.plural().replace('_', " "));
+        self.request(title, &Method::GET, &self.listed(kind)?, None)
+    }
+
+    /// Lists and creates records of a kind, as far as this server does.
+    pub(in crate::documents) fn of_collection(&self, kind: Kind) -> Vec<ExampleRequest> {
+        let list = self.list(kind);
+        let list = list.map(|request| ExampleRequest { answer: self.page_answer(kind), ..request });
+        [list, self.create(kind)].into_iter().flatten().collect()
+    }
+
+    fn create(&self, kind: Kind) -> Option<ExampleRequest> {
+        let body = self.body(kind, true);
+        self.request(format!("Create a {}", words(kind)), &Method::POST, &created(kind)?, Some(body))
+    }
+
+    /// Calls a helper; for the schedule, also cancels it.
+    pub(in crate::documents) fn of_helper(&self, helper: HelperName) -> Vec<ExampleRequest> {
+        let Some(target) = helper_target(helper) else { return Vec::new() };
+        let title = helper.text().to_owned();
+        if helper == HelperName::Schedule {
+            let mut body = Object::new();
+            self.add(&mut body, chosen(ScheduleFields::FIELDS.fields.iter(), Extent::Short), "schedule");
+            let set = self.request("Schedule a message".to_owned(), &Method::POST, &target, Some(body));
+            let cancel = self.request("Cancel the schedule".to_owned(), &Method::DELETE, &target, None);
+            return [set, cancel].into_iter().flatten().collect();
+        }
+        let call = self.request(title, &Method::POST, &target, Some(self.helper_body(helper)));
+        call.into_iter().map(|request| ExampleRequest { answer: self.answer(helper.records()), ..request }).collect()
+    }
+
+    /// Calls the first helper of this server that takes action functions, with this one.
+    pub(in crate::documents) fn of_function(&self, function: FunctionName) -> Option<ExampleRequest> {
+        if !self.api.functions().contains(&function) {
+            return None;
+        }
+        let helper = self.api.helpers().find(|helper| helper.takes_functions() && helper.takes_person())?;
+        let name = function.as_str();
+        let field = FunctionFields::FIELDS.field(name)?;
+        let mut body = Object::new();
+        body.insert("person", self.body(Kind::Person, false));
+        let address = |kind: Kind| Some(self.api.href(self.base, &Target::Record(record(kind)?)));
+        let value = match function {
+            FunctionName::AddTagsUri => Json::from(vec![Json::from(address(Kind::Tag)?)]),
+            FunctionName::AddListsUri => Json::from(vec![Json::from(address(Kind::List)?)]),
+            FunctionName::AddQuestionsResponsesUri => {
+                let mut answer = Object::new();
+                answer.insert("question", address(Kind::Question)?);
+                answer.insert("responses", vec![Json::from("yes")]);
+                Json::from(vec![Json::from(answer)])
+            }
+            FunctionName::Triggers => {
+                let (mut wanted, mut triggers) = (Object::new(), Object::new());
+                wanted.insert("enabled", true);
+                triggers.insert("autoresponse", wanted);
+                Json::from(triggers)
+            }
+            FunctionName::AddTags | FunctionName::AddLists => value(&field.ty, field, "", Extent::Short),
+        };
+        body.insert(name, value);
+        self.request(format!("Call a helper with `{name}`"), &Method::POST, &helper_target(helper)?, Some(body))
+    }
+
+    /// A create that is refused, with the error object; `None` where nothing is created.
+    pub(in crate::documents) fn refused(&self) -> Option<ExampleRequest> {
+        let kind = Kind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create))?;
+        let mut body = Object::new();
+        let text = |field: &&Field| matches!(field.ty, Type::String);
+        let (_, field) = self.writable(kind).into_iter().find(|(_, field)| text(field))?;
+        body.insert(field.name, true);
+        let target = created(kind)?;
+        let title = format!("Create a {} that is not valid", words(kind));
+        let request = self.request(title, &Method::POST, &target, Some(body))?;
+        let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
+        Some(ExampleRequest { status: 400, answer, ..request })
+    }
+
+    fn helper_body(&self, helper: HelperName) -> Object {
+        let mut body = match helper {
+            HelperName::PersonSignup => Object::new(),
+            HelperName::RecordCanvass => {
+                let mut body = Object::new();
+                body.insert("canvass", self.fields(Kind::Canvass));
+                body
+            }
+            other => self.fields(other.records()),
+        };
+        if helper.takes_person() {
+            body.insert("person", self.fields(Kind::Person));
+        }
+        body
+    }
+
+    /// The body of a create, or of a helper's inline record, whose links stand elsewhere.
+    fn body(&self, kind: Kind, with_links: bool) -> Object {
+        let mut body = self.fields(kind);
+        let mut links = Object::new();
+        for link in kind.schema().links {
+            if let LinkTarget::One { kind: to, write: LinkWrite::Required, .. } = link.target
+                && let Some(address) = record(to)
+            {
+                let mut href = Object::new();
+                href.insert("href", self.api.href(self.base, &Target::Record(address)));
+                links.insert(self.api.dialect().relation(link.name), href);
+            }
+        }
+        if with_links && !links.is_empty() {
+            body.insert("_links", links);
+        }
+        body
+    }
+
+    fn fields(&self, kind: Kind) -> Object {
+        let mut body = Object::new();
+        let fields = self.writable(kind).into_iter().map(|(_, field)| field);
+        self.add(&mut body, chosen(fields, Extent::Short), kind.singular());
+        body
+    }
+
+    /// What a change sends: one field that is no key to anything.
+    fn change(&self, kind: Kind) -> Object {
+        let taken: Vec<_> = self.writable(kind).into_iter().map(|(_, field)| field).collect();
+        let is_plain = |field: &&&Field| matches!(field.ty, Type::String) && field.mode == Mode::Stored;
+        let telling = chosen(taken.iter().copied(), Extent::Short);
+        let change = telling.iter().find(is_plain).or_else(|| taken.iter().find(is_plain)).or(telling.first());
+        let mut body = Object::new();
+        self.add(&mut body, change.copied().into_iter().collect(), kind.singular());
+        body
+    }
+
+    fn add(&self, body: &mut Object, fields: Vec<&'static Field>, owner: &str) {
+        for field in fields {
+            body.insert(field.name, value(&field.ty, field, owner, Extent::Short));
+        }
+        self.api.dialect().share_names().rename_to_wire(body);
+    }
+
+    /// The fields of a kind that clients may send here, with their places in the table.
+    fn writable(&self, kind: Kind) -> Vec<(usize, &'static Field)> {
+        let fields = kind.schema().fields.fields.iter().enumerate();
+        fields.filter(|(place, field)| !field.is_computed() && self.api.is_writable(kind, *place)).collect()
+    }
+}
+
+fn helper_target(helper: HelperName) -> Option<Target> {
+    let container = match helper.container() {
+        Some(kind) => Some(record(kind)?),
+        None => None,
+    };
+    Some(Target::Helper { helper, container })
+}
+
+fn words(kind: Kind) -> String {
+    kind.singular().replace('_', " ")
+}

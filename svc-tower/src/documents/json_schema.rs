@@ -1,0 +1,149 @@
+//! JSON Schema (draft 2020-12) of what this server sends and takes, from the tables that validate it.
+
+mod bodies;
+mod declaration;
+mod documents;
+mod place;
+mod values;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use svc_core::{
+    api::Api,
+    context::Base,
+    model::Kind,
+    schema::{Field, Mode, ObjectSchema},
+};
+
+use super::is_same;
+pub(super) use bodies::helper_needs_body;
+pub use documents::json_schema;
+pub(super) use place::{record, template};
+
+/// Which of its forms a record or an object is described in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As this server sends it.
+    Read,
+    /// As a client sends it to create something; `null` counts as absent (CRU-16).
+    Create,
+    /// As a client sends it to change something; `null` empties (CRU-17).
+    Update,
+}
+
+impl Form {
+    /// What stands behind the name of a definition.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Read => "",
+            Self::Create => ".create",
+            Self::Update => ".update",
+        }
+    }
+}
+
+/// The definitions that the schemas of one document need, each made once.
+#[derive(Debug)]
+pub(super) struct Definitions<'a> {
+    pub(super) api: &'a Api,
+    pub(super) base: &'a Base,
+    /// Where the document keeps them, such as `#/$defs/`.
+    place: &'static str,
+    made: BTreeMap<String, Value>,
+    /// The nested objects that have a name already.
+    named: Vec<(String, &'static ObjectSchema)>,
+}
+
+impl<'a> Definitions<'a> {
+    pub(super) fn new(api: &'a Api, base: &'a Base, place: &'static str) -> Self {
+        Self { api, base, place, made: BTreeMap::new(), named: Vec::new() }
+    }
+
+    /// What was made, by name.
+    pub(super) fn finish(self) -> Map<String, Value> {
+        self.made.into_iter().collect()
+    }
+
+    /// A reference to a definition that `make` writes unless it is there.
+    fn refer(&mut self, name: String, make: impl FnOnce(&mut Self) -> Value) -> Value {
+        let reference = json!({ "$ref": format!("{}{name}", self.place) });
+        if !self.made.contains_key(&name) {
+            // It stands there before it is made, so that an object that holds itself comes to an end.
+            self.made.insert(name.clone(), Value::Bool(true));
+            let schema = make(self);
+            self.made.insert(name, schema);
+        }
+        reference
+    }
+
+    /// The name of a nested object: that of its table, behind that of its owner where two tables share one.
+    fn name_of(&mut self, schema: &'static ObjectSchema, owner: &str) -> String {
+        if let Some((name, _)) = self.named.iter().find(|(_, known)| is_same(known, schema)) {
+            return name.clone();
+        }
+        let is_taken = Kind::ALL.iter().any(|kind| kind.singular() == schema.name)
+            || self.named.iter().any(|(name, _)| name == schema.name);
+        let name = if is_taken { format!("{owner}.{}", schema.name) } else { schema.name.to_owned() };
+        self.named.push((name.clone(), schema));
+        name
+    }
+
+    /// A reference to the schema of a nested object.
+    fn object(&mut self, schema: &'static ObjectSchema, form: Form, owner: &str) -> Value {
+        let name = self.name_of(schema, owner);
+        self.refer(format!("{name}{}", form.suffix()), |all| {
+            let fields: Vec<_> =
+                schema.fields.iter().filter(|field| form == Form::Read || !field.is_computed()).collect();
+            let mut object = Members::default();
+            all.fields(&mut object, &fields, form, schema.name);
+            object.into_schema()
+        })
+    }
+
+    /// Adds fields to an object.
+    fn fields(&mut self, object: &mut Members, fields: &[&'static Field], form: Form, owner: &str) {
+        for field in fields {
+            let wire = self.api.dialect().share_names().to_wire(field.name).to_owned();
+            if form == Form::Create && field.mode == Mode::Required {
+                object.required.push(wire.clone());
+            }
+            let schema = self.field(field, form, owner);
+            object.properties.insert(wire, schema);
+        }
+    }
+}
+
+/// The members of an object schema while it is put together.
+#[derive(Debug, Default)]
+struct Members {
+    properties: Map<String, Value>,
+    required: Vec<String>,
+}
+
+impl Members {
+    fn insert(&mut self, name: impl Into<String>, schema: Value) {
+        self.properties.insert(name.into(), schema);
+    }
+
+    fn require(&mut self, name: impl Into<String>, schema: Value) {
+        let name = name.into();
+        self.required.push(name.clone());
+        self.properties.insert(name, schema);
+    }
+
+    fn into_schema(self) -> Value {
+        let mut schema = json!({ "type": "object", "properties": self.properties });
+        if !self.required.is_empty() {
+            set(&mut schema, "required", self.required);
+        }
+        schema
+    }
+}
+
+/// Sets a member of a schema that is an object.
+fn set(schema: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(members) = schema.as_object_mut() {
+        members.insert(name.to_owned(), value.into());
+    }
+}

@@ -1,0 +1,241 @@
+//! Records in their three forms, and the bodies of helpers.
+
+use serde_json::{Value, json};
+use svc_core::{
+    helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
+    model::Kind,
+    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity},
+    value::ClosedEnum,
+};
+
+use super::{Definitions, Form, Members, place::address_of, set, values};
+
+/// Which links a body may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Links {
+    /// Those of a create.
+    Create,
+    /// Those of a helper's action: an inline person stands for a required one.
+    Helper,
+    /// Those of an update.
+    Update,
+}
+
+impl Definitions<'_> {
+    /// A reference to a kind in a form.
+    pub(in crate::documents) fn kind(&mut self, kind: Kind, form: Form) -> Value {
+        self.refer(format!("{}{}", kind.singular(), form.suffix()), |all| match form {
+            Form::Read => all.read(kind),
+            Form::Create => {
+                let mut body = all.written(kind, form, Links::Create);
+                if kind == Kind::Question {
+                    // ERR-35
+                    let paragraph = json!({ "question_type": { "const": "Paragraph" } });
+                    set(&mut body, "if", json!({ "required": ["question_type"], "properties": paragraph }));
+                    set(&mut body, "then", json!({ "properties": { "responses": { "maxItems": 0 } } }));
+                }
+                if kind == Kind::Event {
+                    // JSON Schema cannot compare two members (RES-event-24).
+                    set(&mut body, "x-not-after", json!(["start_date", "end_date"]));
+                }
+                body
+            }
+            Form::Update => all.written(kind, form, Links::Update),
+        })
+    }
+
+    /// A record as it is sent (HAL-13).
+    fn read(&mut self, kind: Kind) -> Value {
+        let mut record = Members::default();
+        self.fields(&mut record, &COMMON.fields.iter().collect::<Vec<_>>(), Form::Read, kind.singular());
+        record.required.extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
+        if kind.schema().has(Peculiarity::SendsId) {
+            record.require(
+                "id",
+                json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),
+            );
+        }
+        let fields = kind.schema().fields.fields.iter().enumerate();
+        let sent: Vec<_> =
+            fields.filter(|(place, _)| self.api.is_readable(kind, *place)).map(|(_, field)| field).collect();
+        self.fields(&mut record, &sent, Form::Read, kind.singular());
+        let mut links = Members::default();
+        links.require("self", self.link());
+        links.insert("curies", self.curies());
+        for name in self.api.sent_links(kind) {
+            let link = self.link();
+            links.insert(self.api.dialect().relation(name), link);
+        }
+        record.require("_links", links.into_schema());
+        let mut schema = record.into_schema();
+        set(&mut schema, "description", kind.schema().doc);
+        schema
+    }
+
+    /// A record as clients send it; what is not listed is ignored (CAP-06).
+    fn written(&mut self, kind: Kind, form: Form, links: Links) -> Value {
+        let mut body = Members::default();
+        let api = self.api;
+        let fields = kind.schema().fields.fields.iter().enumerate();
+        let taken = fields.filter(|(place, field)| !field.is_computed() && api.is_writable(kind, *place));
+        let identifiers = COMMON.fields.iter().filter(|field| !field.is_computed());
+        let fields: Vec<&Field> = taken.map(|(_, field)| field).chain(identifiers).collect();
+        self.fields(&mut body, &fields, form, kind.singular());
+        self.sent_links(&mut body, kind, links);
+        body.into_schema()
+    }
+
+    /// The links that a client may send, under `_links`.
+    fn sent_links(&mut self, body: &mut Members, kind: Kind, wanted: Links) {
+        let mut links = Members::default();
+        for link in kind.schema().links {
+            let LinkTarget::One { kind: to, write, .. } = link.target else { continue };
+            let is_taken = match wanted {
+                Links::Create => write != LinkWrite::Never,
+                Links::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
+                Links::Update => write == LinkWrite::Update,
+            };
+            if !is_taken {
+                continue;
+            }
+            let relation = self.api.dialect().relation(link.name);
+            let address = values::href(&address_of(self.api, self.base, to));
+            if wanted == Links::Create && write == LinkWrite::Required {
+                links.require(relation, address);
+            } else {
+                links.insert(relation, values::or_null(address));
+            }
+        }
+        if links.properties.is_empty() {
+            return;
+        }
+        if links.required.is_empty() {
+            // Anything else than an object counts as no links.
+            body.insert("_links", json!({ "properties": links.properties }));
+        } else {
+            body.require("_links", links.into_schema());
+        }
+    }
+
+    /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19, UND-31).
+    pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
+        let plain = self.kind(kind, Form::Create);
+        let Some(helper) = HelperName::creating(kind) else { return plain };
+        let alone = json!({ "allOf": [plain, { "properties": { "person": { "type": "null" } } }] });
+        if !self.api.helpers().any(|offered| offered == helper) {
+            return alone;
+        }
+        let mut together = vec![
+            self.helper(helper),
+            json!({ "required": ["person"], "properties": { "person": { "type": "object" } } }),
+        ];
+        if helper != HelperName::PersonSignup {
+            // Either an inline person or a link to one.
+            let relation = self.api.dialect().relation(Kind::Person.singular());
+            together.push(json!({ "properties": { "_links": { "properties": { relation: { "type": "null" } } } } }));
+        }
+        json!({ "anyOf": [alone, { "allOf": together }] })
+    }
+
+    /// A reference to the body of a helper (HLP-02, SCH-01).
+    pub(in crate::documents) fn helper(&mut self, helper: HelperName) -> Value {
+        self.refer(helper.relation().to_owned(), |all| {
+            let mut schema = all.helper_body(helper);
+            set(&mut schema, "description", format!("{} ({}).", helper.text(), helper.row()));
+            schema
+        })
+    }
+
+    fn helper_body(&mut self, helper: HelperName) -> Value {
+        let mut body = Members::default();
+        match helper {
+            HelperName::Schedule => {
+                self.fields(
+                    &mut body,
+                    &ScheduleFields::FIELDS.fields.iter().collect::<Vec<_>>(),
+                    Form::Create,
+                    "schedule",
+                );
+                // Another name, which is not looked at where the first one stands (SCH-07).
+                let text = "Another name of `scheduled_stop_date`; it counts where that is not sent.";
+                body.insert("scheduled_end_date", json!({ "description": text }));
+                let mut schema = body.into_schema();
+                let stop = json!({ "scheduled_end_date": { "type": ["string", "null"], "format": "date-time" } });
+                set(&mut schema, "if", json!({ "not": { "required": ["scheduled_stop_date"] } }));
+                set(&mut schema, "then", json!({ "properties": stop }));
+                set(&mut schema, "x-not-after", json!(["scheduled_start_date", "scheduled_stop_date"]));
+                return schema;
+            }
+            HelperName::PersonSignup => {}
+            HelperName::RecordCanvass => {
+                let canvass = self.written(Kind::Canvass, Form::Create, Links::Helper);
+                body.insert("canvass", values::or_null(canvass));
+                // The canvasser may stand beside it, too (RES-canvass-07).
+                self.sent_links(&mut body, Kind::Canvass, Links::Helper);
+            }
+            _ => {
+                let kind = helper.records();
+                if let Value::Object(mut action) = self.written(kind, Form::Create, Links::Helper) {
+                    if let Some(Value::Object(properties)) = action.remove("properties") {
+                        body.properties = properties;
+                    }
+                    let required = action.remove("required").and_then(|required| serde_json::from_value(required).ok());
+                    body.required = required.unwrap_or_default();
+                }
+            }
+        }
+        if helper.takes_person() {
+            let person = self.kind(Kind::Person, Form::Create);
+            if helper == HelperName::PersonSignup {
+                body.require("person", person);
+            } else {
+                body.insert("person", values::or_null(person));
+            }
+        }
+        self.functions(&mut body);
+        body.into_schema()
+    }
+
+    /// The action functions that this server supports (HAF-01).
+    fn functions(&mut self, body: &mut Members) {
+        let supported = |field: &&'static Field| {
+            FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name))
+        };
+        let fields: Vec<&Field> = FunctionFields::FIELDS.fields.iter().filter(supported).collect();
+        self.fields(body, &fields, Form::Create, "function");
+    }
+
+    /// A reference to the schema of a link that is sent (HAL-05).
+    pub(in crate::documents) fn link(&mut self) -> Value {
+        self.refer("link".to_owned(), |_| {
+            let address = json!({ "type": "string", "format": "uri" });
+            let mut link = values::href(&address);
+            if let Some(properties) = link.get_mut("properties") {
+                set(properties, "title", json!({ "type": "string" }));
+            }
+            link
+        })
+    }
+
+    /// The curies of a document (HAL-18).
+    pub(in crate::documents) fn curies(&mut self) -> Value {
+        let curie = self.refer("curie".to_owned(), |_| {
+            let mut curie = Members::default();
+            curie.require("name", json!({ "type": "string" }));
+            curie.require("href", json!({ "type": "string" }));
+            curie.require("templated", json!({ "const": true }));
+            curie.into_schema()
+        });
+        json!({ "type": "array", "items": curie })
+    }
+}
+
+/// Whether a body has to be there: without one, nothing that it requires is.
+pub(in crate::documents) fn helper_needs_body(helper: HelperName) -> bool {
+    let records = helper.records().schema().fields.fields;
+    match helper {
+        HelperName::PersonSignup | HelperName::Schedule => true,
+        HelperName::RecordCanvass => false,
+        _ => records.iter().any(|field| field.mode == Mode::Required),
+    }
+}

@@ -1,0 +1,73 @@
+//! Addresses as templates and as patterns, through the layout of the server.
+
+use serde_json::{Value, json};
+use svc_core::{
+    api::Api,
+    context::Base,
+    link::{Address, Target},
+    model::Kind,
+    value::Id,
+};
+
+/// Ids that stand for any id; no address holds them by itself.
+const OWN: &str = "ANY-RECORD-0";
+const HOME: &str = "ANY-PARENT-0";
+
+/// A record of a kind with ids that stand for any.
+pub(in crate::documents) fn record(kind: Kind) -> Option<Address> {
+    let own = Id::new(OWN)?;
+    Some(match kind.schema().home {
+        Some(_) => Address::under(kind, Id::new(HOME)?, own),
+        None => Address::top(kind, own),
+    })
+}
+
+/// The path of a target below the entry point as a template, and the names of its parameters, outer ones first.
+///
+/// `of` is the kind of the record in it.
+pub(in crate::documents) fn template(
+    api: &Api,
+    base: &Base,
+    target: &Target,
+    of: Option<Kind>,
+) -> (String, Vec<String>) {
+    let href = api.href(base, target);
+    let path = href.strip_prefix(base.as_str()).unwrap_or(&href);
+    let mut path = format!("/{path}");
+    let mut names = Vec::new();
+    let parts = of.map(|kind| [(HOME, kind.schema().home), (OWN, Some(kind))]);
+    for (id, kind) in parts.into_iter().flatten() {
+        let Some(kind) = kind else { continue };
+        if path.contains(id) {
+            let name = format!("{}_id", kind.singular());
+            path = path.replace(id, &format!("{{{name}}}"));
+            names.push(name);
+        }
+    }
+    (path, names)
+}
+
+/// The schema of an address of a record of a kind.
+pub(super) fn address_of(api: &Api, base: &Base, kind: Kind) -> Value {
+    let plain = json!({ "type": "string", "format": "uri" });
+    let Some(address) = record(kind) else { return plain };
+    let href = api.href(base, &Target::Record(address));
+    if !href.contains(OWN) {
+        return plain;
+    }
+    let id = "[A-Za-z0-9_\\-]{1,64}";
+    let pattern = escaped(&href).replace(&escaped(HOME), id).replace(&escaped(OWN), id);
+    json!({ "type": "string", "pattern": format!("^{pattern}$") })
+}
+
+/// A text as a pattern that it alone matches.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if r"\^$.*+?()[]{}|".contains(letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}

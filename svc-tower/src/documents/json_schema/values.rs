@@ -1,0 +1,147 @@
+//! Fields and their types: what a value may be in each form (TYP-01 to TYP-13).
+
+use serde_json::{Value, json};
+use svc_core::schema::{Field, Mode, Rule, Type};
+
+use super::{Definitions, Form, set};
+use crate::documents::example;
+
+impl Definitions<'_> {
+    /// The schema of a field, with what the table says of it.
+    pub(super) fn field(&mut self, field: &Field, form: Form, owner: &str) -> Value {
+        let mut schema = self.value(&field.ty, field.rules, form, owner);
+        // `null` means absent on create and empties on update; a required field has a value always.
+        if form != Form::Read && field.mode != Mode::Required {
+            schema = or_null(schema);
+        }
+        set(&mut schema, "description", field.doc);
+        if field.ty.object().is_none() && schema.get("$ref").is_none() {
+            set(&mut schema, "examples", json!([example::of_field(field, owner)]));
+        }
+        match field.mode {
+            Mode::Default(value) if form == Form::Create => set(&mut schema, "default", value),
+            Mode::Computed(_) => set(&mut schema, "readOnly", true),
+            _ => {}
+        }
+        schema
+    }
+
+    fn value(&mut self, ty: &Type, rules: &[Rule], form: Form, owner: &str) -> Value {
+        match ty {
+            Type::String => string(rules, form),
+            Type::Integer => integer(rules),
+            Type::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
+            // JSON Schema cannot count digits.
+            Type::Amount => {
+                json!({ "type": "number", "exclusiveMinimum": -1e28, "exclusiveMaximum": 1e28, "x-max-digits": 28 })
+            }
+            Type::Boolean => json!({ "type": "boolean" }),
+            Type::Timestamp => json!({ "type": "string", "format": "date-time" }),
+            Type::Date => json!({ "type": "string", "format": "date" }),
+            Type::Enum(values) => json!({ "type": "string", "enum": values }),
+            Type::FlexEnum(values) => json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] }),
+            Type::Flag => json!({ "enum": [true, false, "true", "false"] }),
+            Type::Reference if form == Form::Read => json!({ "type": "string" }),
+            Type::Reference => json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] }),
+            Type::StringMap if form == Form::Read => {
+                json!({ "type": "object", "additionalProperties": { "type": "string" } })
+            }
+            Type::StringMap => json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } }),
+            Type::Array(item) => self.array(item, rules, form, owner),
+            Type::OneOrMany(item) => {
+                let one = self.value(item, rules, form, owner);
+                json!({ "anyOf": [one, self.array(item, rules, form, owner)] })
+            }
+            Type::Object(schema) => self.object(schema, form, owner),
+        }
+    }
+
+    /// Arrays are replaced as a whole, so their elements are written as new ones (CRU-18).
+    fn array(&mut self, item: &Type, rules: &[Rule], form: Form, owner: &str) -> Value {
+        let form = if form == Form::Update { Form::Create } else { form };
+        let mut items = self.value(item, &[], form, owner);
+        if rules.contains(&Rule::Identifiers) {
+            set(&mut items, "pattern", r"^[A-Za-z0-9_.\-]+:[\s\S]+$");
+        }
+        let mut schema = json!({ "type": "array", "items": items });
+        for rule in rules {
+            match rule {
+                Rule::OnePrimary => {
+                    let primary =
+                        json!({ "required": ["primary"], "properties": { "primary": { "enum": [true, "true"] } } });
+                    set(&mut schema, "contains", primary);
+                    set(&mut schema, "minContains", 0);
+                    set(&mut schema, "maxContains", 1);
+                }
+                // JSON Schema cannot compare one member of the elements.
+                Rule::UniqueKeys => set(&mut schema, "x-unique-by", "key"),
+                // Duplicates are collapsed, not refused.
+                Rule::Unique if form == Form::Read => set(&mut schema, "uniqueItems", true),
+                _ => {}
+            }
+        }
+        schema
+    }
+}
+
+/// A link: an object with `href`.
+pub(super) fn href(address: &Value) -> Value {
+    json!({ "type": "object", "required": ["href"], "properties": { "href": address } })
+}
+
+/// The schema, or `null`.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    if let Some(either) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        either.push(json!({ "type": "null" }));
+        return schema;
+    }
+    if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        values.push(Value::Null);
+    }
+    match schema.get("type").cloned() {
+        Some(ty) => set(&mut schema, "type", json!([ty, "null"])),
+        None if schema.get("$ref").is_some() => schema = json!({ "anyOf": [schema, { "type": "null" }] }),
+        None => {}
+    }
+    schema
+}
+
+fn string(rules: &[Rule], form: Form) -> Value {
+    let pattern = |pattern: &str| json!({ "type": "string", "pattern": pattern });
+    for rule in rules {
+        match rule {
+            Rule::Email => return pattern(r"^\s*\S[\s\S]*@[^@]*[^\s@]\s*$"),
+            Rule::CountryCode => return pattern("^[A-Za-z]{2}$"),
+            Rule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
+            Rule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
+            Rule::ResponseName => return pattern("^[A-Za-z0-9_]+$"),
+            Rule::PhoneNumber if form == Form::Read => return pattern("^[0-9]+$"),
+            // A number will do, and is read as its digits.
+            Rule::PhoneNumber => {
+                let separated = pattern(r"^ *\+?[ .()\[\]\-]*[0-9][0-9 .()\[\]\-]*$");
+                return json!({ "anyOf": [separated, { "type": "integer", "minimum": 0 }] });
+            }
+            _ => {}
+        }
+    }
+    json!({ "type": "string" })
+}
+
+fn integer(rules: &[Rule]) -> Value {
+    let whole = json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX });
+    bounded(whole, rules)
+}
+
+fn bounded(mut number: Value, rules: &[Rule]) -> Value {
+    for rule in rules {
+        match rule {
+            Rule::Between(least, most) => {
+                set(&mut number, "minimum", *least);
+                set(&mut number, "maximum", *most);
+            }
+            Rule::NotNegative => set(&mut number, "minimum", 0),
+            _ => {}
+        }
+    }
+    number
+}

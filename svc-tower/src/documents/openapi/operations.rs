@@ -1,0 +1,191 @@
+//! What each method of a path takes and answers.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+use svc_core::{
+    api::Offered,
+    link::{Address, Target},
+    model::Kind,
+    operation::{Input, Key, OperationSpec, Output},
+};
+
+use super::{KEY, routes::Route};
+use crate::documents::{
+    json_schema::{Definitions, Form, helper_needs_body},
+    json_schema_names,
+};
+
+const HAL: &str = "application/hal+json";
+const JSON: &str = "application/json";
+const HTML: &str = "text/html";
+
+/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere.
+pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool) -> Option<Value> {
+    let mut item = Map::new();
+    for offered in all.api.operations(&route.target) {
+        for method in all.api.methods(offered.spec()) {
+            let about = operation(all, &method, route, &offered, has_html);
+            item.insert(method.as_str().to_ascii_lowercase(), about);
+        }
+    }
+    if item.is_empty() {
+        return None;
+    }
+    let parameters: Vec<Value> = route.ids.iter().map(|name| path_parameter(all, name, &route.target)).collect();
+    if !parameters.is_empty() {
+        item.insert("parameters".to_owned(), parameters.into());
+    }
+    Some(item.into())
+}
+
+fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
+    let schema = match target {
+        Target::JsonSchema(_) => json!({ "type": "string", "enum": json_schema_names(all.api) }),
+        Target::DocsPage(_) => json!({ "type": "string", "pattern": "^[A-Za-z0-9_:\\-]{1,64}$" }),
+        _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9_\\-]{1,64}$" }),
+    };
+    json!({ "name": name, "in": "path", "required": true, "schema": schema })
+}
+
+fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered: &Offered, has_html: bool) -> Value {
+    let spec = offered.spec();
+    let mut about = Map::new();
+    let id = spec.id(&route.target);
+    let id = if spec.method == *method { id } else { format!("{}_{id}", method.as_str().to_ascii_lowercase()) };
+    about.insert("operationId".to_owned(), id.into());
+    about.insert("summary".to_owned(), spec.summary(&route.target).into());
+    if let Some(kind) = kind_of(&route.target) {
+        about.insert("tags".to_owned(), json!([kind.plural()]));
+    }
+    match offered.key() {
+        Key::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
+        Key::Optional => drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}]))),
+        _ => {}
+    }
+    if spec.success(all.api.response_style()).output == Output::Collection {
+        about.insert("parameters".to_owned(), paging(all));
+    }
+    if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
+        let content = json!({ JSON: { "schema": schema } });
+        about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
+    }
+    let mut responses = Map::new();
+    for success in spec.successes(all.api.response_style()) {
+        let content = content(all, success.output, offered, &route.target, has_html);
+        responses.insert(success.status.as_u16().to_string(), answer(success.text, content));
+    }
+    failures(all, offered, route, &mut responses);
+    if *method == Method::HEAD {
+        for response in responses.values_mut().filter_map(Value::as_object_mut) {
+            response.remove("content");
+        }
+    }
+    about.insert("responses".to_owned(), responses.into());
+    about.into()
+}
+
+fn kind_of(target: &Target) -> Option<Kind> {
+    match target {
+        Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => Some(*kind),
+        Target::Helper { helper, .. } => Some(helper.records()),
+        _ => None,
+    }
+}
+
+/// The parameters of a collection (COL-29, UND-14); anything else is ignored.
+fn paging(all: &Definitions<'_>) -> Value {
+    let sizes = all.api.sizes();
+    json!([
+        {
+            "name": "page", "in": "query", "description": "The page, counted from 1.",
+            "schema": { "type": "integer", "minimum": 1, "default": 1 },
+        },
+        {
+            "name": "per_page", "in": "query",
+            "description": format!("Records on a page; more than {} count as that.", sizes.max_page),
+            "schema": { "type": "integer", "minimum": 1, "default": sizes.page },
+        },
+        {
+            "name": "after", "in": "query",
+            "description": "Where the page begins; only `next` links of this server have it.",
+            "schema": { "type": "string" },
+        },
+    ])
+}
+
+/// The body that an operation takes, and whether it has to be there.
+fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target) -> Option<(Value, bool)> {
+    match (spec.input, target) {
+        (Input::Call, Target::Helper { helper, .. }) => Some((all.helper(*helper), helper_needs_body(*helper))),
+        (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
+        (Input::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
+        _ => None,
+    }
+}
+
+/// What a success has for a body: media types and their schemas; `None` for no body.
+fn content(
+    all: &mut Definitions<'_>,
+    output: Output,
+    offered: &Offered,
+    target: &Target,
+    has_html: bool,
+) -> Option<Value> {
+    let one = |media: &str, schema: Value| Some(json!({ media: { "schema": schema } }));
+    match output {
+        Output::EntryPoint => one(HAL, all.entry_point()),
+        Output::Page => Some(documentation(has_html)),
+        Output::Explorer => one(HTML, json!({ "type": "string" })),
+        Output::Capabilities => one(JSON, all.capabilities()),
+        Output::Document => one(JSON, json!({ "type": "object" })),
+        Output::Collection => one(HAL, all.page(kind_of(target)?)),
+        Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
+        Output::Recorded => {
+            let record = all.kind(kind_of(target)?, Form::Read);
+            // Without a key nothing is told (HLP-07).
+            let nothing = json!({ "type": "object", "maxProperties": 0 });
+            let is_anonymous = offered.key() == Key::Optional;
+            one(HAL, if is_anonymous { json!({ "anyOf": [record, nothing] }) } else { record })
+        }
+        Output::Notice => one(HAL, all.notice()),
+        _ => None,
+    }
+}
+
+/// A page of the documentation: for people, and for machines, who ask for it with `Accept` (ENT-22).
+fn documentation(has_html: bool) -> Value {
+    let mut content = Map::new();
+    content.insert(HAL.to_owned(), json!({ "schema": { "type": "object" } }));
+    if has_html {
+        content.insert(HTML.to_owned(), json!({ "schema": { "type": "string" } }));
+    }
+    content.into()
+}
+
+fn answer(description: &str, content: Option<Value>) -> Value {
+    match content {
+        Some(content) => json!({ "description": description, "content": content }),
+        None => json!({ "description": description }),
+    }
+}
+
+/// The answers of a method that fails (ERR-01 to ERR-12, UND-39).
+fn failures(all: &mut Definitions<'_>, offered: &Offered, route: &Route, responses: &mut Map<String, Value>) {
+    let error = json!({ HAL: { "schema": all.error() } });
+    let bodies = all.api.sends_error_bodies();
+    let mut add = |status: &str, description: &str, has_body: bool| {
+        let content = has_body.then(|| error.clone());
+        responses.insert(status.to_owned(), answer(description, content));
+    };
+    let is_record = matches!(route.target, Target::Collection { .. } | Target::Record(_) | Target::Helper { .. });
+    if offered.key() != Key::NotNeeded {
+        add("401", "The key is missing or not valid.", bodies);
+        add("403", "The key may not do this.", bodies);
+    }
+    if !route.ids.is_empty() {
+        let is_read = offered.spec().method == Method::GET;
+        add("404", "There is no such record.", bodies || !is_read || !is_record);
+    }
+    add("400", "The request is not valid.", true);
+    add("default", "Anything else that went wrong.", true);
+}

@@ -1,0 +1,78 @@
+//! Every shape that an address can have, with ids that stand for any.
+
+use svc_core::{
+    api::Api,
+    context::Base,
+    helper::HelperName,
+    link::{Scope, Target},
+    model::Kind,
+    schema::LinkTarget,
+};
+
+use crate::documents::json_schema::{record, template};
+
+/// One path of the document and what it leads to.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) path: String,
+    /// The names of the ids in it.
+    pub(super) ids: Vec<String>,
+    pub(super) target: Target,
+}
+
+/// The paths of every target of the interface, of the explorer where there is HTML; which of the others are served is not
+/// asked here.
+pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
+    let mut routes: Vec<Route> = Vec::new();
+    let mut add = |target: Target, of: Option<Kind>| {
+        let (path, ids) = template(api, base, &target, of);
+        if !routes.iter().any(|known| known.path == path) {
+            routes.push(Route { path, ids, target });
+        }
+    };
+    for target in [Target::EntryPoint, Target::Docs, Target::Capabilities, Target::OpenApi] {
+        add(target, None);
+    }
+    if has_html {
+        add(Target::Explorer("".into()), None);
+    }
+    add(Target::Helper { helper: HelperName::PersonSignup, container: None }, None);
+    for &kind in Kind::ALL {
+        let schema = kind.schema();
+        if schema.has_collection() {
+            add(Target::Collection { kind, scope: Scope::All }, None);
+        }
+        let Some(address) = record(kind) else { continue };
+        add(Target::Record(address.clone()), Some(kind));
+        for link in schema.links {
+            match link.target {
+                LinkTarget::Many { kind: member, alias: false } => {
+                    add(Target::Collection { kind: member, scope: Scope::Under(address.clone()) }, Some(kind));
+                }
+                LinkTarget::Helper(helper) => {
+                    add(Target::Helper { helper, container: Some(address.clone()) }, Some(kind));
+                }
+                LinkTarget::Many { .. } | LinkTarget::One { .. } => {}
+            }
+        }
+    }
+    // Their names are no ids; the placeholder is a name that neither has.
+    for (make, placeholder) in [(page as fn(&'static str) -> Target, "relation"), (schema, "name")] {
+        let (path, _) = template(api, base, &make(PLACEHOLDER), None);
+        if path.contains(PLACEHOLDER) {
+            let path = path.replace(PLACEHOLDER, &format!("{{{placeholder}}}"));
+            routes.push(Route { path, ids: vec![placeholder.to_owned()], target: make(PLACEHOLDER) });
+        }
+    }
+    routes
+}
+
+const PLACEHOLDER: &str = "any_name_0";
+
+fn page(name: &'static str) -> Target {
+    Target::DocsPage(name.into())
+}
+
+fn schema(name: &'static str) -> Target {
+    Target::JsonSchema(name.into())
+}

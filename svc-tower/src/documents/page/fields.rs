@@ -1,0 +1,130 @@
+//! The tables in words: types, rules, who sets a field.
+
+use svc_core::{
+    capability::type_name,
+    model::Kind,
+    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
+};
+
+use super::{DocField, Docs, types};
+
+/// What this server does with a field.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Access {
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+}
+
+impl Access {
+    /// It is sent and taken.
+    pub(super) const BOTH: Self = Self { readable: true, writable: true };
+    /// It is only taken, as in the body of a helper.
+    pub(super) const TAKEN: Self = Self { readable: false, writable: true };
+}
+
+impl Docs<'_> {
+    /// A field in words.
+    pub(super) fn field(&self, field: &'static Field, access: Access) -> DocField {
+        let item = if let Type::Array(item) = field.ty { item } else { &field.ty };
+        let rules = field.rules.iter().map(rule_text).filter(|text| !text.is_empty());
+        let text = std::iter::once(field.doc.to_owned()).chain(rules).collect::<Vec<_>>().join("; ");
+        DocField {
+            name: self.api.dialect().share_names().to_wire(field.name).to_owned(),
+            type_name: type_name(&field.ty),
+            type_href: self.href(&types::page_name(&field.ty)),
+            values: match item {
+                Type::Enum(values) | Type::FlexEnum(values) => values,
+                _ => &[],
+            },
+            readable: access.readable,
+            writable: access.writable && !field.is_computed(),
+            computed: field.is_computed(),
+            required: field.mode == Mode::Required,
+            default: match field.mode {
+                Mode::Default(value) => Some(value),
+                Mode::ReceiptTime => Some("time of receipt"),
+                _ => None,
+            },
+            text,
+        }
+    }
+
+    /// The fields of a kind, the common ones first.
+    pub(super) fn fields_of(&self, kind: Kind) -> Vec<DocField> {
+        let common = COMMON.fields.iter().map(|field| self.field(field, Access::BOTH));
+        let own = kind.schema().fields.fields.iter().enumerate().map(|(place, field)| {
+            let readable = self.api.is_readable(kind, place);
+            self.field(field, Access { readable, writable: self.api.is_writable(kind, place) })
+        });
+        let id = kind.schema().has(Peculiarity::SendsId).then(|| {
+            let text = "Its id on this server, the last part of its address";
+            DocField { computed: true, writable: false, ..self.plain("id", "string", text) }
+        });
+        common.chain(id).chain(own).collect()
+    }
+
+    /// The fields of a kind that a client may send.
+    pub(super) fn sendable(&self, kind: Kind) -> Vec<DocField> {
+        let fields = self.fields_of(kind).into_iter().filter(|field| field.writable);
+        fields.map(|field| DocField { readable: false, ..field }).collect()
+    }
+
+    /// The person in the body of a helper.
+    pub(super) fn person(&self, text: &str, required: bool) -> DocField {
+        DocField {
+            type_href: self.href("person"),
+            readable: false,
+            writable: true,
+            computed: false,
+            required,
+            ..self.plain("person", &self.api.dialect().relation("person"), text)
+        }
+    }
+
+    /// A field that stands in no table.
+    pub(super) fn plain(&self, name: &str, type_name: &str, text: &str) -> DocField {
+        let page = type_name.trim_end_matches("[]");
+        DocField {
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            type_href: self.href(&format!("{}{page}", types::PREFIX)),
+            values: &[],
+            readable: true,
+            writable: false,
+            computed: true,
+            required: false,
+            default: None,
+            text: text.to_owned(),
+        }
+    }
+}
+
+/// A rule beyond the type; empty where the type or the text says it.
+fn rule_text(rule: &Rule) -> String {
+    match rule {
+        Rule::Between(least, most) => format!("from {least} to {most}"),
+        Rule::NotNegative => "not below zero".to_owned(),
+        Rule::Email => "has an `@`".to_owned(),
+        Rule::CountryCode => "two letters".to_owned(),
+        Rule::CurrencyCode => "three letters".to_owned(),
+        Rule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
+        Rule::WithoutAt => "a leading `@` is removed".to_owned(),
+        Rule::Unique => "duplicates are collapsed".to_owned(),
+        Rule::OnePrimary => "at most one is `primary`".to_owned(),
+        Rule::ResponseKey => "letters and digits only".to_owned(),
+        Rule::ResponseName => "letters, digits and underscore only".to_owned(),
+        Rule::UniqueKeys => "different keys".to_owned(),
+        Rule::Identifiers | Rule::UniqueName => String::new(),
+        _ => String::new(),
+    }
+}
+
+/// When a client may send a link.
+pub(super) fn set_by(target: LinkTarget) -> &'static str {
+    match target {
+        LinkTarget::One { write: LinkWrite::Create, .. } => "client, on create",
+        LinkTarget::One { write: LinkWrite::Required, .. } => "client, required on create",
+        LinkTarget::One { write: LinkWrite::Update, .. } => "client",
+        _ => "server",
+    }
+}

@@ -1,0 +1,270 @@
+//! The start page, and the pages of what holds for every request (ENT-22).
+
+use svc_core::{auth::Operation, error::Code, helper::FunctionName, link::Target, model::Kind, value::ClosedEnum};
+
+use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation, types};
+use crate::documents::{capabilities, json_schema_names};
+
+/// The pages of what holds for every request.
+pub(super) const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+
+/// The page of a topic, of the error object or of the capability document; `None` for another name.
+pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
+    Some(match name {
+        "matching" => matching(docs),
+        "limits" => limits(docs),
+        "authentication" => authentication(docs),
+        "response_style" => response_style(docs),
+        "relations" => relations(docs),
+        "types" => {
+            let text = "What the values of fields can be. `[]` behind a type is an array of it.";
+            let mut page = topic("types", "Types", text);
+            page.lists = types::lists(docs);
+            page
+        }
+        "capabilities" => capability(docs),
+        "error" => codes::error_object(docs),
+        _ => return None,
+    })
+}
+
+fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
+    open(name, Subject::Topic, title.to_owned(), summary)
+}
+
+/// The start page.
+pub(super) fn start(docs: &Docs<'_>) -> DocPage {
+    let api = docs.api;
+    let title = format!("{} by {}", api.vendor().product_name(), api.vendor().vendor_name());
+    let summary = "People, the actions they take, and what they take them on: read and written over HTTP. Begin at the entry \
+                   point and follow links.";
+    let mut page = open("", Subject::Start, title, summary);
+    let key = api.dialect().key_header_text();
+    page.notes.push(format!("Requests carry their API key in the header `{key}`. Bodies are JSON, answers are HAL."));
+    page.requests = docs.examples().public("Read the entry point", &Target::EntryPoint).into_iter().collect();
+    let document = |target: &Target, name: &str, text: &str| Entry::new(api.href(docs.base, target), name).text(text);
+    page.lists.push(Listing {
+        title: "Begin here",
+        entries: vec![
+            document(&Target::EntryPoint, "Entry point", "where the links begin"),
+            Entry {
+                rel: Some(api.dialect().relation("capabilities")),
+                ..document(&Target::Capabilities, "Capabilities", "what this server supports, for machines")
+            },
+        ],
+    });
+    if cfg!(feature = "openapi")
+        && let Some(begin) = page.lists.last_mut()
+    {
+        begin.entries.push(document(&Target::OpenApi, "OpenAPI 3.1", "every route, method and body"));
+    }
+    let topic = |name: &str, title: &str, text: &str| Entry::new(docs.href(name), title).text(text);
+    page.lists.push(Listing {
+        title: "What holds for every request",
+        entries: vec![
+            topic("authentication", "Authentication", "keys, and what works without one"),
+            topic("limits", "Limits", "sizes of pages and bodies"),
+            topic("response_style", "Response style", "the statuses of writes"),
+            topic("error", "Errors", "the error object and every code"),
+            topic("matching", "Matching of persons", "when a posted person is one that is known"),
+            topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
+            topic("types", "Types", "of fields"),
+            topic("relations", "Relations", "every link name"),
+        ],
+    });
+    page.lists.push(Listing {
+        title: "Resources",
+        entries: Kind::ALL.iter().filter_map(|kind| offer(docs, *kind)).collect(),
+    });
+    let helper = |helper: svc_core::helper::HelperName| {
+        let key = if relation::is_anonymous(docs, helper) { "with or without a key" } else { "needs a key" };
+        let text = helper.text();
+        docs.relation(helper.relation()).text(format!("{text}; {key}"))
+    };
+    page.lists.push(Listing { title: "Helpers", entries: api.helpers().map(helper).collect() });
+    let functions = api.functions().iter().map(|function| docs.entry(function.as_str())).collect();
+    page.lists.push(Listing { title: "Helper action functions", entries: functions });
+    let sizes = api.sizes();
+    let size = format!(
+        "Bodies of at most {} bytes, pages of at most {} records; {} unless the client names a number",
+        docs.body_limit, sizes.max_page, sizes.page
+    );
+    let rows = [
+        ("Matching of persons", api.matching_text().to_owned()),
+        ("Custom fields", relation::CUSTOM_FIELDS.to_owned()),
+        ("Limits", size),
+        ("Declared behaviours", behaviours(docs)),
+    ];
+    page.facts.push(Facts { title: "In short", rows: rows.map(|(name, text)| (name.to_owned(), text)).into() });
+    page
+}
+
+/// A kind and what this server does with it; `None` for nothing.
+fn offer(docs: &Docs<'_>, kind: Kind) -> Option<Entry> {
+    let offers = |operation: &&Operation| match operation {
+        Operation::List => docs.api.is_listed_anywhere(kind),
+        operation => docs.api.offers(kind, **operation),
+    };
+    let offered: Vec<_> = Operation::ALL.iter().filter(offers).map(|operation| operation.as_str()).collect();
+    let text = format!("{} ({})", kind.schema().doc.trim_end_matches('.'), offered.join(", "));
+    (!offered.is_empty()).then(|| docs.relation(kind.singular()).text(text))
+}
+
+fn behaviours(docs: &Docs<'_>) -> String {
+    let names: Vec<_> = docs.api.behaviours().into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+fn matching(docs: &Docs<'_>) -> DocPage {
+    let summary = "Helpers recognise a posted person who is known already, so that nobody is there twice.";
+    let mut page = topic("matching", "Matching of persons", summary);
+    page.notes.push(docs.api.matching_text().to_owned());
+    page.notes.push(relation::CUSTOM_FIELDS.to_owned());
+    let helpers = docs.api.helpers().filter(|helper| helper.takes_person());
+    let entries = helpers.map(|helper| docs.relation(helper.relation())).collect();
+    page.lists.push(Listing { title: "Helpers that take a person", entries });
+    page
+}
+
+fn limits(docs: &Docs<'_>) -> DocPage {
+    let mut page = topic("limits", "Limits", "How large pages and bodies may be on this server.");
+    let sizes = docs.api.sizes();
+    let row = |what: &str, most: String| (what.to_owned(), most);
+    let rows = vec![
+        row("Bytes of a body", docs.body_limit.to_string()),
+        row("Depth of a body", sizes.json.depth.to_string()),
+        row("Members of one object", sizes.json.keys.to_string()),
+        row("Values in one body", sizes.json.values.to_string()),
+        row("Characters of a number", sizes.json.number_digits.to_string()),
+        row("Records on a page", sizes.max_page.to_string()),
+        row("Records on a page when the client names no number", sizes.page.to_string()),
+    ];
+    page.facts.push(Facts { title: "At most", rows });
+    page.notes
+        .push("A larger `per_page` counts as the largest one. A larger body is refused before it is read.".to_owned());
+    let codes = [Code::BodyTooLarge, Code::JsonInvalid, Code::PageInvalid, Code::RequestTimeout];
+    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    page
+}
+
+fn authentication(docs: &Docs<'_>) -> DocPage {
+    let header = docs.api.dialect().key_header_text();
+    let summary =
+        format!("A request carries its API key in the header `{header}`. The operator of this server gives keys out.");
+    let mut page = topic("authentication", "Authentication", &summary);
+    page.notes.push("A key belongs to one tenant: records of others are not found with it. It may be limited to kinds and operations.".to_owned());
+    page.notes.push(format!("A missing or bad key is answered with 401 and `WWW-Authenticate: ApiKey header=\"{header}\"`, a missing right with 403, both before the body is read."));
+    if docs.api.sends_error_bodies() {
+        page.notes.push("Both answers have an error object.".to_owned());
+    }
+    page.notes.push("The entry point, the documentation and its documents need no key.".to_owned());
+    let anonymous: Vec<_> = docs.api.helpers().filter(|helper| relation::is_anonymous(docs, *helper)).collect();
+    if !anonymous.is_empty() {
+        page.notes.push(
+            "The helpers below may be called without a key; the answer is then `{}`, whoever is known.".to_owned(),
+        );
+        let entries = anonymous.iter().map(|helper| docs.relation(helper.relation())).collect();
+        page.lists.push(Listing { title: "Without a key", entries });
+    }
+    page.requests = docs
+        .examples()
+        .list(Kind::Person)
+        .or_else(|| Kind::ALL.iter().find_map(|kind| docs.examples().list(*kind)))
+        .into_iter()
+        .collect();
+    let codes = [Code::KeyInvalid, Code::KeyNotAllowed];
+    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    page
+}
+
+fn response_style(docs: &Docs<'_>) -> DocPage {
+    let style = docs.api.style_name();
+    let summary = format!("This server answers writes in the style `{style}`.");
+    let mut page = topic("response_style", "Response style", &summary);
+    let is_table = style == "table";
+    let row = |what: &str, table: &str, examples: &str| {
+        (what.to_owned(), (if is_table { table } else { examples }).to_owned())
+    };
+    let parts = if docs.api.behaviours().contains(&"helper.non_atomic") {
+        row(
+            "A helper that fails in parts",
+            "400, one entry for each resource, `error_descriptions` with `error_code`",
+            "400, one entry for each resource, `errors` with `code`",
+        )
+    } else {
+        ("A helper that fails".to_owned(), "400, and nothing of it is stored".to_owned())
+    };
+    let rows = vec![
+        row("A create", "201 with the record and `Location`; 200 for one that was there", "200 with the record"),
+        row("A change", "200 with the record", "200 with the record"),
+        row("A delete", "204 without a body", "200 with a `notice`"),
+        row(
+            "A helper",
+            "200 with what it recorded; `{}` without a key",
+            "200 with what it recorded; `{}` without a key",
+        ),
+        parts,
+    ];
+    page.facts.push(Facts { title: "Answers", rows });
+    page.notes.push("A change sends only what is to change: what is left out stays, `null` empties, an array is replaced as a whole.".to_owned());
+    page.lists.push(Listing { title: "See also", entries: vec![docs.relation("error")] });
+    page
+}
+
+fn relations(docs: &Docs<'_>) -> DocPage {
+    let prefix = docs.api.dialect().prefix();
+    let summary = format!("Every relation of the interface. The prefix `{prefix}` stands for the address of its page.");
+    let mut page = topic("relations", "Relations", &summary);
+    let entries = relation::names().into_iter().map(|name| docs.relation(name)).collect();
+    page.lists.push(Listing { title: "Relations", entries });
+    if let Some((namespace, own)) = docs.api.description(docs.base).own_relations() {
+        let entries = own.into_iter().map(|it| Entry::new(it.page, it.name).text(it.title)).collect();
+        page.lists.push(Listing { title: "Own relations", entries });
+        page.notes.push(format!(
+            "Relations with the prefix `{namespace}` are this server's own, and their pages are its vendor's. A client that \
+             does not know them passes them over."
+        ));
+    }
+    let entries = FunctionName::VALUES.iter().map(|name| docs.entry(name)).collect();
+    page.lists.push(Listing { title: "Helper action functions", entries });
+    page
+}
+
+fn capability(docs: &Docs<'_>) -> DocPage {
+    let api = docs.api;
+    let title = api.dialect().relation("capabilities");
+    let summary = "What this server supports, for machines: one JSON document, readable without a key.";
+    let mut page = open("capabilities", Subject::Topic, title, summary);
+    page.notes.push("A program reads it once and then knows which kinds, operations, fields and helpers there are. What is not in it is not supported, and is answered with `NOT_IMPLEMENTED`.".to_owned());
+    page.notes.push(format!("Declared behaviours: {}.", behaviours(docs)));
+    let rows = [
+        ("declaration_version", "1"),
+        ("dialect", "prefix of relations, header of the key, names that a deployment sets"),
+        ("response_style", "`table` or `examples`"),
+        ("limits", "sizes of pages"),
+        (
+            "collections",
+            "for each kind: operations, collections below a record, links, and fields with type, values and flags",
+        ),
+        ("helpers", "relation, and whether a key is needed"),
+        ("action_functions", "what helpers do besides"),
+        ("person_matching", "the method in words"),
+        ("behaviours", "what the suite may hold the server to"),
+    ];
+    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned()));
+    page.facts.push(Facts { title: "Members", rows: rows.into() });
+    page.requests = docs.examples().public("Read what is supported", &Target::Capabilities).into_iter().collect();
+    let document = capabilities(api, docs.base);
+    let schema = |name: &'static str| {
+        let href = api.href(docs.base, &Target::JsonSchema(name.into()));
+        Entry::new(href, format!("{name}.json"))
+    };
+    let entries = json_schema_names(api).into_iter().map(schema).collect();
+    if cfg!(feature = "openapi") {
+        page.lists.push(Listing { title: "JSON Schemas", entries });
+    }
+    if let Some(openapi) = document.openapi {
+        page.lists.push(Listing { title: "See also", entries: vec![Entry::new(openapi, "OpenAPI 3.1")] });
+    }
+    page
+}
