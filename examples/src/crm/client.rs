@@ -108,7 +108,9 @@ impl Transaction {
         let query = move |connection: &Connection| {
             let mut statement = connection.prepare_cached(&sql)?;
             let columns: Arc<[String]> = statement.column_names().into_iter().map(str::to_owned).collect();
-            let values = |row: &rusqlite::Row<'_>| (0..columns.len()).map(|place| row.get::<_, Value>(place)).collect::<Result<_>>();
+            let values = |row: &rusqlite::Row<'_>| {
+                (0..columns.len()).map(|place| row.get::<_, Value>(place)).collect::<Result<_>>()
+            };
             let row = |row: &rusqlite::Row<'_>| Ok(Row { columns: Arc::clone(&columns), values: values(row)? });
             statement.query_map(params_from_iter(params), row)?.collect()
         };

@@ -1,15 +1,17 @@
 //! Which of the vendor's tables and columns are what in the interface.
 
 use async_trait::async_trait;
-use svc_core::Record;
 use svc_core::field_set::LinkKey;
 use svc_core::model::shared::EmailAddress;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging, signature, tagging};
 use svc_core::record::{Computed, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
-use svc_core::{Result, helper::MatchKey, ops::FindKey};
+use svc_core::{Record, Result, helper::MatchKey, ops::FindKey};
 
 use super::client::{Param, Row, Transaction};
+
+/// A link, the column behind it, and the kind and the table that it leads to.
+pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
 /// A kind that has a table. Every table has `company_no`, `entered_at` and `edited_at`, and a number as its row id.
 #[async_trait]
@@ -19,8 +21,8 @@ pub(super) trait Mapped: Resource {
     /// What is read besides the columns of the table, which is called `it`.
     const MORE: &'static str = "NULL";
 
-    /// The columns behind the links, each with the kind that it leads to.
-    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] = &[];
+    /// The columns behind the links, each with the kind and the table that it leads to.
+    const LINKS: &'static [Link<Self>] = &[];
 
     /// The column behind `name`, where it is another one for every record.
     const NAME: Option<&'static str> = None;
@@ -29,7 +31,9 @@ pub(super) trait Mapped: Resource {
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>>;
 
     /// Columns and what they hold.
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)>;
+    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+        Vec::new()
+    }
 
     /// Writes what has a table of its own.
     async fn write_parts(&self, _: &Transaction, _no: i64) -> Result<()> {
@@ -53,16 +57,6 @@ pub(super) trait Mapped: Resource {
     }
 }
 
-/// The table of a kind that links lead to.
-pub(super) fn table(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Person => Some(Person::TABLE),
-        Kind::Petition => Some(Petition::TABLE),
-        Kind::Tag => Some(Tag::TABLE),
-        _ => None,
-    }
-}
-
 #[async_trait]
 impl Mapped for Person {
     const TABLE: &'static str = "customers";
@@ -72,11 +66,17 @@ impl Mapped for Person {
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
         let emails: Vec<Email> = serde_json::from_str(&row.get::<String>("emails")?)?;
+        let emails = emails.into_iter().map(|(address, is_main, used_for, newsletter)| EmailAddress {
+            primary: is_main.map(|is_main| is_main != 0),
+            address,
+            address_type: used_for.as_deref().map(FlexEnum::parse),
+            status: newsletter.as_deref().and_then(ClosedEnum::parse),
+        });
         let person = Self {
             given_name: row.get("first_name")?,
             family_name: row.get("last_name")?,
             source: row.get("comes_from")?,
-            email_addresses: (!emails.is_empty()).then(|| emails.into_iter().map(email).collect()),
+            email_addresses: Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty()),
             ..Self::default()
         };
         Ok(Record::new(meta, person))
@@ -98,16 +98,8 @@ impl Mapped for Person {
     }
 }
 
+/// A customer's e-mail address, as it is read.
 type Email = (Option<String>, Option<i64>, Option<String>, Option<String>);
-
-fn email((address, is_main, used_for, newsletter): Email) -> EmailAddress {
-    EmailAddress {
-        primary: is_main.map(|is_main| is_main != 0),
-        address,
-        address_type: used_for.as_deref().map(FlexEnum::parse),
-        status: newsletter.as_deref().and_then(ClosedEnum::parse),
-    }
-}
 
 impl Mapped for Petition {
     const TABLE: &'static str = "campaigns";
@@ -132,9 +124,9 @@ impl Mapped for Petition {
 
 impl Mapped for Signature {
     const TABLE: &'static str = "campaign_responses";
-    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] = &[
-        (signature::link::petition, "campaign_no", Kind::Petition),
-        (signature::link::person, "customer_no", Kind::Person),
+    const LINKS: &'static [Link<Self>] = &[
+        (signature::link::petition, "campaign_no", Kind::Petition, Petition::TABLE),
+        (signature::link::person, "customer_no", Kind::Person, Person::TABLE),
     ];
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
@@ -163,15 +155,13 @@ impl Mapped for Tag {
 
 impl Mapped for Tagging {
     const TABLE: &'static str = "customer_labels";
-    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] =
-        &[(tagging::link::tag, "label_no", Kind::Tag), (tagging::link::person, "customer_no", Kind::Person)];
+    const LINKS: &'static [Link<Self>] = &[
+        (tagging::link::tag, "label_no", Kind::Tag, Tag::TABLE),
+        (tagging::link::person, "customer_no", Kind::Person, Person::TABLE),
+    ];
 
     fn from_row(_: &Row, meta: Meta) -> Result<Record<Self>> {
         let relation = Computed::Relation(Kind::Person);
         Ok(Record::new(meta, Self::default()).computed(tagging::key::item_type, relation))
-    }
-
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
-        Vec::new()
     }
 }

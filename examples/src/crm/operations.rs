@@ -2,18 +2,14 @@
 
 use async_trait::async_trait;
 use rusqlite::ErrorCode;
-use svc_core::link::{Address, Scope};
-use svc_core::model::{Kind, Tagging};
-use svc_core::record::Meta;
-use svc_core::value::Timestamp;
 use svc_core::{
     Code, Context, Create, Created, Delete, Draft, Error, Find, FindKey, Get, List, Page, PageRequest, Patch, Problem,
-    Record, Result, Update,
+    Record, Result, Update, link::Address, link::Scope, model::Kind, model::Tagging, record::Meta, value::Timestamp,
 };
 
 use super::client::{Param, Row, Transaction};
 use super::existing::Crm;
-use super::mapping::{Mapped, table};
+use super::mapping::Mapped;
 use super::refs;
 
 #[async_trait]
@@ -23,9 +19,9 @@ impl<R: Mapped> List<R> for Crm {
         let (column, above) = match scope {
             Scope::All => ("?2", None),
             Scope::Under(above) => {
-                let column = R::LINKS.iter().find(|(.., kind)| *kind == above.kind).map(|(_, column, _)| *column);
-                let is_there = exists(&tx, cx, above).await?;
-                (column.filter(|_| is_there).ok_or(Error::NotFound)?, above.id.number())
+                let mut links = R::LINKS.iter().filter(|(_, _, kind, _)| *kind == above.kind);
+                let (_, column, _, table) = links.next().ok_or(Error::NotFound)?;
+                exists(&tx, cx, table, above).await?.then_some((*column, above.id.number())).ok_or(Error::NotFound)?
             }
         };
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
@@ -56,16 +52,11 @@ impl<R: Mapped> Find<R> for Crm {
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
         let tx = self.writing(cx).await?;
-        if let Some(container) = draft.container()
-            && !exists(&tx, cx, container).await?
-        {
-            return Err(Error::NotFound);
-        }
         let links: Vec<_> = draft.links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
-            let known = select(&tx, cx, &format!("{tag} = ?2 AND {person} = ?3"), &[tag_no, person_no]).await?;
-            if let Some(known) = known.into_iter().next() {
+            let known = format!("{tag} = ?2 AND {person} = ?3");
+            if let Some(known) = select(&tx, cx, &known, &[tag_no, person_no]).await?.pop() {
                 return Ok(Created::Existing(known));
             }
         }
@@ -109,7 +100,7 @@ impl<R: Mapped> Delete<R> for Crm {
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.
-        for (_, column, _) in Tagging::LINKS.iter().filter(|(.., kind)| *kind == R::KIND) {
+        for (_, column, ..) in Tagging::LINKS.iter().filter(|(.., table)| *table == R::TABLE) {
             refs::forget::<Tagging>(&tx, column, no).await?;
         }
         match tx.execute(&format!("DELETE FROM {} WHERE rowid = ?1", R::TABLE), &[&no]).await {
@@ -124,8 +115,7 @@ impl<R: Mapped> Delete<R> for Crm {
 }
 
 /// Whether a record that a link or a path names is one of this company.
-async fn exists(tx: &Transaction, cx: &Context, at: &Address) -> Result<bool> {
-    let Some(table) = table(at.kind) else { return Ok(false) };
+async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &Address) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx.query_opt(&sql, &[&cx.tenant.number(), &at.id.number()]).await?.is_some())
 }
@@ -154,7 +144,7 @@ fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
     let moment = |name| row.get(name).map(Timestamp::from_micros);
     let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?).modified(moment("edited_at")?);
     let mut record = R::from_row(row, meta.identifiers(&refs::of(row)?))?;
-    for (link, column, kind) in R::LINKS {
+    for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
             record = record.link(*link, Address::top(*kind, no.into()));
         }
@@ -169,12 +159,14 @@ async fn columns<R: Mapped>(
     links: &[(&'static str, Option<Address>)],
 ) -> Result<Vec<(&'static str, Option<i64>)>> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
-    for (link, column, kind) in R::LINKS {
+    for (link, column, kind, table) in R::LINKS {
         let Some((name, to)) = links.iter().find(|(name, _)| *name == link.name()) else { continue };
         if let Some(to) = to
-            && !exists(tx, cx, to).await?
+            && !exists(tx, cx, table, to).await?
         {
-            problems.push(Problem::leads_nowhere(*kind, &format!("_links.{name}")));
+            let is_container = R::SCHEMA.parent == Some(*name);
+            let problem = Problem::leads_nowhere(*kind, &format!("_links.{name}"));
+            problems.push((!is_container).then_some(problem).ok_or(Error::NotFound)?);
         }
         columns.push((*column, to.as_ref().and_then(|to| to.id.number())));
     }
