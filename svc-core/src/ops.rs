@@ -2,7 +2,12 @@
 //! is what the server supports (CAP-04).
 //!
 //! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
-//! type of its own (`struct People(Store)`), registered for that kind.
+//! type of its own (`struct People(Store)`), registered for that kind. Over a trait of the vendor's own, such as `impl<R:
+//! Mapped> Get<R> for Store`, the special case is a kind that does not have that trait.
+//!
+//! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
+//! default [`Helper::finds_container`] and [`Transactions::rollback`], too. It hands the [`Context`] on as it came: the
+//! transaction of the call is in it.
 
 use std::sync::Arc;
 
@@ -27,6 +32,32 @@ use crate::{
 /// - `Page::total` is exact and never counted anew; a page beyond the last is empty (UND-19).
 /// - For a [`Scope::Under`] a record that does not exist for the tenant, or whose parent is another than its address
 ///   says, is [`Error::NotFound`](crate::Error::NotFound).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl List<Tag> for Labels {
+///     async fn list(&self, cx: &Context, _: &Scope, page: &PageRequest) -> Result<Page<Tag>> {
+///         let rows = self.rows();
+///         // SELECT ... WHERE company = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()}
+///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect();
+///         let (first, size) = (usize::try_from(page.skipped())?, usize::try_from(page.size)?);
+///         let shown = own.iter().skip(first).take(size).map(|((_, no), label)| label.record(*no));
+///         Ok(Page::new(shown.collect(), own.len().try_into()?))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let first = PageRequest { number: 1, size: 25, after: None };
+/// assert_eq!(labels.list(&cx, &Scope::All, &first).await?.total, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot list `{R}`, so `.list()` and `.under()` cannot be registered for it",
@@ -43,6 +74,29 @@ pub trait List<R: Resource>: Send + Sync {
 /// # Behaviour
 ///
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says (COL-19).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Get<Tag> for Labels {
+///     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+///         // An id that is no number is no id of this vendor's: nothing is found.
+///         let Some(no) = at.id.number() else { return Ok(None) };
+///         Ok(self.rows().get(&(cx.tenant.clone(), no)).map(|label| label.record(no)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let found = labels.get(&cx, &Address::top(Kind::Tag, 7.into())).await?;
+/// assert_eq!(found.and_then(|tag| tag.fields().name).as_deref(), Some("news"));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read one `{R}`, so `.get()` cannot be registered for it",
@@ -63,6 +117,32 @@ pub trait Get<R: Resource>: Send + Sync {
 ///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing container is
 ///   [`Error::NotFound`](crate::Error::NotFound).
 /// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming `identifiers[<n>]` (UND-24).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Create<Tag> for Labels {
+///     async fn create(&self, cx: &Context, draft: Draft<Tag>) -> Result<Created<Tag>> {
+///         let mut rows = self.rows();
+///         let no = rows.keys().map(|(_, no)| no + 1).max().unwrap_or(1);
+///         let label = Label { name: draft.fields().name, made: cx.now, changed: cx.now };
+///         let record = label.record(no);
+///         rows.insert((cx.tenant.clone(), no), label);
+///         Ok(Created::New(record))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let draft = Draft::new(&Tag { name: Some("events".into()), ..Tag::default() });
+/// assert!(matches!(labels.create(&cx, draft).await?, Created::New(_)));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot create `{R}`, so `.create()` cannot be registered for it",
@@ -90,6 +170,35 @@ pub enum Created<R> {
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays (TYP-15).
 /// - The record's own identifier stays whatever was sent (UND-25).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Update<Tag> for Labels {
+///     async fn update(&self, cx: &Context, at: &Address, patch: Patch<Tag>) -> Result<Option<Record<Tag>>> {
+///         let Some(no) = at.id.number() else { return Ok(None) };
+///         let mut rows = self.rows();
+///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
+///         // What was not sent stays as it is.
+///         label.name = patch.apply(&label.record(no).fields(), cx.now)?.name;
+///         label.changed = cx.now.after(label.changed);
+///         Ok(Some(label.record(no)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let fields = Draft::new(&Tag { name: Some("press".into()), ..Tag::default() }).into_raw().fields;
+/// let patch = Patch::from_raw(RawPatch { kind: Kind::Tag, fields, identifiers: None, links: Vec::new() });
+/// let changed = labels.update(&cx, &Address::top(Kind::Tag, 7.into()), patch).await?;
+/// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot change `{R}`, so `.update()` cannot be registered for it",
@@ -107,6 +216,28 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - A container with actions is [`Code::HasDependents`](crate::Code::HasDependents).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Delete<Tag> for Labels {
+///     async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+///         let Some(no) = at.id.number() else { return Ok(false) };
+///         Ok(self.rows().remove(&(cx.tenant.clone(), no)).is_some())
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let at = Address::top(Kind::Tag, 7.into());
+/// assert!(labels.delete(&cx, &at).await? && !labels.delete(&cx, &at).await?);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot delete `{R}`, so `.delete()` cannot be registered for it",
@@ -124,6 +255,32 @@ pub trait Delete<R: Resource>: Send + Sync {
 ///
 /// - Only records of `cx.tenant`; of several, the oldest.
 /// - A key that this kind does not have (a tag has no e-mail address) finds nothing.
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Find<Tag> for Labels {
+///     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<Tag>>> {
+///         // These labels have no identifiers.
+///         let FindKey::Name(name) = key else { return Ok(None) };
+///         let rows = self.rows();
+///         let mut own = rows.iter().filter(|((company, _), _)| *company == cx.tenant);
+///         let found = own.find(|(_, label)| label.name.as_deref() == Some(name));
+///         Ok(found.map(|((_, no), label)| label.record(*no)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// assert!(labels.find(&cx, &FindKey::Name("news".into())).await?.is_some());
+/// assert!(labels.find(&cx, &FindKey::Name("nobody".into())).await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot look `{R}` up, so `.find()` cannot be registered for it",
@@ -136,7 +293,7 @@ pub trait Find<R: Resource>: Send + Sync {
 }
 
 /// What a record is looked up by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindKey {
     /// By its `name`, compared exactly.
@@ -158,6 +315,47 @@ pub enum FindKey {
 ///   library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of recording a second one,
 ///   so that a retry is safe (UND-24).
+///
+/// # Examples
+///
+/// ```
+/// # use std::{collections::BTreeMap, sync::{Mutex, PoisonError}};
+/// # use async_trait::async_trait;
+/// # use svc_core::{*, auth::{Caller, Rights}, draft::*, helper::*, model::{Kind, Person}, record::Meta, value::Timestamp};
+/// /// The numbers of subscribers by address.
+/// #[derive(Default)]
+/// struct Newsletter(Mutex<BTreeMap<String, i64>>);
+///
+/// #[async_trait]
+/// impl Helper<PersonSignup> for Newsletter {
+///     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+///         let person = plan.required_person()?;
+///         let missing = || Problem::new(Code::FieldRequired, "person.email_addresses", "An address is required.");
+///         let email = emails(&person.fields).next().ok_or_else(|| Error::invalid(missing()))?;
+///         // One lock around both: two sign-ups at once are one subscriber.
+///         let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+///         let next = i64::try_from(subscribers.len())?;
+///         let no = *subscribers.entry(email).or_insert(next);
+///         let record = Record::new(Meta::new(no.into(), cx.now), person.fields());
+///         Ok(Outcome::person(record, EntryStatus::stored(no == next)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # use svc_core::model::shared::EmailAddress;
+/// # let cx = Context::new(Tenant::new("acme"), Caller::with_rights(Rights::all()), Timestamp::from_micros(0));
+/// # let newsletter = Newsletter::default();
+///
+/// let email = EmailAddress { address: Some("ada@example.org".into()), ..EmailAddress::default() };
+/// let person = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let plan = RawPlan { person: Some(person.into_raw()), ..RawPlan::empty(HelperName::PersonSignup) };
+/// for is_new in [true, false] {
+///     let outcome = newsletter.run(&cx, Plan::from_raw(plan.clone())).await?;
+///     assert_eq!(outcome.into_raw().was_created(Kind::Person), is_new);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not run the helper `{H}`",

@@ -508,6 +508,8 @@ fn err_34_composed_helpers_are_atomic_in_transactions_only() {
     let found = everything(builder(), &store).atomic_helpers(true).build().expect_err("a contradiction").problems;
     let says = |helper: &str| found.iter().any(|it| it.contains(helper) && it.contains("call `.transactions(...)`"));
     assert!(says("person_signup") && says("record_signature") && says("record_canvass"), "ERR-34: {found:?}");
+    let alone = builder().transactions(&store).build().expect_err("a contradiction").problems;
+    assert!(alone.iter().any(|it| it.contains("call `.compose::<...>()`")), "{alone:?}");
 }
 
 #[test]
