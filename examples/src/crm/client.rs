@@ -107,7 +107,7 @@ impl Transaction {
         let (sql, params) = (sql.to_owned(), owned(params)?);
         let query = move |connection: &Connection| {
             let mut statement = connection.prepare_cached(&sql)?;
-            let columns: Arc<[String]> = statement.column_names().into_iter().map(str::to_owned).collect();
+            let columns: Arc<[String]> = statement.column_names().map(str::to_owned).collect();
             let values = |row: &rusqlite::Row<'_>| {
                 (0..columns.len()).map(|place| row.get::<_, Value>(place)).collect::<Result<_>>()
             };
