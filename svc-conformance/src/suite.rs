@@ -135,7 +135,7 @@ impl Suite {
         }
     }
 
-    /// What the server supports, such as `svc_core::capability::capabilities(..)` gives it (CAP-04).
+    /// What the server supports, such as `svc_core::api::capabilities(..)` gives it (CAP-04).
     #[must_use]
     pub fn declaration(mut self, declaration: Declaration) -> Self {
         self.stated = Stated::Given(Box::new(declaration), Source::Given);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use svc_conformance::catalogue::Catalogue;
-use svc_core::capability::type_name;
+use svc_core::api::type_name;
 use svc_core::model::Kind;
 use svc_core::schema::{Field, ObjectSchema, Type};
 

@@ -1,20 +1,19 @@
 //! Who may do what: keys, rights and callers (AUT-01 to AUT-08).
 
 mod fixed_keys;
+mod tenant;
 
 use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 
 pub use fixed_keys::FixedKeys;
+pub use tenant::Tenant;
 
 pub use crate::names::Operation;
-
 use crate::{
-    context::Tenant,
-    helper::HelperName,
     link::Address,
-    model::Kind,
+    names::{HelperName, Kind},
     value::{Id, Timestamp},
 };
 

@@ -6,12 +6,12 @@ use crate::{
     describe::MemberWriter,
     error::Problem,
     field_set::{FieldKey, FieldSet, LinkKey},
-    helper::{Merge, merge_person},
+    json::{Json, Object, merge_patch},
     link::{Address, ShareNames},
-    model::{Kind, Person, Resource},
-    read::{Json, Object, Rules, merge_patch},
+    model::{Kind, Resource},
     record::Record,
     schema::Mode,
+    schema::Rules,
     value::{Id, Identifier, Timestamp},
 };
 
@@ -143,21 +143,6 @@ impl<R: Resource> Draft<R> {
     #[must_use]
     pub fn into_raw(self) -> RawDraft {
         self.raw
-    }
-}
-
-impl Draft<Person> {
-    /// The known person with this posted one merged in (HLP-04), with the rules between fields applied.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) with every rule that the merged person would break.
-    pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
-        let mut fields = to_object(known);
-        merge_person(&mut fields, &self.raw.fields, merge);
-        let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
-        rules.apply_to(&mut fields, now).map_err(crate::Error::Invalid)?;
-        Ok(Person::from_object(&fields))
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::{model::Kind, schema::Peculiarity};
-
 /// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
 macro_rules! codes {
     ($( #[doc = $meaning:literal] $(#[doc = $more:literal])* $name:ident = $wire:literal, $status:literal; )+) => {
@@ -181,13 +179,6 @@ impl fmt::Display for Code {
     }
 }
 
-impl Code {
-    /// The code of a link that leads to nothing: some kinds have their own (Annex C).
-    pub(crate) fn not_found(kind: Kind) -> Self {
-        if kind.schema().has(Peculiarity::OwnNotFound) { Self::PersonNotFound } else { Self::LinkNotFound }
-    }
-}
-
 /// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to ERR-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -222,13 +213,6 @@ impl Problem {
     #[must_use]
     pub fn identifier_in_use(property: &str) -> Self {
         Self::new(Code::IdentifierInUse, property, format!("`{property}` is the identifier of another record."))
-    }
-
-    /// The problem of a link that leads to no record of this tenant (CRU-02); `property` is `_links.<name>`.
-    #[must_use]
-    pub fn leads_nowhere(kind: Kind, property: &str) -> Self {
-        let code = Code::not_found(kind);
-        Self::new(code, property, format!("`{property}` leads to no {} of this server.", kind.singular()))
     }
 
     /// The same problem where a part of the body stands under a name: named from the top of the body (ERR-26).

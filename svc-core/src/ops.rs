@@ -451,6 +451,16 @@ pub trait Transactions: Send + Sync {
     }
 }
 
+impl Context {
+    /// The transaction that this operation is a part of: that of a composed helper, where [`Transactions`] are registered.
+    ///
+    /// It is lent for the time of the operation: one that is kept longer cannot be committed.
+    #[must_use]
+    pub fn transaction<T: Transactions>(&self) -> Option<Arc<T::Open>> {
+        self.extensions.get().map(Arc::clone)
+    }
+}
+
 /// [`Transactions`] of whatever type.
 #[async_trait]
 pub(crate) trait AnyTransactions: Send + Sync {

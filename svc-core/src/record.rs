@@ -5,13 +5,12 @@ use std::{fmt, marker::PhantomData, ops::Deref};
 use bytes::Bytes;
 
 use crate::{
-    api::is_relation_name,
     describe::MemberWriter,
     error::{Error, Result},
     field_set::{FieldKey, LinkKey},
-    link::{Ref, ShareNames},
+    json::{Json, Object, write_string},
+    link::{Ref, ShareNames, is_relation_name},
     model::{Kind, Resource},
-    read::{Json, Object, write_string},
     schema::Source,
     value::{Amount, Id, Identifier, Timestamp},
 };

@@ -3,18 +3,21 @@
 //! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and validation, rendering,
 //! routing, the capability declaration, documentation and test generators read it.
 
+mod between;
 mod field;
 mod link;
+mod share_names;
 
 use std::sync::LazyLock;
 
+pub use between::Rules;
 pub use field::{Field, Mode, Rule, Source, Type};
 pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, Reference};
+pub use share_names::ShareNames;
 
 use crate::{
-    model::Kind,
-    names::Operation,
-    read::{Object, Rules},
+    json::Object,
+    names::{Kind, Operation},
 };
 
 /// Everything the interface says about one kind of resource.
@@ -190,7 +193,7 @@ pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
         for member in value.objects_mut() {
             for field in inner.fields.iter().filter(|field| field.is_computed()) {
                 if !member.contains(field.name) {
-                    member.insert(field.name, crate::read::Json::integer(0));
+                    member.insert(field.name, crate::json::Json::integer(0));
                 }
             }
             fill_nested_computed(inner, member);

@@ -12,7 +12,8 @@ use svc_core::{
     model::Kind,
     page::RawPage,
     record::RawRecord,
-    store::{self, Call, Ids, Key, Load, Outcome, Overlay, Pause, Turn, Work, decide},
+    rules::decide,
+    store::{self, Call, Ids, Key, Load, Outcome, Overlay, Pause, Turn, Work},
     value::Timestamp,
 };
 

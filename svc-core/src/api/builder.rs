@@ -14,8 +14,7 @@ use super::{
     composed::Composed,
     exposure::Exposure,
     kept::Kept,
-    own_relations::OwnRelations,
-    settings::{Behaviour, EntryLinks, ResponseStyle, Settings, Sizes, Vendor},
+    settings::{Behaviour, EntryLinks, Settings, Sizes, Vendor},
     slots::{AnyHelper, KindSlots, Through, helper_of},
 };
 use crate::{
@@ -23,8 +22,9 @@ use crate::{
     context::Base,
     hal::{DocsAddress, Documents, Words},
     helper::{FunctionName, HelperName, HelperSpec, PersonMatching},
-    link::{Dialect, Layout},
+    link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
+    operation::ResponseStyle,
     ops::{CountChanges, Helper, Transactions},
     schema::{LinkSpec, LinkTarget},
     store::Store,

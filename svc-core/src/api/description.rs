@@ -1,6 +1,6 @@
 //! What documents about an API are written from besides its public face.
 
-use super::{Api, OwnLink};
+use super::Api;
 use crate::{
     context::Base,
     error::{Code, Problem},
@@ -84,7 +84,7 @@ impl<'a> Description<'a> {
     pub fn own_relations(&self) -> Option<(&'a str, Vec<OwnRelation<'a>>)> {
         let words = &self.api.inner.words;
         let own = words.own.as_ref()?;
-        let named = |link: &'a OwnLink| {
+        let named = |link: &'a crate::link::OwnLink| {
             let name = format!("{}:{}", words.namespace, link.name);
             OwnRelation { name, page: format!("{}{}", own.pages, link.name), title: &link.title }
         };

@@ -5,13 +5,13 @@
 
 mod builder;
 mod call;
+mod capabilities;
 mod composed;
 mod declared;
 mod description;
 mod exposure;
 mod kept;
 mod offered;
-mod own_relations;
 mod query;
 mod reply;
 mod request;
@@ -22,19 +22,21 @@ mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+pub use crate::link::OwnRelations;
 pub use builder::{ApiBuilder, BuildError};
 pub use call::Call;
+pub use capabilities::{capabilities, json_schema_names, type_name};
 #[doc(hidden)]
 pub use description::Description;
 pub use exposure::Exposure;
 pub use offered::Offered;
-pub use own_relations::OwnRelations;
-pub(crate) use own_relations::{OwnLink, is_name as is_relation_name};
 pub use reply::{ContentType, Reply};
 pub use request::{Request, RequestTarget};
 pub use respond::Admitted;
 use settings::Settings;
-pub use settings::{Behaviour, EntryLinks, ResponseStyle, Sizes, Vendor};
+pub use settings::{Behaviour, EntryLinks, Sizes, Vendor};
+
+pub use crate::operation::ResponseStyle;
 pub(crate) use slots::KindSlots;
 
 pub(crate) use builder::Runner;

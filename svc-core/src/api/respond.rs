@@ -8,7 +8,6 @@ use http::{HeaderValue, StatusCode, header::LOCATION};
 use super::{Api, ContentType, Reply, Request, query, reply::kind_of};
 use crate::{
     auth::Operation,
-    capability,
     context::Context,
     error::{Error, Result},
     hal::{self, CollectionView, EntryPointView},
@@ -160,7 +159,7 @@ impl Api {
 
     fn capabilities_reply(&self, cx: &Context) -> Reply {
         // A document of names and flags has nothing that serde_json refuses.
-        let document = serde_json::to_string(&capability::capabilities(self, &cx.base)).unwrap_or_default();
+        let document = serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
         Reply::new(StatusCode::OK, ContentType::Json, document)
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching},
+    json::Limits,
     link::{ConventionalLayout, Layout},
     model::Kind,
+    operation::ResponseStyle,
     ops::AnyTransactions,
-    read::Limits,
     schema::Peculiarity,
 };
 
@@ -110,16 +111,6 @@ impl Vendor {
         self.version = version.into();
         self
     }
-}
-
-/// How responses look where the specification's examples and its response-code table disagree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ResponseStyle {
-    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13, CRU-14, ERR-33).
-    #[default]
-    Table,
-    /// Create 200, delete 200 with `notice`, `errors` and `code` in non-atomic entries.
-    Examples,
 }
 
 /// Which collections the entry point links (ENT-10 to ENT-21).

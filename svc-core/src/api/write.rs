@@ -9,10 +9,11 @@ use crate::{
     field_set::FieldBits,
     hal,
     helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
+    json::{Json, Object},
     link::{Address, Scope},
     model::Kind,
     operation::{CREATED, DELETED, Output},
-    read::{HelperBody, Json, Object},
+    read::HelperBody,
 };
 
 /// Why a request stops before the backend sees it.

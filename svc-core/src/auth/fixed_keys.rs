@@ -4,8 +4,8 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use super::Tenant;
 use super::{Authenticator, Caller, Credentials, Rights};
-use crate::context::Tenant;
 
 /// A few keys that are known when the server starts, such as one from the environment (AUT-01 to AUT-04).
 ///

@@ -1,8 +1,8 @@
 //! How a Rust type stands for a type of the interface: its table entry, reading and writing.
 
 use crate::{
-    link::ShareNames,
-    read::{Json, Number, Object, write_string},
+    json::{Json, Number, Object, write_string},
+    schema::ShareNames,
     schema::Type,
     value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
 };

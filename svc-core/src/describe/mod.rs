@@ -68,7 +68,7 @@ macro_rules! object {
 
             /// The typed view of an object that was validated against the table.
             #[must_use]
-            pub fn from_object(object: &$crate::read::Object) -> Self {
+            pub fn from_object(object: &$crate::json::Object) -> Self {
                 Self { $(
                     $field: object
                         .get($crate::describe::wire_name!($field $($fwire)?))
@@ -89,7 +89,7 @@ macro_rules! object {
         impl $crate::describe::FieldType for $name {
             const TYPE: $crate::schema::Type = $crate::schema::Type::Object(Self::FIELDS);
 
-            fn read(json: &$crate::read::Json) -> Option<Self> {
+            fn read(json: &$crate::json::Json) -> Option<Self> {
                 json.as_object().map(Self::from_object)
             }
 
@@ -158,7 +158,7 @@ macro_rules! resource {
                 rules: $crate::describe::rules!($($rules)?),
             };
 
-            fn from_object(object: &$crate::read::Object) -> Self {
+            fn from_object(object: &$crate::json::Object) -> Self {
                 Self::from_object(object)
             }
 
@@ -368,7 +368,7 @@ macro_rules! closed_enum {
             const TYPE: $crate::schema::Type =
                 $crate::schema::Type::Enum(<Self as $crate::value::ClosedEnum>::VALUES);
 
-            fn read(json: &$crate::read::Json) -> Option<Self> {
+            fn read(json: &$crate::json::Json) -> Option<Self> {
                 json.as_str().and_then(<Self as $crate::value::ClosedEnum>::parse)
             }
 

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     helper::HelperName,
+    json::write_string,
     link::{Scope, Target},
     model::Kind,
     page::{Next, PageRequest, RawPage},
-    read::write_string,
 };
 
 /// A page and what was asked for.

@@ -3,9 +3,9 @@
 use super::Hal;
 use crate::{
     helper::HelperName,
+    json::write_string,
     link::{Scope, Target},
     model::Kind,
-    read::write_string,
 };
 
 /// What the entry point tells.

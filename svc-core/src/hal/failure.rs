@@ -6,8 +6,8 @@ use super::{Hal, close, record};
 use crate::{
     error::{Code, Problem},
     helper::{Entry, EntryStatus, RawOutcome},
+    json::write_string,
     model::Kind,
-    read::write_string,
 };
 
 /// A failed atomic request.

@@ -13,8 +13,8 @@ pub(crate) use record::record;
 pub(crate) use words::{DocsAddress, Documents, Words};
 
 use crate::{
+    json::write_string,
     link::{Layout, Target},
-    read::write_string,
 };
 
 /// What every document is written with: the address of the entry point, the layout, and the words of the API.

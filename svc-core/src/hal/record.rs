@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::{Hal, close, words::KindWords};
 use crate::{
     field_set::FieldBits,
+    json::write_string,
     link::{Ref, Scope, Target},
     model::Kind,
-    read::write_string,
     record::{Computed, Fields, RawRecord, members_object},
     schema::{LinkTarget, Peculiarity},
 };

@@ -3,11 +3,10 @@
 use std::ops::Deref;
 
 use crate::{
-    api::OwnRelations,
     field_set::FieldBits,
-    link::{Address, Dialect, Layout, Scope, Target},
+    json::write_string,
+    link::{Address, Dialect, Layout, OwnRelations, Scope, Target},
     model::Kind,
-    read::write_string,
     schema::{LinkSpec, LinkTarget},
     value::Id,
 };

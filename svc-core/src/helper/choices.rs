@@ -6,8 +6,8 @@ use super::ResponseInput;
 use crate::{
     draft::RawDraft,
     error::{Code, Problem},
+    json::{Json, Object},
     model::Kind,
-    read::{Json, Object},
 };
 
 /// The answer that a response asks for, without its links.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::person::gender_of,
-    read::{Json, Object},
-    value::Identifier,
+    draft::{Draft, RawPatch, to_object},
+    json::{Json, Object},
+    model::{Kind, Person, person::gender_of},
+    value::{Identifier, Timestamp},
 };
 
 /// Something that a person can be looked up by.
@@ -84,6 +85,21 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
             _ if merge == Merge::Fill && name == "gender_identity" && overwrites_gender(known, value) => {}
             _ => merge_member(known, name, value, merge),
         }
+    }
+}
+
+impl Draft<Person> {
+    /// The known person with this posted one merged in (HLP-04), with the rules between fields applied.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) with every rule that the merged person would break.
+    pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
+        let mut fields = to_object(known);
+        merge_person(&mut fields, &self.fields, merge);
+        let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
+        rules.apply_to(&mut fields, now).map_err(crate::Error::Invalid)?;
+        Ok(Person::from_object(&fields))
     }
 }
 

@@ -17,10 +17,10 @@ pub use functions::{
 };
 pub use matching::{MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email};
 pub use name::{
-    HelperName, HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
-    RecordSignature, RecordSubmission, Schedule,
+    HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
+    RecordSubmission, Schedule,
 };
 pub use outcome::{Entry, EntryStatus, Outcome, RawOutcome};
 pub use plan::{Plan, RawPlan, Scheduling};
 
-pub use crate::rules::{Candidate, Known, Wanted, recorded};
+pub use crate::names::HelperName;

@@ -1,6 +1,9 @@
-//! The eight helpers, each as a name and as a type.
+//! The eight helpers as types.
 
-use crate::model::{Attendance, Canvass, Donation, Kind, Message, Outreach, Person, Resource, Signature, Submission};
+use crate::{
+    model::{Attendance, Canvass, Donation, Kind, Message, Outreach, Person, Resource, Signature, Submission},
+    names::{HelperName, helpers},
+};
 
 /// A helper as a type: what it records. Implemented by the eight helpers of the interface only.
 pub trait HelperSpec: Send + Sync + 'static {
@@ -10,15 +13,11 @@ pub trait HelperSpec: Send + Sync + 'static {
     type Records: Resource;
 }
 
-macro_rules! helpers {
+macro_rules! types {
     ($(
         $(#[doc = $doc:literal])+
         $row:literal $name:ident: $wire:literal, $relation:literal, $container:expr, $records:ident, anonymous $anonymous:literal;
     )+) => {
-        /// The eight helpers (HLP-11 to HLP-22).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum HelperName { $( #[doc = concat!($($doc,)+ " (", $row, ").")] $name ),+ }
-
         $(
             #[doc = concat!($($doc,)+ " (", $row, ").")]
             #[derive(Debug, Clone, Copy)]
@@ -30,97 +29,9 @@ macro_rules! helpers {
             }
         )+
 
-        impl HelperName {
-            /// Every helper.
-            pub const ALL: &'static [HelperName] = &[$(HelperName::$name),+];
-
-            /// Its name in capabilities and rights, such as `record_signature`.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $wire),+ }
-            }
-
-            /// Its relation without prefix, such as `record_signature_helper`.
-            #[must_use]
-            pub const fn relation(self) -> &'static str {
-                match self { $(Self::$name => $relation),+ }
-            }
-
-            /// The kind of the record it belongs to; `None` for person signup, which belongs to the people collection.
-            #[must_use]
-            pub const fn container(self) -> Option<Kind> {
-                match self { $(Self::$name => $container),+ }
-            }
-
-            /// The kind it creates or changes, and answers with.
-            #[must_use]
-            pub const fn records(self) -> Kind {
-                match self { $(Self::$name => <$records as Resource>::KIND),+ }
-            }
-
-            /// Whether the interface lets it be called without a key (AUT-06, AUT-07).
-            #[must_use]
-            pub const fn may_be_anonymous(self) -> bool {
-                match self { $(Self::$name => $anonymous),+ }
-            }
-
-            /// What it does, in a phrase without a full stop.
-            #[must_use]
-            pub const fn text(self) -> &'static str {
-                match self { $(Self::$name => concat!($($doc),+).trim_ascii()),+ }
-            }
-
-            /// The requirement row that it answers, such as `HLP-11`.
-            #[must_use]
-            pub const fn row(self) -> &'static str {
-                match self { $(Self::$name => $row),+ }
-            }
-        }
+        // What a name says that it records is what its type records.
+        $( const _: () = assert!(matches!(<$records as Resource>::KIND, Kind::$records)); )+
     };
 }
 
-helpers! {
-    /// Records a signature on a petition
-    "HLP-11" RecordSignature: "record_signature", "record_signature_helper", Some(Kind::Petition), Signature, anonymous true;
-    /// Records a submission of a form
-    "HLP-12" RecordSubmission: "record_submission", "record_submission_helper", Some(Kind::Form), Submission, anonymous true;
-    /// Records a donation on a fundraising page
-    "HLP-13" RecordDonation: "record_donation", "record_donation_helper", Some(Kind::FundraisingPage), Donation, anonymous true;
-    /// Records an outreach of an advocacy campaign
-    "HLP-14" RecordOutreach: "record_outreach", "record_outreach_helper", Some(Kind::AdvocacyCampaign), Outreach, anonymous true;
-    /// Records an attendance at an event
-    "HLP-15" RecordAttendance: "record_attendance", "record_attendance_helper", Some(Kind::Event), Attendance, anonymous true;
-    /// Records an attempt to reach a person
-    "HLP-16" RecordCanvass: "record_canvass", "record_canvass_helper", Some(Kind::Person), Canvass, anonymous true;
-    /// Signs a person up
-    "HLP-19" PersonSignup: "person_signup", "person_signup_helper", None, Person, anonymous false;
-    /// Schedules a message or cancels its schedule
-    "HLP-22" Schedule: "schedule", "schedule_helper", Some(Kind::Message), Message, anonymous false;
-}
-
-impl HelperName {
-    /// The helper that records a kind of action under its container.
-    #[must_use]
-    pub fn recording(kind: Kind) -> Option<Self> {
-        let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
-        Self::ALL.iter().copied().find(|helper| records(&helper) && helper.container() != Some(kind))
-    }
-
-    /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
-    #[must_use]
-    pub fn creating(kind: Kind) -> Option<Self> {
-        Self::ALL.iter().copied().find(|helper| helper.records() == kind && helper.takes_person())
-    }
-
-    /// Whether its body has a `person` (HLP-03, HLP-18).
-    #[must_use]
-    pub const fn takes_person(self) -> bool {
-        !matches!(self, Self::RecordCanvass | Self::Schedule)
-    }
-
-    /// Whether its body takes action functions (HAF-01, SCH-09).
-    #[must_use]
-    pub const fn takes_functions(self) -> bool {
-        !matches!(self, Self::Schedule)
-    }
-}
+helpers!(types);

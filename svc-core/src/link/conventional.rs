@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use super::{Address, Layout, Scope, Target};
 use crate::{
-    helper::HelperName,
-    model::Kind,
+    names::{HelperName, Kind},
     schema::{LinkTarget, Peculiarity},
     value::Id,
 };

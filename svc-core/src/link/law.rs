@@ -3,7 +3,11 @@
 use std::borrow::Cow;
 
 use super::{Address, ConventionalLayout, Layout, Scope, Target};
-use crate::{helper::HelperName, model::Kind, schema::LinkTarget, value::Id};
+use crate::{
+    names::{HelperName, Kind},
+    schema::LinkTarget,
+    value::Id,
+};
 
 /// Every sort of target of the interface, with complete addresses.
 pub(crate) fn targets() -> Vec<Target> {

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::{helper::HelperName, model::Kind, value::Id};
+use crate::{
+    names::{HelperName, Kind},
+    value::Id,
+};
 
 /// One record: its kind, its id, and the id of the record in whose path it lives (COL-19).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

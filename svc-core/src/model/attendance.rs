@@ -3,7 +3,7 @@
 use super::{Person, shared::ReferrerData};
 use crate::{
     describe::{FieldType, MemberWriter, closed_enum, object, resource},
-    read::Json,
+    json::Json,
     schema::{COMMON, Field, ObjectSchema, Rule, Type},
     value::Amount,
 };

@@ -3,7 +3,7 @@
 use super::shared::ReferrerData;
 use crate::{
     describe::{closed_enum, object, resource},
-    read::Rules,
+    schema::Rules,
     schema::Rule,
     value::{Amount, FlexEnum, Timestamp},
 };

@@ -4,7 +4,7 @@ use super::shared::{Geocode, ShareOption};
 use crate::{
     describe::{closed_enum, object, resource},
     error::Code,
-    read::Rules,
+    schema::Rules,
     schema::Rule,
     value::{Amount, Date, Timestamp},
 };

@@ -1,10 +1,12 @@
-//! The resources of the interface, one file each. This file holds the only list of the kinds.
+//! The resources of the interface, one file each.
 
 pub mod shared;
 
+pub use crate::names::Kind;
 use crate::{
     describe::{FieldType, MemberWriter},
-    read::Object,
+    json::Object,
+    names::kinds,
     schema::KindSchema,
 };
 
@@ -37,7 +39,7 @@ pub trait Resource: FieldType + Clone + Default + Send + Sync + 'static {
 )]
 pub trait Under<Parent: Resource>: Resource {}
 
-macro_rules! kinds {
+macro_rules! tables {
     ($($name:ident in $file:ident),+ $(,)?) => {
         $( pub mod $file; pub use $file::$name; )+
 
@@ -46,14 +48,7 @@ macro_rules! kinds {
         #[allow(non_camel_case_types, reason = "named as the table files are")]
         pub mod kind_of { $( pub type $file = super::$name; )+ }
 
-        /// The 21 kinds of resources (CAP-02, CAP-03).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Kind { $( #[doc = concat!("[`", stringify!($name), "`]")] $name ),+ }
-
         impl Kind {
-            /// Every kind; the order is that of the entry point's links.
-            pub const ALL: &'static [Kind] = &[$(Kind::$name),+];
-
             /// The table of this kind.
             #[must_use]
             pub fn schema(self) -> &'static KindSchema {
@@ -70,29 +65,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
-    Person in person,
-    Petition in petition,
-    Event in event,
-    Form in form,
-    FundraisingPage in fundraising_page,
-    Donation in donation,
-    Tag in tag,
-    List in list,
-    Query in query,
-    Question in question,
-    SharePage in share_page,
-    AdvocacyCampaign in advocacy_campaign,
-    Message in message,
-    Signature in signature,
-    Submission in submission,
-    Attendance in attendance,
-    Outreach in outreach,
-    Answer in answer,
-    Tagging in tagging,
-    Item in item,
-    Canvass in canvass,
-}
+kinds!(tables);
 
 impl Kind {
     /// Singular relation without prefix (HAL-14).

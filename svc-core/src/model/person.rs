@@ -3,7 +3,7 @@
 use super::shared::{EmailAddress, Geocode, PhoneNumber, PostalAddress};
 use crate::{
     describe::{StringMap, closed_enum, object, resource},
-    read::{Json, Rules},
+    json::Json, schema::Rules,
     schema::Rule,
     value::{FlexEnum, Timestamp},
 };

@@ -3,7 +3,7 @@
 use crate::{
     describe::{closed_enum, object, resource},
     error::Code,
-    read::Rules,
+    schema::Rules,
     schema::Rule,
 };
 

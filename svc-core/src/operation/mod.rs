@@ -13,11 +13,20 @@ pub use table::OPERATIONS;
 pub(crate) use table::{CREATED, DELETED};
 
 use crate::{
-    api::ResponseStyle,
     auth::{Operation, Right},
     helper::HelperName,
     link::{Address, Target},
 };
+
+/// How responses look where the specification's examples and its response-code table disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResponseStyle {
+    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13, CRU-14, ERR-33).
+    #[default]
+    Table,
+    /// Create 200, delete 200 with `notice`, `errors` and `code` in non-atomic entries.
+    Examples,
+}
 
 /// One operation of the interface: a method on a shape of address.
 #[derive(Debug)]

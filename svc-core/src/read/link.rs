@@ -2,9 +2,8 @@
 
 use super::{Json, Object, path::Path};
 use crate::{
-    context::Base,
     error::{Code, Problem},
-    link::{Address, Dialect, Layout, Target},
+    link::{Address, Base, Dialect, Layout, Target},
     model::Kind,
     schema::{KindSchema, LinkTarget, LinkWrite},
 };

@@ -4,8 +4,8 @@ use super::{Asked, Case, update::list};
 use crate::{
     error::Problem,
     helper::Choices,
+    json::{Json, Object},
     model::Kind,
-    read::{Json, Object},
     store::Key,
     value::Id,
 };

@@ -8,8 +8,8 @@ use crate::{
     draft::RawDraft,
     error::{Code, Error, Problem},
     helper::Merge,
+    json::{Json, Object},
     model::Kind,
-    read::{Json, Object},
     store::{Change, Key, Stored, Sum},
     value::{Amount, Id, Identifier},
 };

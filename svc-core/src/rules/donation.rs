@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Asked, Case};
 use crate::{
     error::{Code, Error, Problem},
+    json::{Json, Object},
     model::Kind,
-    read::{Json, Object},
     store::{Change, Key, Stored, Sum},
     value::{Amount, Id},
 };

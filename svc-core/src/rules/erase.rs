@@ -3,7 +3,7 @@
 use super::{Asked, Case};
 use crate::{
     helper::emails,
-    read::{Json, Object},
+    json::{Json, Object},
     store::Change,
     value::Id,
 };

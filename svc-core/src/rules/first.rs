@@ -136,9 +136,9 @@ impl First<'_> {
         }
     }
 
-    fn name(&mut self, kind: Kind, fields: &crate::read::Object) {
+    fn name(&mut self, kind: Kind, fields: &crate::json::Object) {
         if let Some(field) = kind.schema().unique_name()
-            && let Some(name) = fields.get(field.name).and_then(crate::read::Json::as_str)
+            && let Some(name) = fields.get(field.name).and_then(crate::json::Json::as_str)
         {
             self.ask(Question::Find(Key::Name(kind, name.to_owned())));
         }

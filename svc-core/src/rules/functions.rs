@@ -11,9 +11,9 @@ use crate::{
         Choices, EntryStatus, Functions, HelperName, Named, QuestionRef, RawOutcome, ResponseInput, Triggers,
         answer_draft,
     },
+    json::{Json, Object},
     link::Address,
     model::Kind,
-    read::{Json, Object},
     store::{Found, Key, Outbox, Pause, Stored},
     value::Id,
 };

@@ -3,8 +3,8 @@
 use crate::{
     draft::{RawDraft, RawPatch},
     helper::{Merge, PersonMatching, Scheduling},
+    json::Object,
     link::{Address, ShareNames},
-    read::Object,
     store::{Found, Key, Outbox, Pause, Stored},
     value::{Id, Timestamp},
 };

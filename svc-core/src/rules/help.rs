@@ -9,9 +9,9 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::Error,
     helper::{EntryStatus, HelperName, PersonMatching, RawOutcome, RawPlan, Scheduling},
+    json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    read::Object,
     store::{Change, Found, Key, Outbox, Pause, Question, Stored},
     value::{Id, Timestamp},
 };

@@ -28,9 +28,9 @@ pub use person::{Candidate, Known, Wanted};
 
 use crate::{
     error::{Error, Problem},
+    json::Object,
     link::{Address, Ref, ShareNames},
     model::Kind,
-    read::Object,
     record::RawRecord,
     store::{Answers, Call, Change, Found, Key, Ledger, Outcome, Overlay, Pause, Turn, Work},
     value::Id,

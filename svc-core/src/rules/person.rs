@@ -7,8 +7,8 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
     helper::{MatchKey, Merge, PersonMatching, merge_person, normal_email},
+    json::Object,
     model::Kind,
-    read::Object,
     store::{Key, Stored},
     value::{Id, Identifier},
 };
@@ -128,7 +128,7 @@ fn joined<E>(
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Draft, helper::{Candidate, Merge, StockMatching, Wanted}, model::{Person, shared::EmailAddress}};
+/// use svc_core::{Draft, helper::{Merge, StockMatching}, rules::{Candidate, Wanted}, model::{Person, shared::EmailAddress}};
 ///
 /// let email = EmailAddress { address: Some("Ada@example.org".into()), ..EmailAddress::default() };
 /// let posted = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });

@@ -6,9 +6,9 @@ use super::{Asked, Case, check, create::distinct_emails};
 use crate::{
     draft::RawPatch,
     error::Problem,
+    json::{Json, Object},
     link::{Address, Ref},
     model::Kind,
-    read::{Json, Object},
     record::Identifiers,
     schema::fill_nested_computed,
     store::{Change, Key, Replace, Stored},

@@ -1,7 +1,7 @@
 //! Fields: type, rules, who sets them, and where computed ones come from.
 
 use super::ObjectSchema;
-use crate::model::Kind;
+use crate::names::Kind;
 
 /// One field of the interface.
 #[derive(Debug, Clone, Copy)]

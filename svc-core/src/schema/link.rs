@@ -1,7 +1,10 @@
 //! Links, and what else leads from one record to another.
 
-use super::KindSchema;
-use crate::{helper::HelperName, model::Kind};
+use super::{KindSchema, Peculiarity};
+use crate::{
+    error::{Code, Problem},
+    names::{HelperName, Kind},
+};
 
 /// One link of a kind.
 #[derive(Debug)]
@@ -107,5 +110,21 @@ impl Reference {
             }
         }
         all
+    }
+}
+
+impl Problem {
+    /// The problem of a link that leads to no record of this tenant (CRU-02); `property` is `_links.<name>`.
+    #[must_use]
+    pub fn leads_nowhere(kind: Kind, property: &str) -> Self {
+        let code = Code::not_found(kind);
+        Self::new(code, property, format!("`{property}` leads to no {} of this server.", kind.singular()))
+    }
+}
+
+impl Code {
+    /// The code of a link that leads to nothing: some kinds have their own (Annex C).
+    pub(crate) fn not_found(kind: Kind) -> Self {
+        if kind.schema().has(Peculiarity::OwnNotFound) { Self::PersonNotFound } else { Self::LinkNotFound }
     }
 }

@@ -1,7 +1,7 @@
 //! Stores: what keeps the records of every kind, and what the rulebook asks and tells it.
 //!
 //! The rules of the interface are in the rulebook and nowhere else: what a create, a change, a deletion or a helper call
-//! means is decided by [`decide`], a synchronous function over [`Question`]s and [`Change`]s, both plain data. A [`Store`]
+//! means is decided by [`decide`](crate::rules::decide), a synchronous function over [`Question`]s and [`Change`]s, both plain data. A [`Store`]
 //! fetches and writes. It knows no rule, and the rulebook knows no database.
 //!
 //! A call has its turn inside a transaction of the store, after every write that was committed before:
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A store that has its data at hand implements [`Answers`] by reading, and is never run twice; one that has to fetch
-//! keeps what it fetched in [`Fetched`], beginning with [`first_questions`].
+//! keeps what it fetched in [`Fetched`], beginning with [`first_questions`](crate::rules::first_questions).
 
 mod call;
 mod change;
@@ -35,7 +35,6 @@ pub use ledger::Overlay;
 pub use memory::MemoryStore;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 
-pub use crate::rules::{Decision, decide, first_questions};
 use crate::{
     context::Context,
     error::Result,
@@ -54,7 +53,7 @@ use crate::{
 /// # Behaviour
 ///
 /// - Only records of `cx.tenant` are seen or changed.
-/// - [`write`](Self::write) gives a call its turn: in one transaction it runs [`decide`], applies the changes, and commits
+/// - [`write`](Self::write) gives a call its turn: in one transaction it runs [`decide`](crate::rules::decide), applies the changes, and commits
 ///   before it answers. Writes of one tenant have their turns one after the other; each sees what those before it changed.
 /// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.

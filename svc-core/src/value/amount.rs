@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::read::{Json, Limits, Number};
+    use crate::json::{Json, Limits, Number};
 
     fn text(text: &str) -> Option<String> {
         Amount::parse(text).map(|amount| amount.to_string())

@@ -165,7 +165,7 @@ fn a_link_that_is_not_kept_is_not_declared() {
     let people = |api: ApiBuilder| api.resource::<Person, _>(&store, Exposure::get);
     let offer = |x: Exposure<Petition, _>| x.get().create().without_link(petition::link::creator);
     let api = people(builder()).resource::<Petition, _>(&store, offer).build().unwrap();
-    let declared = svc_core::capability::capabilities(&api, api.base());
+    let declared = svc_core::api::capabilities(&api, api.base());
     assert_eq!(declared.collections["petitions"].links, ["modified_by"], "CAP-04");
 }
 
@@ -176,7 +176,7 @@ fn a_field_that_is_neither_read_nor_written_is_not_declared() {
         x.get().create().readable(fields!(petition::{title, total_signatures})).writable(writable!(petition::{summary}))
     });
     let api = api.build().unwrap();
-    let declared = svc_core::capability::capabilities(&api, api.base());
+    let declared = svc_core::api::capabilities(&api, api.base());
     let fields: Vec<_> = declared.collections["petitions"].fields.keys().collect();
     assert_eq!(fields, ["summary", "title", "total_signatures"], "CAP-06");
 }

@@ -17,18 +17,13 @@ pub use json_schema::json_schema;
 pub use openapi::openapi;
 pub use page::{DocField, DocLink, DocOperation, DocPage, Docs, Entry, Facts, Listing, Subject};
 
-use svc_core::{
-    Base,
-    api::Api,
-    capability::{self, Declaration},
-    schema::ObjectSchema,
-};
+use svc_core::{Base, api::Api, capability::Declaration, schema::ObjectSchema};
 
 /// The capability document of a service for an API, under a base: that of the API, with the addresses of the documents
 /// that the service has (UND-40).
 #[must_use]
 pub fn capabilities(api: &Api, base: &Base) -> Declaration {
-    let mut declaration = capability::capabilities(api, base);
+    let mut declaration = svc_core::api::capabilities(api, base);
     if !cfg!(feature = "openapi") {
         declaration.openapi = None;
         declaration.schemas.clear();
@@ -40,7 +35,7 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
 /// of what it answers.
 #[must_use]
 pub fn json_schema_names(api: &Api) -> Vec<&'static str> {
-    if cfg!(feature = "openapi") { capability::json_schema_names(api) } else { Vec::new() }
+    if cfg!(feature = "openapi") { svc_core::api::json_schema_names(api) } else { Vec::new() }
 }
 
 /// Whether two tables are one: a constant may have several addresses.

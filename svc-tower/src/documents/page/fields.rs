@@ -1,7 +1,7 @@
 //! The tables in words: types, rules, who sets a field.
 
 use svc_core::{
-    capability::type_name,
+    api::type_name,
     model::Kind,
     schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
 };

@@ -1,6 +1,6 @@
 //! JSON Merge Patch (RFC 7396): what a PUT means (CRU-17, UND-21).
 
-use super::json::{Json, Object};
+use super::{Json, Object};
 
 /// Applies a JSON Merge Patch (CRU-17, UND-21; RFC 7396): `null` removes a member, an object merges into its member, and any other value
 /// replaces it.
@@ -49,9 +49,9 @@ fn merge_object(target: &mut Json, patch: &Object) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Limits;
-    use super::super::json::tests::{any_json, any_object};
     use super::*;
+    use crate::json::Limits;
+    use crate::json::tests::{any_json, any_object};
 
     fn merged(target: &str, patch: &str) -> String {
         let read = |text: &str| Json::read(text.as_bytes(), &Limits::default()).unwrap();

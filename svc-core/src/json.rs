@@ -1,5 +1,7 @@
 //! A JSON tree, its strict reader and its writer (UND-27). Numbers keep their text, objects keep their order.
 
+mod access;
+mod merge;
 mod number;
 mod object;
 mod reader;
@@ -11,8 +13,9 @@ pub(crate) mod tests;
 
 use std::fmt;
 
+pub use merge::{merge_patch, merge_value};
 pub use number::Number;
-pub use object::{Iter, IterMut, Object};
+pub use object::Object;
 pub use write::write_string;
 
 use crate::error::Problem;

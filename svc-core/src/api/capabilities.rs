@@ -1,11 +1,11 @@
 //! The capability document: what this server supports, for machines (CAP-04, UND-40).
 
-use super::declaration::{
+use super::Api;
+use crate::capability::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
     DeclaredHelper, DeclaredLimits,
 };
 use crate::{
-    api::Api,
     auth::Operation,
     context::Base,
     helper::HelperName,

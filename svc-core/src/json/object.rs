@@ -98,10 +98,10 @@ impl Object {
 }
 
 /// The members of an [`Object`] in order.
-pub type Iter<'a> = std::iter::Map<slice::Iter<'a, (String, Json)>, fn(&'a (String, Json)) -> (&'a str, &'a Json)>;
+type Iter<'a> = std::iter::Map<slice::Iter<'a, (String, Json)>, fn(&'a (String, Json)) -> (&'a str, &'a Json)>;
 
 /// The members of an [`Object`] in order, to change their values.
-pub type IterMut<'a> =
+type IterMut<'a> =
     std::iter::Map<slice::IterMut<'a, (String, Json)>, fn(&'a mut (String, Json)) -> (&'a str, &'a mut Json)>;
 
 impl<'a> IntoIterator for &'a Object {

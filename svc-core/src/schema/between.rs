@@ -1,8 +1,8 @@
 //! What a kind's rules between fields see and may do.
 
-use super::{Json, Object};
 use crate::{
     error::{Code, Problem},
+    json::{Json, Object},
     value::Timestamp,
 };
 
