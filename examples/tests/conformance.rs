@@ -18,9 +18,12 @@ use serde_json::Value;
 use support::program::Program;
 use svc_conformance::{CleanUp, InProcess, Intensity, Keys, Outcome, Remote, Report, Suite, Target};
 use svc_core::api::{Api, Vendor};
-use svc_core::link::Scope;
-use svc_core::model::{Person, Tag};
-use svc_core::{Context, List, Page, PageRequest};
+use svc_core::link::{Address, Scope};
+use svc_core::model::Kind;
+use svc_core::page::RawPage;
+use svc_core::record::RawRecord;
+use svc_core::store::{self, Call, Key};
+use svc_core::{Context, PageRequest};
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 use tokio::runtime::{Builder, Runtime};
@@ -124,13 +127,27 @@ fn the_demo_conforms_in_the_other_style_under_another_prefix_without_strangers()
 }
 
 /// A store that cannot read its tags.
-#[derive(Debug)]
-struct Broken;
+struct Broken(Store);
 
 #[async_trait]
-impl List<Tag> for Broken {
-    async fn list(&self, _: &Context, _: &Scope, _: &PageRequest) -> svc_core::Result<Page<Tag>> {
-        Err(svc_core::Error::unexpected("the disk is gone"))
+impl store::Store for Broken {
+    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> svc_core::Result<RawPage> {
+        match kind {
+            Kind::Tag => Err(svc_core::Error::unexpected("the disk is gone")),
+            kind => self.0.list(cx, kind, scope, page).await,
+        }
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> svc_core::Result<Option<RawRecord>> {
+        self.0.get(cx, at).await
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> svc_core::Result<Option<RawRecord>> {
+        self.0.find(cx, key).await
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> svc_core::Result<store::Outcome> {
+        self.0.write(cx, call).await
     }
 }
 
@@ -141,12 +158,10 @@ fn failing() -> Report {
         let store = Store::open(Options::new(folder.path().join("a.db"))).expect("a store");
         let tenant = store.ensure_tenant("one").await.expect("a tenant");
         let key = store.create_key(&tenant, KeyOptions::new("primary")).await.expect("a key").token;
-        let store = Arc::new(store);
         let api = Api::builder(Vendor::new("Example", "Failing"))
             .base_url("http://localhost/api/v1/")
-            .authenticator(Store::clone(&store))
-            .resource::<Person, _>(&store, |r| r.list().get().create().update().delete())
-            .resource::<Tag, _>(&Arc::new(Broken), svc_core::api::Exposure::list);
+            .authenticator(store.clone())
+            .store(&Arc::new(Broken(store)));
         let api = api.build().expect("an API");
         let mut declaration = svc_core::api::capabilities(&api, api.base());
         declaration.behaviours.push("fault_injection".to_owned());

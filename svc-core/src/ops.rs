@@ -2,7 +2,12 @@
 //! is what the server supports (CAP-04).
 //!
 //! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
-//! type of its own (`struct People(Store)`), registered for that kind.
+//! type of its own (`struct People(Store)`), registered for that kind. Over a trait of the vendor's own, such as `impl<R:
+//! Mapped> Get<R> for Store`, the special case is a kind that does not have that trait.
+//!
+//! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
+//! default [`Helper::finds_container`] and [`Transactions::rollback`], too. It hands the [`Context`] on as it came: the
+//! transaction of the call is in it.
 
 use std::sync::Arc;
 
@@ -11,7 +16,7 @@ use async_trait::async_trait;
 use crate::{
     context::Context,
     draft::{Draft, Patch},
-    error::Result,
+    error::{Error, Result},
     helper::{HelperSpec, MatchKey, Outcome, Plan},
     link::{Address, Scope},
     model::Resource,
@@ -27,6 +32,32 @@ use crate::{
 /// - `Page::total` is exact and never counted anew; a page beyond the last is empty (UND-19).
 /// - For a [`Scope::Under`] a record that does not exist for the tenant, or whose parent is another than its address
 ///   says, is [`Error::NotFound`](crate::Error::NotFound).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl List<Tag> for Labels {
+///     async fn list(&self, cx: &Context, _: &Scope, page: &PageRequest) -> Result<Page<Tag>> {
+///         let rows = self.rows();
+///         // SELECT ... WHERE company = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()}
+///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect();
+///         let (first, size) = (usize::try_from(page.skipped())?, usize::try_from(page.size)?);
+///         let shown = own.iter().skip(first).take(size).map(|((_, no), label)| label.record(*no));
+///         Ok(Page::new(shown.collect(), own.len().try_into()?))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let first = PageRequest { number: 1, size: 25, after: None };
+/// assert_eq!(labels.list(&cx, &Scope::All, &first).await?.total, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot list `{R}`, so `.list()` and `.under()` cannot be registered for it",
@@ -43,6 +74,29 @@ pub trait List<R: Resource>: Send + Sync {
 /// # Behaviour
 ///
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says (COL-19).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Get<Tag> for Labels {
+///     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
+///         // An id that is no number is no id of this vendor's: nothing is found.
+///         let Some(no) = at.id.number() else { return Ok(None) };
+///         Ok(self.rows().get(&(cx.tenant.clone(), no)).map(|label| label.record(no)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let found = labels.get(&cx, &Address::top(Kind::Tag, 7.into())).await?;
+/// assert_eq!(found.and_then(|tag| tag.fields().name).as_deref(), Some("news"));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read one `{R}`, so `.get()` cannot be registered for it",
@@ -63,6 +117,32 @@ pub trait Get<R: Resource>: Send + Sync {
 ///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing container is
 ///   [`Error::NotFound`](crate::Error::NotFound).
 /// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming `identifiers[<n>]` (UND-24).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Create<Tag> for Labels {
+///     async fn create(&self, cx: &Context, draft: Draft<Tag>) -> Result<Created<Tag>> {
+///         let mut rows = self.rows();
+///         let no = rows.keys().map(|(_, no)| no + 1).max().unwrap_or(1);
+///         let label = Label { name: draft.fields().name, made: cx.now, changed: cx.now };
+///         let record = label.record(no);
+///         rows.insert((cx.tenant.clone(), no), label);
+///         Ok(Created::New(record))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let draft = Draft::new(&Tag { name: Some("events".into()), ..Tag::default() });
+/// assert!(matches!(labels.create(&cx, draft).await?, Created::New(_)));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot create `{R}`, so `.create()` cannot be registered for it",
@@ -90,6 +170,35 @@ pub enum Created<R> {
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays (TYP-15).
 /// - The record's own identifier stays whatever was sent (UND-25).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Update<Tag> for Labels {
+///     async fn update(&self, cx: &Context, at: &Address, patch: Patch<Tag>) -> Result<Option<Record<Tag>>> {
+///         let Some(no) = at.id.number() else { return Ok(None) };
+///         let mut rows = self.rows();
+///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
+///         // What was not sent stays as it is.
+///         label.name = patch.apply(&label.record(no).fields(), cx.now)?.name;
+///         label.changed = cx.now.after(label.changed);
+///         Ok(Some(label.record(no)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let fields = Draft::new(&Tag { name: Some("press".into()), ..Tag::default() }).into_raw().fields;
+/// let patch = Patch::from_raw(RawPatch { kind: Kind::Tag, fields, identifiers: None, links: Vec::new() });
+/// let changed = labels.update(&cx, &Address::top(Kind::Tag, 7.into()), patch).await?;
+/// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot change `{R}`, so `.update()` cannot be registered for it",
@@ -107,6 +216,28 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - A container with actions is [`Code::HasDependents`](crate::Code::HasDependents).
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Delete<Tag> for Labels {
+///     async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+///         let Some(no) = at.id.number() else { return Ok(false) };
+///         Ok(self.rows().remove(&(cx.tenant.clone(), no)).is_some())
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// let at = Address::top(Kind::Tag, 7.into());
+/// assert!(labels.delete(&cx, &at).await? && !labels.delete(&cx, &at).await?);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot delete `{R}`, so `.delete()` cannot be registered for it",
@@ -124,6 +255,32 @@ pub trait Delete<R: Resource>: Send + Sync {
 ///
 /// - Only records of `cx.tenant`; of several, the oldest.
 /// - A key that this kind does not have (a tag has no e-mail address) finds nothing.
+///
+/// # Examples
+///
+/// ```
+#[doc = include_str!("ops/labels.md")]
+///
+/// #[async_trait]
+/// impl Find<Tag> for Labels {
+///     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<Tag>>> {
+///         // These labels have no identifiers.
+///         let FindKey::Name(name) = key else { return Ok(None) };
+///         let rows = self.rows();
+///         let mut own = rows.iter().filter(|((company, _), _)| *company == cx.tenant);
+///         let found = own.find(|(_, label)| label.name.as_deref() == Some(name));
+///         Ok(found.map(|((_, no), label)| label.record(*no)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let (labels, cx) = Labels::with_one();
+///
+/// assert!(labels.find(&cx, &FindKey::Name("news".into())).await?.is_some());
+/// assert!(labels.find(&cx, &FindKey::Name("nobody".into())).await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot look `{R}` up, so `.find()` cannot be registered for it",
@@ -136,7 +293,7 @@ pub trait Find<R: Resource>: Send + Sync {
 }
 
 /// What a record is looked up by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindKey {
     /// By its `name`, compared exactly.
@@ -158,6 +315,47 @@ pub enum FindKey {
 ///   library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of recording a second one,
 ///   so that a retry is safe (UND-24).
+///
+/// # Examples
+///
+/// ```
+/// # use std::{collections::BTreeMap, sync::{Mutex, PoisonError}};
+/// # use async_trait::async_trait;
+/// # use svc_core::{*, auth::{Caller, Rights}, draft::*, helper::*, model::{Kind, Person}, record::Meta, value::Timestamp};
+/// /// The numbers of subscribers by address.
+/// #[derive(Default)]
+/// struct Newsletter(Mutex<BTreeMap<String, i64>>);
+///
+/// #[async_trait]
+/// impl Helper<PersonSignup> for Newsletter {
+///     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
+///         let person = plan.required_person()?;
+///         let missing = || Problem::new(Code::FieldRequired, "person.email_addresses", "An address is required.");
+///         let email = emails(&person.fields).next().ok_or_else(|| Error::invalid(missing()))?;
+///         // One lock around both: two sign-ups at once are one subscriber.
+///         let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+///         let next = i64::try_from(subscribers.len())?;
+///         let no = *subscribers.entry(email).or_insert(next);
+///         let record = Record::new(Meta::new(no.into(), cx.now), person.fields());
+///         Ok(Outcome::person(record, EntryStatus::stored(no == next)))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # use svc_core::model::shared::EmailAddress;
+/// # let cx = Context::new(Tenant::new("acme"), Caller::with_rights(Rights::all()), Timestamp::from_micros(0));
+/// # let newsletter = Newsletter::default();
+///
+/// let email = EmailAddress { address: Some("ada@example.org".into()), ..EmailAddress::default() };
+/// let person = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let plan = RawPlan { person: Some(person.into_raw()), ..RawPlan::empty(HelperName::PersonSignup) };
+/// for is_new in [true, false] {
+///     let outcome = newsletter.run(&cx, Plan::from_raw(plan.clone())).await?;
+///     assert_eq!(outcome.into_raw().was_created(Kind::Person), is_new);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not run the helper `{H}`",
@@ -182,10 +380,15 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - [`begin`](Self::begin) gives the context that every operation of the call is handed, and then
-///   [`commit`](Self::commit) or [`rollback`](Self::rollback): the transaction travels in its
-///   [`extensions`](Context::extensions). Operations of one call may be waited for at the same time.
-/// - A call that is dropped on the way ends without either: a transaction that is dropped is rolled back.
+/// - The library begins one for each call, hands it to every operation of the call in its [`Context`], and ends it.
+///   Whoever implements an operation asks [`Context::transaction`] first, and begins and commits by itself only where there
+///   is none.
+/// - Two calls at once must not both find nobody and both make a person: begin with the lock that writers share (`BEGIN
+///   IMMEDIATE`, `pg_advisory_xact_lock`, `SELECT ... FOR UPDATE` of the tenant's row), or serializable (HLP-04).
+/// - Operations of one call may be waited for at the same time, but only those that read: [`Find`] and [`Get`].
+/// - An operation that refuses leaves nothing behind in the transaction, as the call may go on without it (ERR-29): it
+///   checks before it writes, or works in a savepoint.
+/// - A call that is dropped on the way ends without commit and rollback: a transaction that is dropped is rolled back.
 ///
 /// # Examples
 ///
@@ -194,26 +397,34 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 ///
 /// use svc_core::{Context, Result, Transactions};
 ///
-/// /// The vendor's pool, and one of its transactions.
-/// struct Crm;
-/// struct Open;
+/// // The vendor's pool, and one of its transactions: `sqlx::Transaction<'static, Postgres>`, which takes `&mut self`,
+/// // would stand in a `tokio::sync::Mutex`.
+/// # struct Pool;
+/// # impl Pool { async fn begin(&self) -> std::io::Result<Open> { Ok(Open) } }
+/// # struct Open;
+/// # impl Open { async fn commit(self) -> std::io::Result<()> { Ok(()) } }
+/// struct Crm(Pool);
 ///
 /// #[async_trait::async_trait]
 /// impl Transactions for Crm {
-///     async fn begin(&self, cx: &Context) -> Result<Context> {
-///         let mut cx = cx.clone();
-///         cx.extensions.insert(Arc::new(Open)); // pool.begin().await?
-///         Ok(cx)
+///     type Open = Open;
+///
+///     async fn begin(&self, _: &Context) -> Result<Open> {
+///         Ok(self.0.begin().await?)
 ///     }
 ///
-///     async fn commit(&self, cx: &Context) -> Result<()> {
-///         let _open = cx.extensions.get::<Arc<Open>>(); // open.commit().await?
-///         Ok(())
+///     async fn commit(&self, open: Open) -> Result<()> {
+///         Ok(open.commit().await?)
 ///     }
+/// }
 ///
-///     async fn rollback(&self, cx: &Context) -> Result<()> {
-///         let _open = cx.extensions.get::<Arc<Open>>(); // open.rollback().await?
-///         Ok(())
+/// impl Crm {
+///     /// For operations that only read.
+///     async fn reading(&self, cx: &Context) -> Result<Arc<Open>> {
+///         match cx.transaction::<Self>() {
+///             Some(open) => Ok(open),
+///             None => Ok(Arc::new(self.0.begin().await?)),
+///         }
 ///     }
 /// }
 /// ```
@@ -224,14 +435,66 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
 )]
 pub trait Transactions: Send + Sync {
-    /// Begins a transaction: the same context, with the transaction in it.
-    async fn begin(&self, cx: &Context) -> Result<Context>;
+    /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the context, in an [`Arc`].
+    type Open: Send + Sync + 'static;
+
+    /// Begins a transaction.
+    async fn begin(&self, cx: &Context) -> Result<Self::Open>;
 
     /// Makes everything durable that the operations of the call did.
-    async fn commit(&self, cx: &Context) -> Result<()>;
+    async fn commit(&self, open: Self::Open) -> Result<()>;
 
-    /// Undoes everything that the operations of the call did.
-    async fn rollback(&self, cx: &Context) -> Result<()>;
+    /// Undoes everything that the operations of the call did: by dropping it, unless said otherwise.
+    async fn rollback(&self, open: Self::Open) -> Result<()> {
+        drop(open);
+        Ok(())
+    }
+}
+
+impl Context {
+    /// The transaction that this operation is a part of: that of a composed helper, where [`Transactions`] are registered.
+    ///
+    /// It is lent for the time of the operation: one that is kept longer cannot be committed.
+    #[must_use]
+    pub fn transaction<T: Transactions>(&self) -> Option<Arc<T::Open>> {
+        self.extensions.get().map(Arc::clone)
+    }
+}
+
+/// [`Transactions`] of whatever type.
+#[async_trait]
+pub(crate) trait AnyTransactions: Send + Sync {
+    /// The same context with a transaction in it.
+    async fn begin(&self, cx: &Context) -> Result<Context>;
+
+    /// Ends the transaction in a context that [`begin`](Self::begin) gave.
+    async fn end(&self, cx: Context, end: End) -> Result<()>;
+}
+
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Commit,
+    Rollback,
+}
+
+#[async_trait]
+impl<T: Transactions> AnyTransactions for T {
+    async fn begin(&self, cx: &Context) -> Result<Context> {
+        let mut cx = cx.clone();
+        cx.extensions.insert(Arc::new(Transactions::begin(self, &cx).await?));
+        Ok(cx)
+    }
+
+    async fn end(&self, mut cx: Context, end: End) -> Result<()> {
+        let open = cx.extensions.remove::<Arc<T::Open>>();
+        let kept = || Error::unexpected("an operation kept the transaction of its call, which cannot be ended");
+        let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
+        match end {
+            End::Commit => self.commit(open).await,
+            End::Rollback => self.rollback(open).await,
+        }
+    }
 }
 
 /// Tells whether anything has changed, at the cost of next to nothing.

@@ -21,10 +21,10 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     // The vendor's service, with data of its own that nobody else uses, and a key for each thing that the suite tries.
     let crm = Arc::new(Crm::open(":memory:")?);
-    let (acme, other) = (crm.company("Acme")?, crm.company("Other")?);
-    let keys = Keys::primary(crm.new_key(acme, true)?)
-        .other_tenant(crm.new_key(other, true)?)
-        .restricted(crm.new_key(acme, false)?, "people.create");
+    let (acme, other) = (crm.company("Acme").await?, crm.company("Other").await?);
+    let keys = Keys::primary(crm.new_key(acme, true).await?)
+        .other_tenant(crm.new_key(other, true).await?)
+        .restricted(crm.new_key(acme, false).await?, "people.create");
     let service = interface(&crm, BASE)?.under("/api/v1");
     // The suite reads what the service declares, tries all of it, and removes what it made.
     let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys).profile(Profile::Actions);

@@ -1,10 +1,12 @@
 //! What the vendor had before: a CRM with its own tables, numbers, keys and pages. Nothing here knows of the interface.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::{Router, extract::State, routing::get};
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::Result;
 use sha2::{Digest, Sha256};
+
+use super::client::Pool;
 
 const SCHEMA: &str = "
 PRAGMA journal_mode = WAL;
@@ -59,6 +61,25 @@ CREATE TABLE IF NOT EXISTS campaign_responses (
 );
 CREATE INDEX IF NOT EXISTS responses_of_campaign ON campaign_responses (campaign_no);
 CREATE INDEX IF NOT EXISTS responses_of_customer ON campaign_responses (customer_no);
+CREATE TABLE IF NOT EXISTS labels (
+    label_no   INTEGER PRIMARY KEY AUTOINCREMENT,
+    company_no INTEGER NOT NULL REFERENCES companies,
+    label      TEXT,
+    note       TEXT,
+    entered_at INTEGER NOT NULL,
+    edited_at  INTEGER NOT NULL,
+    UNIQUE (company_no, label)
+);
+CREATE TABLE IF NOT EXISTS customer_labels (
+    line_no     INTEGER PRIMARY KEY AUTOINCREMENT,
+    company_no  INTEGER NOT NULL REFERENCES companies,
+    label_no    INTEGER NOT NULL REFERENCES labels ON DELETE CASCADE,
+    customer_no INTEGER NOT NULL REFERENCES customers ON DELETE CASCADE,
+    entered_at  INTEGER NOT NULL,
+    edited_at   INTEGER NOT NULL,
+    UNIQUE (label_no, customer_no)
+);
+CREATE INDEX IF NOT EXISTS labels_of_customer ON customer_labels (customer_no);
 CREATE TABLE IF NOT EXISTS external_refs (
     company_no INTEGER NOT NULL REFERENCES companies,
     kept_in    TEXT NOT NULL,
@@ -71,7 +92,9 @@ CREATE INDEX IF NOT EXISTS refs_of ON external_refs (kept_in, row_no);
 
 /// The vendor's database.
 #[derive(Debug)]
-pub struct Crm(Mutex<Connection>);
+pub struct Crm {
+    pub(super) pool: Pool,
+}
 
 impl Crm {
     /// Opens the database, or makes it.
@@ -79,26 +102,8 @@ impl Crm {
     /// # Errors
     ///
     /// SQLite cannot open it.
-    pub fn open(file: &str) -> rusqlite::Result<Self> {
-        let connection = Connection::open(file)?;
-        connection.execute_batch(SCHEMA)?;
-        Ok(Self(Mutex::new(connection)))
-    }
-
-    /// All of `work`, or nothing of it. A busier program would have more connections and do this on blocking threads.
-    ///
-    /// # Errors
-    ///
-    /// What `work` returns, or that the database failed.
-    pub fn transaction<T, E: From<rusqlite::Error>>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction = connection.transaction()?;
-        let done = work(&transaction)?;
-        transaction.commit()?;
-        Ok(done)
+    pub fn open(file: &str) -> Result<Self> {
+        Ok(Self { pool: Pool::open(file, SCHEMA)? })
     }
 
     /// The number of the company of this name, which is founded when it is new.
@@ -106,11 +111,12 @@ impl Crm {
     /// # Errors
     ///
     /// The database failed.
-    pub fn company(&self, name: &str) -> rusqlite::Result<i64> {
-        self.transaction(|tx| {
-            tx.execute("INSERT OR IGNORE INTO companies (name) VALUES (?1)", [name])?;
-            tx.query_row("SELECT company_no FROM companies WHERE name = ?1", [name], |row| row.get(0))
-        })
+    pub async fn company(&self, name: &str) -> Result<i64> {
+        let tx = self.pool.begin().await?;
+        tx.execute("INSERT OR IGNORE INTO companies (name) VALUES (?1)", &[&name]).await?;
+        let row = tx.query_one("SELECT company_no FROM companies WHERE name = ?1", &[&name]).await?;
+        tx.commit().await?;
+        row.get("company_no")
     }
 
     /// A new API key of a company.
@@ -118,10 +124,11 @@ impl Crm {
     /// # Errors
     ///
     /// The database failed.
-    pub fn new_key(&self, company: i64, may_write: bool) -> rusqlite::Result<String> {
+    pub async fn new_key(&self, company: i64, may_write: bool) -> Result<String> {
         let key = uuid::Uuid::new_v4().to_string();
-        let client = (Self::secret(&key), company, may_write);
-        self.transaction(|tx| tx.execute("INSERT INTO api_clients VALUES (?1, ?2, ?3)", client))?;
+        let tx = self.pool.begin().await?;
+        tx.execute("INSERT INTO api_clients VALUES (?1, ?2, ?3)", &[&Self::secret(&key), &company, &may_write]).await?;
+        tx.commit().await?;
         Ok(key)
     }
 
@@ -129,16 +136,19 @@ impl Crm {
     pub(super) fn secret(key: &str) -> [u8; 32] {
         Sha256::digest(key).into()
     }
+
+    async fn latest(&self) -> Result<String> {
+        let sql = "SELECT coalesce(first_name, 'somebody') AS name FROM customers ORDER BY customer_no DESC LIMIT 1";
+        let row = self.pool.snapshot().await?.query_opt(sql, &[]).await?;
+        row.map_or_else(|| Ok(String::new()), |row| row.get("name"))
+    }
 }
 
 /// The pages of the program.
 pub fn pages(crm: Arc<Crm>) -> Router {
     let latest = async |State(crm): State<Arc<Crm>>| {
-        let name = crm.transaction(|tx| {
-            let sql = "SELECT coalesce(first_name, 'somebody') FROM customers ORDER BY customer_no DESC LIMIT 1";
-            tx.query_row(sql, (), |row| row.get::<_, String>(0)).optional()
-        });
-        name.map_or_else(|error| error.to_string(), |name| format!("Our latest customer: {}", name.unwrap_or_default()))
+        let name = crm.latest().await;
+        name.map_or_else(|error| error.to_string(), |name| format!("Our latest customer: {name}"))
     };
     Router::new().route("/", get(latest)).with_state(crm)
 }

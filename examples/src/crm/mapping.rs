@@ -1,128 +1,167 @@
 //! Which of the vendor's tables and columns are what in the interface.
 
-use rusqlite::{Row, Transaction};
-use svc_core::Record;
+use async_trait::async_trait;
 use svc_core::field_set::LinkKey;
-use svc_core::link::Address;
 use svc_core::model::shared::EmailAddress;
-use svc_core::model::{Kind, Person, Petition, Resource, Signature, signature};
-use svc_core::record::Meta;
-use svc_core::value::{ClosedEnum, FlexEnum, Id, Timestamp};
+use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging, signature, tagging};
+use svc_core::record::{Computed, Meta};
+use svc_core::value::{ClosedEnum, FlexEnum};
+use svc_core::{Record, Result, helper::MatchKey, ops::FindKey};
 
-use super::refs;
+use super::client::{Param, Row, Transaction};
+
+/// A link, the column behind it, and the kind and the table that it leads to.
+pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
 /// A kind that has a table. Every table has `company_no`, `entered_at` and `edited_at`, and a number as its row id.
+#[async_trait]
 pub(super) trait Mapped: Resource {
     const TABLE: &'static str;
 
-    /// The columns behind the links, each with the kind that it leads to.
-    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] = &[];
+    /// What is read besides the columns of the table, which is called `it`.
+    const MORE: &'static str = "NULL";
 
-    /// The record in a row.
-    fn from_row(tx: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<Record<Self>>;
+    /// The columns behind the links, each with the kind and the table that it leads to.
+    const LINKS: &'static [Link<Self>] = &[];
 
-    /// Puts the fields into the row with this number, which is there already.
-    fn to_row(&self, tx: &Transaction<'_>, no: i64) -> rusqlite::Result<()>;
-}
+    /// The column behind `name`, where it is another one for every record.
+    const NAME: Option<&'static str> = None;
 
-/// The table of a kind that links lead to.
-pub(super) fn table(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Person => Some(Person::TABLE),
-        Kind::Petition => Some(Petition::TABLE),
-        _ => None,
+    /// The record in a row; its links are added by the caller.
+    fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>>;
+
+    /// Columns and what they hold.
+    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+        Vec::new()
+    }
+
+    /// Writes what has a table of its own.
+    async fn write_parts(&self, _: &Transaction, _no: i64) -> Result<()> {
+        Ok(())
+    }
+
+    /// The condition under which a row has a key, which is `?2`, of the company `?1`.
+    fn having(key: &FindKey) -> Option<(String, String)> {
+        match key {
+            FindKey::Name(name) => Some((format!("{} = ?2", Self::NAME?), name.clone())),
+            FindKey::Match(MatchKey::Identifier(identifier)) => {
+                let refs = "SELECT row_no FROM external_refs WHERE company_no = ?1 AND ref = ?2";
+                Some((format!("rowid IN ({refs} AND kept_in = '{}')", Self::TABLE), identifier.to_string()))
+            }
+            FindKey::Match(MatchKey::Email(address)) if Self::KIND == Kind::Person => {
+                let emails = "SELECT customer_no FROM customer_emails WHERE address = ?2 COLLATE NOCASE";
+                Some((format!("customer_no IN ({emails})"), address.clone()))
+            }
+            _ => None,
+        }
     }
 }
 
-fn meta(tx: &Transaction<'_>, table: &str, no: i64, row: &Row<'_>) -> rusqlite::Result<Meta> {
-    let moment = |name| row.get(name).map(Timestamp::from_micros);
-    let meta = Meta::new(no.into(), moment("entered_at")?).modified(moment("edited_at")?);
-    Ok(meta.identifiers(&refs::of(tx, table, no)?))
-}
-
+#[async_trait]
 impl Mapped for Person {
     const TABLE: &'static str = "customers";
+    const MORE: &'static str =
+        "(SELECT json_group_array(json_array(address, is_main, used_for, newsletter) ORDER BY rowid)
+        FROM customer_emails WHERE customer_no = it.customer_no) AS emails";
 
-    fn from_row(tx: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<Record<Self>> {
-        let no = row.get("customer_no")?;
-        let mut emails = tx.prepare_cached("SELECT * FROM customer_emails WHERE customer_no = ?1 ORDER BY rowid")?;
-        let emails = emails.query_map([no], email)?.collect::<rusqlite::Result<Vec<_>>>()?;
-        let person = Person {
+    fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
+        let emails: Vec<Email> = serde_json::from_str(&row.get::<String>("emails")?)?;
+        let emails = emails.into_iter().map(|(address, is_main, used_for, newsletter)| EmailAddress {
+            primary: is_main.map(|is_main| is_main != 0),
+            address,
+            address_type: used_for.as_deref().map(FlexEnum::parse),
+            status: newsletter.as_deref().and_then(ClosedEnum::parse),
+        });
+        let person = Self {
             given_name: row.get("first_name")?,
             family_name: row.get("last_name")?,
             source: row.get("comes_from")?,
-            email_addresses: (!emails.is_empty()).then_some(emails),
-            ..Person::default()
+            email_addresses: Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty()),
+            ..Self::default()
         };
-        Ok(Record::new(meta(tx, Self::TABLE, no, row)?, person))
+        Ok(Record::new(meta, person))
     }
 
-    fn to_row(&self, tx: &Transaction<'_>, no: i64) -> rusqlite::Result<()> {
-        let sql = "UPDATE customers SET first_name = ?2, last_name = ?3, comes_from = ?4 WHERE customer_no = ?1";
-        tx.execute(sql, (no, &self.given_name, &self.family_name, &self.source))?;
-        tx.execute("DELETE FROM customer_emails WHERE customer_no = ?1", [no])?;
-        let mut sql = tx.prepare_cached("INSERT INTO customer_emails VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+        vec![("first_name", &self.given_name), ("last_name", &self.family_name), ("comes_from", &self.source)]
+    }
+
+    async fn write_parts(&self, tx: &Transaction, no: i64) -> Result<()> {
+        tx.execute("DELETE FROM customer_emails WHERE customer_no = ?1", &[&no]).await?;
         for email in self.email_addresses.iter().flatten() {
             let used_for = email.address_type.as_ref().map(FlexEnum::as_str);
-            sql.execute((no, &email.address, email.primary, used_for, email.status.map(ClosedEnum::as_str)))?;
+            let newsletter = email.status.map(ClosedEnum::as_str);
+            let sql = "INSERT INTO customer_emails VALUES (?1, ?2, ?3, ?4, ?5)";
+            tx.execute(sql, &[&no, &email.address, &email.primary, &used_for, &newsletter]).await?;
         }
         Ok(())
     }
 }
 
-fn email(row: &Row<'_>) -> rusqlite::Result<EmailAddress> {
-    let text = |name| row.get::<_, Option<String>>(name);
-    Ok(EmailAddress {
-        primary: row.get("is_main")?,
-        address: text("address")?,
-        address_type: text("used_for")?.as_deref().map(FlexEnum::parse),
-        status: text("newsletter")?.as_deref().and_then(ClosedEnum::parse),
-    })
-}
+/// A customer's e-mail address, as it is read.
+type Email = (Option<String>, Option<i64>, Option<String>, Option<String>);
 
 impl Mapped for Petition {
     const TABLE: &'static str = "campaigns";
+    const MORE: &'static str =
+        "(SELECT count(*) FROM campaign_responses WHERE campaign_no = it.campaign_no) AS responses";
 
-    fn from_row(tx: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<Record<Self>> {
-        let no = row.get("campaign_no")?;
-        let mut count = tx.prepare_cached("SELECT count(*) FROM campaign_responses WHERE campaign_no = ?1")?;
-        let petition = Petition {
+    fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
+        let petition = Self {
             title: row.get("headline")?,
             summary: row.get("teaser")?,
             petition_text: row.get("demand")?,
-            total_signatures: count.query_row([no], |row| row.get(0))?,
-            ..Petition::default()
+            total_signatures: row.get("responses")?,
+            ..Self::default()
         };
-        Ok(Record::new(meta(tx, Self::TABLE, no, row)?, petition))
+        Ok(Record::new(meta, petition))
     }
 
-    fn to_row(&self, tx: &Transaction<'_>, no: i64) -> rusqlite::Result<()> {
-        let sql = "UPDATE campaigns SET headline = ?2, teaser = ?3, demand = ?4 WHERE campaign_no = ?1";
-        tx.execute(sql, (no, &self.title, &self.summary, &self.petition_text)).map(drop)
+    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+        vec![("headline", &self.title), ("teaser", &self.summary), ("demand", &self.petition_text)]
     }
 }
 
 impl Mapped for Signature {
     const TABLE: &'static str = "campaign_responses";
-    const LINKS: &'static [(LinkKey<Self>, &'static str, Kind)] = &[
-        (signature::link::petition, "campaign_no", Kind::Petition),
-        (signature::link::person, "customer_no", Kind::Person),
+    const LINKS: &'static [Link<Self>] = &[
+        (signature::link::petition, "campaign_no", Kind::Petition, Petition::TABLE),
+        (signature::link::person, "customer_no", Kind::Person, Person::TABLE),
     ];
 
-    fn from_row(tx: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<Record<Self>> {
-        let signature =
-            Signature { comments: row.get("remark")?, action_date: row.get("given_on")?, ..Signature::default() };
-        let mut record = Record::new(meta(tx, Self::TABLE, row.get("response_no")?, row)?, signature);
-        for (link, column, kind) in Self::LINKS {
-            if let Some(no) = row.get::<_, Option<i64>>(*column)? {
-                record = record.link(*link, Address::top(*kind, Id::from(no)));
-            }
-        }
-        Ok(record)
+    fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
+        let (comments, action_date) = (row.get("remark")?, row.get("given_on")?);
+        Ok(Record::new(meta, Self { comments, action_date, ..Self::default() }))
     }
 
-    fn to_row(&self, tx: &Transaction<'_>, no: i64) -> rusqlite::Result<()> {
-        let sql = "UPDATE campaign_responses SET remark = ?2, given_on = ?3 WHERE response_no = ?1";
-        tx.execute(sql, (no, &self.comments, &self.action_date)).map(drop)
+    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+        vec![("remark", &self.comments), ("given_on", &self.action_date)]
+    }
+}
+
+impl Mapped for Tag {
+    const TABLE: &'static str = "labels";
+    const NAME: Option<&'static str> = Some("label");
+
+    fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
+        let (name, description) = (row.get("label")?, row.get("note")?);
+        Ok(Record::new(meta, Self { name, description, ..Self::default() }))
+    }
+
+    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+        vec![("label", &self.name), ("note", &self.description)]
+    }
+}
+
+impl Mapped for Tagging {
+    const TABLE: &'static str = "customer_labels";
+    const LINKS: &'static [Link<Self>] = &[
+        (tagging::link::tag, "label_no", Kind::Tag, Tag::TABLE),
+        (tagging::link::person, "customer_no", Kind::Person, Person::TABLE),
+    ];
+
+    fn from_row(_: &Row, meta: Meta) -> Result<Record<Self>> {
+        let relation = Computed::Relation(Kind::Person);
+        Ok(Record::new(meta, Self::default()).computed(tagging::key::item_type, relation))
     }
 }

@@ -1,21 +1,23 @@
 //! A vendor's CRM, and the interface on top of its own tables.
 //!
-//! [`existing`] is what was there before. The rest is the integration: a mapping of three tables in `mapping`, the
-//! operations over whatever is mapped in `operations`, two helpers in one transaction each in `helpers`, the vendor's keys
-//! in `keys`, and here what is offered of it.
+//! [`existing`] is what was there before, over the asynchronous database client of [`client`]. The rest is the integration: a
+//! mapping of five tables in `mapping`, the operations over whatever is mapped in `operations`, the transactions that they
+//! work in in `transactions`, the vendor's keys in `keys`, and here what is offered of it. Helpers are the library's: it
+//! composes them of the operations, each call in one transaction.
 
+pub mod client;
 pub mod existing;
-mod helpers;
 mod keys;
 mod mapping;
 mod operations;
 mod refs;
+mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::{Behaviour, BuildError};
+use svc_core::api::BuildError;
 use svc_core::helper::{PersonSignup, RecordSignature};
-use svc_core::model::{Person, Petition, Signature, person, petition};
+use svc_core::model::{Person, Petition, Signature, Tag, Tagging, person, petition, tag};
 use svc_core::{Api, Vendor, fields, writable};
 use svc_tower::SvcService;
 
@@ -32,7 +34,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .authenticator(Arc::clone(crm))
         .anonymous_helpers(Arc::clone(crm))
         .resource::<Person, _>(crm, |people| {
-            let people = people.list().get().create().update().delete();
+            let people = people.list().get().create().update().delete().find();
             people
                 .without_link(person::link::modified_by)
                 .readable(fields!(person::{given_name, family_name, source, email_addresses}))
@@ -47,14 +49,26 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
                 .writable(writable!(petition::{title, summary, petition_text}))
         })
         .resource::<Signature, _>(crm, |signatures| {
-            let signatures = signatures.under::<Petition>().under::<Person>().get().create().update().delete();
+            let signatures = signatures.under::<Petition>().under::<Person>().get().create().update().delete().find();
             signatures
                 .readable(fields!(signature::{action_date, comments}))
                 .writable(writable!(signature::{action_date, comments}))
         })
-        .helper::<PersonSignup>(crm)
-        .helper::<RecordSignature>(crm)
-        .declares(Behaviour::MatchesPeople)
+        .resource::<Tag, _>(crm, |tags| {
+            let tags = tags.list().get().create().update().delete().find();
+            tags.without_link(tag::link::creator)
+                .without_link(tag::link::modified_by)
+                .readable(fields!(tag::{name, description}))
+                .writable(writable!(tag::{name, description}))
+        })
+        .resource::<Tagging, _>(crm, |taggings| {
+            let taggings = taggings.under::<Tag>().under::<Person>().get().create().delete();
+            taggings.readable(fields!(tagging::{item_type})).writable(writable!(tagging::{}))
+        })
+        .compose::<PersonSignup>()
+        .compose::<RecordSignature>()
+        .transactions(crm)
+        .atomic_helpers(true)
         .build()?;
     Ok(SvcService::new(api))
 }

@@ -1,129 +1,200 @@
-//! Listing, reading, creating, changing and deleting, for every kind that has a table.
+//! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
 
 use async_trait::async_trait;
-use rusqlite::{ErrorCode, OptionalExtension, Transaction};
-use svc_core::link::{Address, Scope};
-use svc_core::value::Identifier;
+use rusqlite::ErrorCode;
 use svc_core::{
-    Code, Context, Create, Created, Delete, Draft, Error, Get, List, Page, PageRequest, Patch, Problem, Record, Result,
-    Update,
+    Code, Context, Create, Created, Delete, Draft, Error, Find, FindKey, Get, List, Page, PageRequest, Patch, Problem,
+    Record, Result, Update, link::Address, link::Scope, model::Kind, model::Tagging, record::Meta, value::Timestamp,
 };
 
+use super::client::{Param, Row, Transaction};
 use super::existing::Crm;
-use super::mapping::{Mapped, table};
+use super::mapping::Mapped;
 use super::refs;
 
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
     async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<Page<R>> {
-        self.transaction(|tx| {
-            let (column, above) = match scope {
-                Scope::All => ("?2", None),
-                Scope::Under(above) => {
-                    let column = R::LINKS.iter().find(|(.., kind)| *kind == above.kind).map(|(_, column, _)| *column);
-                    let is_there = exists(tx, cx, above)?;
-                    (column.filter(|_| is_there).ok_or(Error::NotFound)?, above.id.number())
-                }
-            };
-            let rows = format!("FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
-            let company = cx.tenant.number();
-            let total: i64 = tx.query_row(&format!("SELECT count(*) {rows}"), (company, above), |row| row.get(0))?;
-            let mut sql = tx.prepare_cached(&format!("SELECT * {rows} ORDER BY rowid LIMIT ?3 OFFSET ?4"))?;
-            let records = sql.query_map((company, above, page.size, page.offset()), |row| R::from_row(tx, row))?;
-            Ok(Page::new(records.collect::<rusqlite::Result<_>>()?, total.try_into()?))
-        })
+        let tx = self.reading(cx).await?;
+        let (column, above) = match scope {
+            Scope::All => ("?2", None),
+            Scope::Under(above) => {
+                let mut links = R::LINKS.iter().filter(|(_, _, kind, _)| *kind == above.kind);
+                let (_, column, _, table) = links.next().ok_or(Error::NotFound)?;
+                exists(&tx, cx, table, above).await?.then_some((*column, above.id.number())).ok_or(Error::NotFound)?
+            }
+        };
+        let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
+        let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;
+        let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
+        let records = select(&tx, cx, &condition, &[&above, &page.size, &page.offset()]).await?;
+        Ok(Page::new(records, total.try_into()?))
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Get<R> for Crm {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
-        self.transaction(|tx| find(tx, cx, at))
+        read(&*self.reading(cx).await?, cx, at).await
+    }
+}
+
+#[async_trait]
+impl<R: Mapped> Find<R> for Crm {
+    async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
+        let Some((condition, value)) = R::having(key) else { return Ok(None) };
+        let tx = self.reading(cx).await?;
+        Ok(select(&tx, cx, &format!("{condition} ORDER BY rowid LIMIT 1"), &[&value]).await?.pop())
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
-        self.transaction(|tx| insert(tx, cx, &draft).map(Created::New))
+        let tx = self.writing(cx).await?;
+        let links: Vec<_> = draft.links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
+        let links = columns::<R>(&tx, cx, &links).await?;
+        if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
+            let known = format!("{tag} = ?2 AND {person} = ?3");
+            if let Some(known) = select(&tx, cx, &known, &[tag_no, person_no]).await?.pop() {
+                return Ok(Created::Existing(known));
+            }
+        }
+        let (company, entered) = (cx.tenant.number(), cx.now.micros());
+        let mut new: Vec<(&str, Param<'_>)> =
+            vec![("company_no", &company), ("entered_at", &entered), ("edited_at", &entered)];
+        new.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
+        let (names, values): (Vec<&str>, Vec<Param<'_>>) = new.into_iter().unzip();
+        let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
+        let row = format!("{} ({}) VALUES ({})", R::TABLE, names.join(", "), places.join(", "));
+        let no = tx.query_one(&format!("INSERT INTO {row} RETURNING rowid AS row_no"), &values).await?.get("row_no")?;
+        refs::save::<R>(&tx, cx, no, &draft.identifiers).await?;
+        let record = write(&tx, cx, no, cx.now, &draft.fields(), &[]).await?;
+        tx.commit().await?;
+        Ok(Created::New(record))
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, at: &Address, patch: Patch<R>) -> Result<Option<Record<R>>> {
-        self.transaction(|tx| {
-            let Some(known) = find::<R>(tx, cx, at)? else { return Ok(None) };
-            let fields = patch.apply(&known.fields(), cx.now)?;
-            change(tx, cx, &known, &fields, patch.identifiers.as_deref()).map(Some)
-        })
+        let tx = self.writing(cx).await?;
+        let Some(known) = read::<R>(&tx, cx, at).await? else { return Ok(None) };
+        let no = known.meta().id.number().ok_or(Error::NotFound)?;
+        let links = columns::<R>(&tx, cx, &patch.links).await?;
+        if let Some(identifiers) = &patch.identifiers {
+            refs::save::<R>(&tx, cx, no, identifiers).await?;
+        }
+        let fields = patch.apply(&known.fields(), cx.now)?;
+        let record = write(&tx, cx, no, cx.now.after(known.meta().modified), &fields, &links).await?;
+        tx.commit().await?;
+        Ok(Some(record))
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
-        self.transaction(|tx| {
-            let Some(known) = find::<R>(tx, cx, at)? else { return Ok(false) };
-            let no = known.meta().id.number();
-            tx.execute("DELETE FROM external_refs WHERE kept_in = ?1 AND row_no = ?2", (R::TABLE, no))?;
-            match tx.execute(&format!("DELETE FROM {} WHERE rowid = ?1", R::TABLE), [no]) {
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                    Err(Error::invalid(Problem::general(Code::HasDependents, Code::HasDependents.meaning())))
-                }
-                deleted => Ok(deleted.map(|rows| rows > 0)?),
+        let tx = self.writing(cx).await?;
+        let Some(known) = read::<R>(&tx, cx, at).await? else { return Ok(false) };
+        let no = known.meta().id.number();
+        refs::forget::<R>(&tx, "rowid", no).await?;
+        // Labels go with the customer and with the label.
+        for (_, column, ..) in Tagging::LINKS.iter().filter(|(.., table)| *table == R::TABLE) {
+            refs::forget::<Tagging>(&tx, column, no).await?;
+        }
+        match tx.execute(&format!("DELETE FROM {} WHERE rowid = ?1", R::TABLE), &[&no]).await {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                return Err(Error::invalid(Problem::general(Code::HasDependents, Code::HasDependents.meaning())));
             }
-        })
+            deleted => deleted?,
+        };
+        tx.commit().await?;
+        Ok(true)
     }
 }
 
 /// Whether a record that a link or a path names is one of this company.
-fn exists(tx: &Transaction<'_>, cx: &Context, at: &Address) -> Result<bool> {
-    let Some(table) = table(at.kind) else { return Ok(false) };
+async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &Address) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
-    Ok(tx.query_row(&sql, (cx.tenant.number(), at.id.number()), |_| Ok(())).optional()?.is_some())
+    Ok(tx.query_opt(&sql, &[&cx.tenant.number(), &at.id.number()]).await?.is_some())
 }
 
 /// The record at an address.
-pub(super) fn find<R: Mapped>(tx: &Transaction<'_>, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
-    let sql = format!("SELECT * FROM {} WHERE company_no = ?1 AND rowid = ?2", R::TABLE);
-    let found = tx.query_row(&sql, (cx.tenant.number(), at.id.number()), |row| R::from_row(tx, row)).optional()?;
+async fn read<R: Mapped>(tx: &Transaction, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+    let found = select::<R>(tx, cx, "rowid = ?2", &[&at.id.number()]).await?.pop();
     Ok(found.filter(|record| at.admits_parent(record.parent())))
 }
 
-/// A new row.
-pub(super) fn insert<R: Mapped>(tx: &Transaction<'_>, cx: &Context, draft: &Draft<R>) -> Result<Record<R>> {
-    let sql = format!("INSERT INTO {} (company_no, entered_at, edited_at) VALUES (?1, ?2, ?2)", R::TABLE);
-    tx.execute(&sql, (cx.tenant.number(), cx.now.micros()))?;
-    let no = tx.last_insert_rowid();
-    for (link, column, kind) in R::LINKS {
-        let Some(to) = draft.link(link.name()) else { continue };
-        if !exists(tx, cx, to)? {
-            let is_container = draft.container() == Some(to);
-            let nowhere = || Error::invalid(Problem::leads_nowhere(*kind, &format!("_links.{}", link.name())));
-            return Err(if is_container { Error::NotFound } else { nowhere() });
-        }
-        tx.execute(&format!("UPDATE {} SET {column} = ?2 WHERE rowid = ?1", R::TABLE), (no, to.id.number()))?;
-    }
-    refs::save(tx, cx, R::TABLE, no, &draft.identifiers)?;
-    draft.fields().to_row(tx, no)?;
-    find(tx, cx, &Address::top(R::KIND, no.into()))?.ok_or(Error::NotFound)
+/// The records of this company under a condition, whose values are counted from `?2`.
+async fn select<R: Mapped>(
+    tx: &Transaction,
+    cx: &Context,
+    condition: &str,
+    values: &[Param<'_>],
+) -> Result<Vec<Record<R>>> {
+    let what = format!("*, rowid AS row_no, {}, {}", refs::column::<R>(), R::MORE);
+    let sql = format!("SELECT {what} FROM {} AS it WHERE company_no = ?1 AND {condition}", R::TABLE);
+    let company = cx.tenant.number();
+    let values: Vec<Param<'_>> = std::iter::once(&company as Param<'_>).chain(values.iter().copied()).collect();
+    tx.query(&sql, &values).await?.iter().map(record).collect()
 }
 
-/// Other fields, and when they are given other identifiers, for a row that is there.
-pub(super) fn change<R: Mapped>(
-    tx: &Transaction<'_>,
-    cx: &Context,
-    known: &Record<R>,
-    fields: &R,
-    identifiers: Option<&[Identifier]>,
-) -> Result<Record<R>> {
-    let no = known.meta().id.number().ok_or(Error::NotFound)?;
-    let edited = cx.now.after(known.meta().modified);
-    tx.execute(&format!("UPDATE {} SET edited_at = ?2 WHERE rowid = ?1", R::TABLE), (no, edited.micros()))?;
-    if let Some(identifiers) = identifiers {
-        refs::save(tx, cx, R::TABLE, no, identifiers)?;
+fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
+    let moment = |name| row.get(name).map(Timestamp::from_micros);
+    let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?).modified(moment("edited_at")?);
+    let mut record = R::from_row(row, meta.identifiers(&refs::of(row)?))?;
+    for (link, column, kind, _) in R::LINKS {
+        if let Some(no) = row.get::<Option<i64>>(column)? {
+            record = record.link(*link, Address::top(*kind, no.into()));
+        }
     }
-    fields.to_row(tx, no)?;
-    find(tx, cx, &Address::top(R::KIND, no.into()))?.ok_or(Error::NotFound)
+    Ok(record)
+}
+
+/// The columns behind links, of which each has to lead somewhere (CRU-02).
+async fn columns<R: Mapped>(
+    tx: &Transaction,
+    cx: &Context,
+    links: &[(&'static str, Option<Address>)],
+) -> Result<Vec<(&'static str, Option<i64>)>> {
+    let (mut columns, mut problems) = (Vec::new(), Vec::new());
+    for (link, column, kind, table) in R::LINKS {
+        let Some((name, to)) = links.iter().find(|(name, _)| *name == link.name()) else { continue };
+        if let Some(to) = to
+            && !exists(tx, cx, table, to).await?
+        {
+            let is_container = R::SCHEMA.parent == Some(*name);
+            let problem = Problem::leads_nowhere(*kind, &format!("_links.{name}"));
+            problems.push((!is_container).then_some(problem).ok_or(Error::NotFound)?);
+        }
+        columns.push((*column, to.as_ref().and_then(|to| to.id.number())));
+    }
+    if problems.is_empty() { Ok(columns) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Puts fields and links into a row that is there.
+async fn write<R: Mapped>(
+    tx: &Transaction,
+    cx: &Context,
+    no: i64,
+    edited: Timestamp,
+    fields: &R,
+    links: &[(&'static str, Option<i64>)],
+) -> Result<Record<R>> {
+    let edited = edited.micros();
+    let mut columns = fields.columns();
+    if let Some((column, name)) = columns.iter().find(|(column, _)| R::NAME == Some(*column)) {
+        let sql = format!("SELECT 1 FROM {} WHERE company_no = ?1 AND {column} = ?2 AND rowid <> ?3", R::TABLE);
+        if tx.query_opt(&sql, &[&cx.tenant.number(), name, &no]).await?.is_some() {
+            return Err(Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning())));
+        }
+    }
+    columns.push(("edited_at", &edited));
+    columns.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
+    let set: Vec<String> = (2..).zip(&columns).map(|(place, (column, _))| format!("{column} = ?{place}")).collect();
+    let values: Vec<Param<'_>> = std::iter::once(&no as Param<'_>).chain(columns.into_iter().map(|it| it.1)).collect();
+    tx.execute(&format!("UPDATE {} SET {} WHERE rowid = ?1", R::TABLE, set.join(", ")), &values).await?;
+    fields.write_parts(tx, no).await?;
+    read(tx, cx, &Address::top(R::KIND, no.into())).await?.ok_or(Error::NotFound)
 }

@@ -197,7 +197,9 @@ impl ApiBuilder {
         self
     }
 
-    /// Runs each call of a composed helper in one transaction of the backend: all of it or nothing.
+    /// Runs each call of a composed helper in one transaction of the backend: a person whose action is refused, or who was
+    /// made before the backend failed, does not stay (HLP-10). With [`atomic_helpers`](Self::atomic_helpers) a tag that does
+    /// not exist undoes the call, too.
     #[must_use]
     pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
         self.settings.transactions = Some(Arc::<T>::clone(backend));
@@ -214,6 +216,10 @@ impl ApiBuilder {
 
     /// Offers a helper that the default runner composes from the registered operations (HLP-10), also in place of one that
     /// a store would run natively.
+    ///
+    /// It needs `get` of the container, `create` of the action, and of people `create` and `update`. With `find` of people
+    /// those who are known are recognised (HLP-04), with `find` of the action a call may be repeated (UND-24), and `find` and
+    /// `create` of tags, taggings, lists, items, questions and answers are its action functions.
     #[must_use]
     pub fn compose<H: HelperSpec>(mut self) -> Self {
         let is_new = self.composed.insert(H::NAME);

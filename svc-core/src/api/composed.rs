@@ -12,7 +12,7 @@ use crate::{
     json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    ops::{FindKey, Transactions},
+    ops::{AnyTransactions, End, FindKey},
     record::RawRecord,
     rules::{Asked, Ground, New, first_keys, help},
     store::{Found, Key, Outbox, Pause, Stored},
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct Composed<'a> {
     pub(crate) slots: &'a [KindSlots],
     pub(crate) matching: &'a dyn PersonMatching,
-    pub(crate) transactions: Option<&'a dyn Transactions>,
+    pub(crate) transactions: Option<&'a dyn AnyTransactions>,
 }
 
 impl Composed<'_> {
@@ -68,13 +68,14 @@ impl Composed<'_> {
         let cx = transactions.begin(cx).await?;
         match self.steps(&cx, plan).await {
             Ok(outcome) => {
-                transactions.commit(&cx).await?;
+                transactions.end(cx, End::Commit).await?;
                 Ok(outcome)
             }
-            Err(error) => {
-                transactions.rollback(&cx).await?;
-                Err(error)
-            }
+            // A refusal says that nothing is stored; after other trouble that trouble is what matters.
+            Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
+                (Err(left), Error::Invalid(_) | Error::NotFound) => Err(left),
+                (_, error) => Err(error),
+            },
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::Transactions,
+    ops::AnyTransactions,
     schema::Peculiarity,
 };
 
@@ -26,7 +26,7 @@ pub(super) struct Settings {
     pub(super) error_bodies: bool,
     pub(super) atomic: bool,
     /// What composed helpers run in.
-    pub(super) transactions: Option<Arc<dyn Transactions>>,
+    pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch_is_put: bool,
     pub(super) behaviours: Vec<Behaviour>,
 }

@@ -112,7 +112,7 @@ impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
 #[async_trait]
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        Ok(self.store.run(cx, Plan::new(plan)).await.map(helper::Outcome::into_raw)?)
+        Ok(self.store.run(cx, Plan::from_raw(plan)).await.map(helper::Outcome::into_raw)?)
     }
 
     fn finds_container(&self) -> bool {

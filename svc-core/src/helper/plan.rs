@@ -38,6 +38,21 @@ pub struct RawPlan {
 }
 
 impl RawPlan {
+    /// A call with a key that asks for nothing, for tests of runners.
+    #[must_use]
+    pub fn empty(helper: HelperName) -> Self {
+        Self {
+            helper,
+            container: None,
+            person: None,
+            action: None,
+            functions: Functions::default(),
+            schedule: None,
+            atomic: false,
+            anonymous: false,
+        }
+    }
+
     /// How the posted person is merged into a known one: without a key only what is empty is filled (HLP-04).
     #[must_use]
     pub const fn merge(&self) -> Merge {
@@ -67,7 +82,9 @@ pub struct Plan<H> {
 }
 
 impl<H: HelperSpec> Plan<H> {
-    pub(crate) fn new(raw: RawPlan) -> Self {
+    /// The typed view of a plan for this helper.
+    #[must_use]
+    pub fn from_raw(raw: RawPlan) -> Self {
         Self { raw, helper: PhantomData }
     }
 

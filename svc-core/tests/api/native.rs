@@ -122,7 +122,8 @@ fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() 
     let server = self::server(&native, true);
     let petition = server.made("petitions", "{}");
     let answer = server.post(&format!("{petition}/record_signature_helper"), r#"{"add_lists":["l"]}"#);
-    assert_eq!(answer.problems(), ["NOT_SUPPORTED add_lists"], "ERR-34, ERR-38");
+    assert_eq!((answer.status, answer.problems()), (400, vec!["NOT_SUPPORTED add_lists".to_owned()]), "ERR-34, ERR-38");
+    assert_eq!(answer.entries().first().map(|entry| entry.1), Some(500), "ERR-38: of the entry");
     assert!(native.asked.lock().unwrap().is_empty(), "ERR-34: nothing was stored");
 }
 

@@ -125,7 +125,7 @@ fn build_reports_every_contradiction_at_once() {
         "signatures have no collection of their own",
         "signatures are listed under petitions, but petitions cannot be read",
         "`question_type` is required but not writable",
-        "record_signature cannot be composed without petitions.get, signatures.create, people.create, people.update",
+        "record_signature cannot be composed without petitions.get, signatures.create, people.create, people.update: register",
         "schedule cannot be composed",
         "record_signature cannot be atomic",
         "`petitions.read` is no capability",

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use svc_core::{
     Code, Context, Create, Created, Delete, Draft, Error, Find, FindKey, Get, List, Next, Page, PageRequest, Patch,
-    Problem, Record, Result, Update,
+    Problem, Record, Result, Transactions, Update,
     field_set::LinkKey,
     helper::{MatchKey, emails},
     link::{Address, Ref, Scope},
@@ -48,6 +48,23 @@ impl Row {
     }
 }
 
+/// How records are looked up for helpers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Looks {
+    /// Waited for at this moment.
+    now: usize,
+    /// All of them.
+    pub(crate) all: usize,
+    /// Times that one began when none was waited for.
+    pub(crate) rounds: usize,
+    /// The transactions that they were part of.
+    pub(crate) in_transaction: usize,
+}
+
+/// A transaction: the rows as they were before it.
+#[derive(Debug)]
+pub(crate) struct Before(Vec<Row>);
+
 /// How records leave the backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Form {
@@ -64,8 +81,11 @@ pub(crate) struct Memory {
     rows: Mutex<Vec<Row>>,
     /// How many records of each kind were ever made.
     made: Mutex<BTreeMap<Kind, u32>>,
-    /// Every create and update of this kind is refused.
-    refused: Mutex<Option<(Kind, Problem)>>,
+    /// Every create and update of this kind is refused, or fails for trouble of the backend.
+    refused: Mutex<Option<(Kind, Option<Problem>)>>,
+    /// What became of transactions, in their order.
+    ended: Mutex<Vec<&'static str>>,
+    looks: Mutex<Looks>,
     writes: Mutex<u32>,
     form: Form,
     names: svc_core::link::ShareNames,
@@ -83,7 +103,35 @@ impl Memory {
 
     /// From now on every create and update of this kind is refused.
     pub(crate) fn refuse(&self, kind: Kind, problem: Problem) {
-        *lock(&self.refused) = Some((kind, problem));
+        *lock(&self.refused) = Some((kind, Some(problem)));
+    }
+
+    /// From now on every create and update of this kind fails.
+    pub(crate) fn fail(&self, kind: Kind) {
+        *lock(&self.refused) = Some((kind, None));
+    }
+
+    /// What became of transactions, in their order.
+    pub(crate) fn ended(&self) -> Vec<&'static str> {
+        lock(&self.ended).clone()
+    }
+
+    /// How records were looked up since this was asked last.
+    pub(crate) fn looks(&self) -> Looks {
+        std::mem::take(&mut *lock(&self.looks))
+    }
+
+    /// Waits as a query over a network does: others can begin meanwhile.
+    async fn look(&self, cx: &Context) {
+        {
+            let mut looks = lock(&self.looks);
+            looks.rounds += usize::from(looks.now == 0);
+            looks.now += 1;
+            looks.all += 1;
+            looks.in_transaction += usize::from(cx.transaction::<Self>().is_some());
+        }
+        tokio::task::yield_now().await;
+        lock(&self.looks).now -= 1;
     }
 
     /// Whether records leave as typed values.
@@ -105,7 +153,8 @@ impl Memory {
         if let Some((refused, problem)) = lock(&self.refused).as_ref()
             && *refused == kind
         {
-            return Err(Error::invalid(problem.clone()));
+            let trouble = || Error::unexpected("the disk is full");
+            return Err(problem.clone().map_or_else(trouble, Error::invalid));
         }
         let mut problems = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
@@ -263,6 +312,7 @@ impl<R: Resource> Delete<R> for Memory {
 #[async_trait]
 impl<R: Resource> Find<R> for Memory {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
+        self.look(cx).await;
         let found = |row: &&Row| match key {
             FindKey::Name(name) => row.text("name") == Some(name),
             FindKey::Match(MatchKey::Identifier(identifier)) => row.identifiers.contains(identifier),
@@ -275,5 +325,25 @@ impl<R: Resource> Find<R> for Memory {
             debug_assert_eq!(row.address().kind, R::KIND);
             self.record(row)
         }))
+    }
+}
+
+#[async_trait]
+impl Transactions for Memory {
+    type Open = Before;
+
+    async fn begin(&self, _: &Context) -> Result<Before> {
+        Ok(Before(lock(&self.rows).clone()))
+    }
+
+    async fn commit(&self, _: Before) -> Result<()> {
+        lock(&self.ended).push("committed");
+        Ok(())
+    }
+
+    async fn rollback(&self, Before(rows): Before) -> Result<()> {
+        *lock(&self.rows) = rows;
+        lock(&self.ended).push("rolled back");
+        Ok(())
     }
 }

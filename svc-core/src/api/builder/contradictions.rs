@@ -56,7 +56,7 @@ impl ApiBuilder {
                 let missing = Composed::missing(*helper, &self.kinds);
                 if !missing.is_empty() {
                     problems.push(format!(
-                        "the helper {} cannot be composed without {}",
+                        "the helper {} cannot be composed without {}: register them, or run it with `.helper::<...>(...)`",
                         helper.as_str(),
                         missing.join(", ")
                     ));
@@ -68,6 +68,10 @@ impl ApiBuilder {
                     ));
                 }
             }
+        }
+        let is_composed = |runner: &Runner| matches!(runner, Runner::Composed);
+        if self.settings.transactions.is_some() && !self.helpers.values().any(is_composed) {
+            problems.push("`.transactions(...)` are for composed helpers: call `.compose::<...>()`".to_owned());
         }
         problems
     }

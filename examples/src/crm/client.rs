@@ -1,0 +1,227 @@
+//! An asynchronous database client in the manner of `tokio-postgres`: a pool, transactions, rows by the names of their columns.
+//! It stands for the client that a vendor has; below it is SQLite, with a thread for each connection.
+
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use rusqlite::types::{FromSql, ToSql, ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, Error, Result, ffi, params_from_iter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// A value that a statement is given.
+pub type Param<'a> = &'a (dyn ToSql + Sync);
+
+/// What a connection is asked to do on its thread.
+type Job = Box<dyn FnOnce(&Connection) + Send>;
+
+/// A pool of connections to one file.
+#[derive(Debug)]
+pub struct Pool {
+    idle: Arc<Mutex<Vec<mpsc::Sender<Job>>>>,
+    permits: Arc<Semaphore>,
+}
+
+impl Pool {
+    /// Opens the file, and runs the statements of `schema` on each connection.
+    ///
+    /// # Errors
+    ///
+    /// SQLite cannot open it.
+    pub fn open(file: &str, schema: &str) -> Result<Self> {
+        // Another connection to `:memory:` would have another database.
+        let size = if file == ":memory:" { 1 } else { 4 };
+        let idle = (0..size).map(|_| connect(file, schema)).collect::<Result<_>>()?;
+        Ok(Self { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(size)) })
+    }
+
+    /// Begins a transaction that may write: it has the lock of the writers from the beginning, so that nothing that it has
+    /// read is changed before it ends.
+    ///
+    /// # Errors
+    ///
+    /// The database failed, or others wrote for too long.
+    pub async fn begin(&self) -> Result<Transaction> {
+        let connection = Arc::new(self.acquire().await?);
+        Transaction::open(connection, ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"]).await
+    }
+
+    /// Begins a transaction that only reads, of one moment; it waits for no writer.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn snapshot(&self) -> Result<Transaction> {
+        Transaction::open(Arc::new(self.acquire().await?), ["BEGIN", "COMMIT", "ROLLBACK"]).await
+    }
+
+    async fn acquire(&self) -> Result<Pooled> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| gone())?;
+        let jobs = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Ok(Pooled { jobs: jobs.ok_or_else(gone)?, idle: Arc::clone(&self.idle), _permit: permit })
+    }
+}
+
+/// A transaction, or a savepoint in one. One that is dropped is rolled back.
+#[derive(Debug)]
+pub struct Transaction {
+    connection: Arc<Pooled>,
+    commit: &'static str,
+    undo: Option<&'static str>,
+}
+
+impl Transaction {
+    async fn open(connection: Arc<Pooled>, [begin, commit, undo]: [&'static str; 3]) -> Result<Self> {
+        let transaction = Self { connection, commit, undo: Some(undo) };
+        transaction.connection.run(|connection| connection.execute_batch(begin)).await?;
+        Ok(transaction)
+    }
+
+    /// A part of this transaction that can be undone alone.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn savepoint(&self) -> Result<Self> {
+        let [begin, commit, undo] = ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"];
+        Self::open(Arc::clone(&self.connection), [begin, commit, undo]).await
+    }
+
+    /// Makes durable what was done; a savepoint becomes a part of its transaction.
+    ///
+    /// # Errors
+    ///
+    /// The database failed, and nothing of it was done.
+    pub async fn commit(mut self) -> Result<()> {
+        let commit = self.commit;
+        self.connection.run(move |connection| connection.execute_batch(commit)).await?;
+        self.undo = None;
+        Ok(())
+    }
+
+    /// All rows of a query.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
+        let (sql, params) = (sql.to_owned(), owned(params)?);
+        let query = move |connection: &Connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let columns: Arc<[String]> = statement.column_names().map(str::to_owned).collect();
+            let values = |row: &rusqlite::Row<'_>| {
+                (0..columns.len()).map(|place| row.get::<_, Value>(place)).collect::<Result<_>>()
+            };
+            let row = |row: &rusqlite::Row<'_>| Ok(Row { columns: Arc::clone(&columns), values: values(row)? });
+            statement.query_map(params_from_iter(params), row)?.collect()
+        };
+        self.connection.run(query).await
+    }
+
+    /// The first row of a query, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn query_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
+        Ok(self.query(sql, params).await?.into_iter().next())
+    }
+
+    /// The first row of a query that always has one.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Row> {
+        self.query_opt(sql, params).await?.ok_or(Error::QueryReturnedNoRows)
+    }
+
+    /// How many rows a statement changed.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize> {
+        let (sql, params) = (sql.to_owned(), owned(params)?);
+        self.connection.run(move |connection| connection.prepare_cached(&sql)?.execute(params_from_iter(params))).await
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if let Some(undo) = self.undo {
+            // It fails where the transaction has not begun or has ended, and then there is nothing to undo.
+            let _ = self.connection.send(Box::new(move |connection| drop(connection.execute_batch(undo))));
+        }
+    }
+}
+
+/// A row of an answer.
+#[derive(Debug)]
+pub struct Row {
+    columns: Arc<[String]>,
+    values: Vec<Value>,
+}
+
+impl Row {
+    /// The value in a column.
+    ///
+    /// # Errors
+    ///
+    /// There is no such column, or its value has another type.
+    pub fn get<T: FromSql>(&self, column: &str) -> Result<T> {
+        let place = self.columns.iter().position(|name| name == column);
+        let value = place.and_then(|place| self.values.get(place));
+        let value = value.ok_or_else(|| Error::InvalidColumnName(column.to_owned()))?;
+        T::column_result(ValueRef::from(value)).map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
+    }
+}
+
+/// A connection of the pool, which goes back there.
+#[derive(Debug)]
+struct Pooled {
+    jobs: mpsc::Sender<Job>,
+    idle: Arc<Mutex<Vec<mpsc::Sender<Job>>>>,
+    /// Given back after the connection: fields are dropped last.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Pooled {
+    fn send(&self, job: Job) -> Result<()> {
+        self.jobs.send(job).map_err(|_| gone())
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        self.send(Box::new(move |connection| drop(answer.send(work(connection)))))?;
+        answered.await.map_err(|_| gone())?
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.jobs.clone());
+    }
+}
+
+/// A connection on a thread of its own, which ends with the last sender.
+fn connect(file: &str, schema: &str) -> Result<mpsc::Sender<Job>> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(Duration::from_secs(30))?;
+    connection.execute_batch(schema)?;
+    let (jobs, waiting) = mpsc::channel::<Job>();
+    std::thread::spawn(move || waiting.iter().for_each(|job| job(&connection)));
+    Ok(jobs)
+}
+
+fn owned(params: &[Param<'_>]) -> Result<Vec<Value>> {
+    let value = |param: &Param<'_>| match param.to_sql()? {
+        ToSqlOutput::Owned(value) => Ok(value),
+        ToSqlOutput::Borrowed(value) => Ok(value.try_into()?),
+        _ => Err(gone()),
+    };
+    params.iter().map(value).collect()
+}
+
+fn gone() -> Error {
+    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_MISUSE), Some("the connection is gone".to_owned()))
+}
