@@ -10,8 +10,9 @@ use crate::schema::{Table, table};
 
 /// Reads row and identifiers of each record, and what leads to the collections that it is in.
 pub(crate) fn leaving(table: &Table, set: &Set) -> String {
-    let columns: String = table.scopes().map(|column| format!(", {}", column.name)).collect();
-    format!("SELECT seq, identifiers{columns} FROM {} WHERE tenant = ?1 AND {}", table.name, condition(set))
+    let columns = ["seq", "identifiers"].into_iter().chain(table.scopes().map(|column| column.name));
+    let columns: Vec<&str> = columns.collect();
+    format!("SELECT {} FROM {} WHERE tenant = ?1 AND {}", columns.join(", "), table.name, condition(set))
 }
 
 /// Removes the records: from what other records count, then all that was counted of them, then themselves.

@@ -123,7 +123,8 @@ fn sources() -> Vec<Source> {
             let is_test = path.file_stem().is_some_and(|name| name == "tests");
             if is_test {
                 continue;
-            } else if path.is_dir() {
+            }
+            if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
@@ -166,22 +167,19 @@ fn rules(sources: &[Source]) -> Vec<String> {
 /// Which module of `src` uses which others.
 fn uses(sources: &[Source]) -> BTreeMap<&str, BTreeSet<String>> {
     let modules: BTreeSet<&str> = sources.iter().map(Source::module).collect();
-    let mut uses: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut graph: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     // `lib.rs` names all of them, and hands some of their types on under its own name.
     for source in sources.iter().filter(|source| source.module() != "lib") {
-        let paths = source.paths("crate");
-        let used = paths.iter().map(|path| {
-            let first = path.split("::").next().unwrap_or_default();
-            assert!(
-                modules.contains(first),
-                "{}: `crate::{path}` is no module of the crate: name it there",
-                source.name
-            );
-            first.to_owned()
-        });
-        uses.entry(source.module()).or_default().extend(used.filter(|used| used != source.module()));
+        let others = graph.entry(source.module()).or_default();
+        for path in source.paths("crate") {
+            let other = path.split("::").next().unwrap_or_default();
+            assert!(modules.contains(other), "{}: `crate::{path}` is in no module: name it where it is", source.name);
+            if other != source.module() {
+                others.insert(other.to_owned());
+            }
+        }
     }
-    uses
+    graph
 }
 
 /// The modules that lead back to themselves.

@@ -11,7 +11,7 @@ fn change(row: i64, is_member: bool) -> Move {
 }
 
 /// What a store does: it tells every row.
-fn finish(mut load: Load, members: RankBitmap) {
+fn finish(mut load: Load, members: &RankBitmap) {
     (0..).map_while(|position| members.nth(position)).for_each(|row| load.insert(row));
     load.finish().unwrap();
 }
@@ -70,7 +70,7 @@ proptest! {
                 Event::Look => if let Look::Load(new) = index.look(HERE, 0) { load = Some(new) },
                 Event::Scan => if load.is_some() { scanned = Some(file.iter().copied().collect::<RankBitmap>()) },
                 Event::Finish => if let (true, Some(members)) = (load.is_some(), scanned.take()) {
-                    finish(load.take().unwrap(), members);
+                    finish(load.take().unwrap(), &members);
                 },
                 Event::Forget => { load = None; scanned = None },
             }
@@ -79,10 +79,10 @@ proptest! {
             index.follow(&changes);
         }
         if let (Some(load), Some(members)) = (load, scanned) {
-            finish(load, members);
+            finish(load, &members);
         }
         if let Look::Load(load) = index.look(HERE, 0) {
-            finish(load, file.iter().copied().collect());
+            finish(load, &file.iter().copied().collect());
         }
         prop_assert_eq!(rows(&index, HERE), file.into_iter().collect::<Vec<_>>());
     }
@@ -93,7 +93,7 @@ fn the_least_used_go_first() {
     let index = Arc::new(OffsetIndex::with_limits(3, usize::MAX));
     let load = |name: &[u8], count: i64| match index.look(name, 0) {
         Look::Load(load) => {
-            finish(load, (0..count).collect());
+            finish(load, &(0..count).collect());
             true
         }
         Look::Ready(_) => false,
@@ -110,7 +110,7 @@ fn the_least_used_go_first() {
     let index = Arc::new(OffsetIndex::with_limits(3, 1_000));
     for (name, count) in [(b"a", 64), (b"b", 64), (b"c", 64_000)] {
         let Look::Load(load) = index.look(name, 0) else { panic!("not known yet") };
-        finish(load, (0..count).collect());
+        finish(load, &(0..count).collect());
     }
     assert_eq!(index.known().slots.len(), 1);
     assert_eq!(rows(&index, b"c").len(), 64_000);
