@@ -165,7 +165,7 @@ async fn columns<R: Mapped>(
             && !exists(tx, cx, table, to).await?
         {
             let is_container = R::SCHEMA.parent == Some(*name);
-            let problem = Problem::leads_nowhere(*kind, &format!("_links.{name}"));
+            let problem = Problem::leads_nowhere(*kind, name);
             problems.push((!is_container).then_some(problem).ok_or(Error::NotFound)?);
         }
         columns.push((*column, to.as_ref().and_then(|to| to.id.number())));

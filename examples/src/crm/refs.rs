@@ -25,7 +25,7 @@ pub(super) async fn save<R: Mapped>(tx: &Transaction, cx: &Context, no: i64, all
                  WHERE company_no = ?1 AND kept_in = ?2 AND row_no <> ?3 ORDER BY key";
     let taken = tx.query(taken, &[&cx.tenant.number(), &R::TABLE, &no, &all]).await?;
     if !taken.is_empty() {
-        let problem = |row: &Row| Ok(Problem::identifier_in_use(&format!("identifiers[{}]", row.get::<i64>("place")?)));
+        let problem = |row: &Row| Ok(Problem::identifier_in_use(usize::try_from(row.get::<i64>("place")?)?));
         return Err(Error::Invalid(taken.iter().map(problem).collect::<Result<_>>()?));
     }
     tx.execute("DELETE FROM external_refs WHERE kept_in = ?1 AND row_no = ?2", &[&R::TABLE, &no]).await?;
