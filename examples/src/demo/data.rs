@@ -185,7 +185,7 @@ fn said(error: &Error) -> String {
         Error::Unexpected(source) => source.to_string(),
         Error::Unavailable { .. } => "it is in use, or the disk is full".to_owned(),
         Error::Invalid(problems) => {
-            let all: Vec<_> = problems.iter().map(|problem| problem.description()).collect();
+            let all: Vec<_> = problems.iter().map(svc_core::Problem::description).collect();
             all.join("; ")
         }
         other => format!("{other:?}"),

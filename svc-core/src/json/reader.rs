@@ -1,7 +1,7 @@
 //! The strict reader (UND-27).
 
 use std::collections::HashSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::scan::{BrokenString, Flaws, Scan};
 use super::{Json, Limits, Number, Object};
@@ -291,7 +291,8 @@ fn shown(key: &str) -> String {
     let mut characters = key.chars();
     for character in characters.by_ref().take(KEY_LENGTH) {
         if character.is_control() {
-            text.push_str(&format!("\\u{:04x}", u32::from(character)));
+            // Writing to a string does not fail.
+            let _ = write!(text, "\\u{:04x}", u32::from(character));
         } else {
             text.push(character);
         }

@@ -114,7 +114,6 @@ fn rule_text(rule: &Rule) -> String {
         Rule::ResponseKey => "letters and digits only".to_owned(),
         Rule::ResponseName => "letters, digits and underscore only".to_owned(),
         Rule::UniqueKeys => "different keys".to_owned(),
-        Rule::Identifiers | Rule::UniqueName => String::new(),
         _ => String::new(),
     }
 }
