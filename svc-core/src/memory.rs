@@ -57,7 +57,6 @@ type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub struct MemoryStore {
     shared: Arc<Shared>,
     matching: Arc<dyn PersonMatching>,
-    share_names: ShareNames,
     now: Clock,
 }
 
@@ -77,12 +76,7 @@ impl MemoryStore {
     /// A store without records.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            shared: Arc::default(),
-            matching: Arc::new(StockMatching),
-            share_names: ShareNames::default(),
-            now: Arc::new(Timestamp::now),
-        }
+        Self { shared: Arc::default(), matching: Arc::new(StockMatching), now: Arc::new(Timestamp::now) }
     }
 
     /// Tells the time from `clock` instead of the system.
@@ -96,13 +90,6 @@ impl MemoryStore {
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
-        self
-    }
-
-    /// What the two network share objects are called on the wire (HAL-11).
-    #[must_use]
-    pub fn share_names(mut self, names: ShareNames) -> Self {
-        self.share_names = names;
         self
     }
 
@@ -122,7 +109,7 @@ impl MemoryStore {
     /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes first.
     #[must_use]
     pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
-        after((self.now)(), self.read(tenant, |tables| tables.clock))
+        (self.now)().after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
     }
 
     /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or none.
@@ -133,7 +120,7 @@ impl MemoryStore {
     pub fn commit(&self, tenant: &Tenant, time: Timestamp, changes: &[Change]) -> Result<()> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(tenant.clone()).or_default();
-        if tables.clock.is_some_and(|last| last >= time) {
+        if tables.clock >= time.micros() {
             return Err(Error::unexpected("a turn before the tenant's last one"));
         }
         self.apply(tables, time, changes);
@@ -168,7 +155,7 @@ impl MemoryStore {
         for change in changes {
             tables.apply(change);
         }
-        tables.clock = Some(time);
+        tables.clock = time.micros();
         self.shared.commits.fetch_add(1, Ordering::Release);
     }
 }
@@ -180,11 +167,6 @@ impl Answers for Direct<'_> {
     fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
         Ok(self.0.answer(question))
     }
-}
-
-/// A moment behind the tenant's last turn.
-fn after(now: Timestamp, last: Option<Timestamp>) -> Timestamp {
-    last.map_or(now, |last| now.after(last))
 }
 
 #[async_trait]
@@ -211,8 +193,8 @@ impl Store for MemoryStore {
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(cx.tenant.clone()).or_default();
-        let (time, ids) = (after((self.now)(), tables.clock), Ids::default());
-        let turn = Turn { time, ids: &ids, share_names: &self.share_names, matching: &*self.matching };
+        let (time, ids) = ((self.now)().after(Timestamp::from_micros(tables.clock)), Ids::default());
+        let turn = Turn { time, ids: &ids, share_names: &ShareNames::default(), matching: &*self.matching };
         let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
         let Decision { changes, outcome } = decided.map_err(|pause| match pause {
             Pause::Failed(error) => error,

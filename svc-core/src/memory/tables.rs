@@ -18,8 +18,8 @@ type Collection = (Kind, Option<(&'static str, Id)>);
 /// Everything of one tenant. A row is a record's place in the order of creation, over all kinds.
 #[derive(Default, Clone)]
 pub(super) struct Tables {
-    /// The moment of the last turn.
-    pub(super) clock: Option<crate::value::Timestamp>,
+    /// The moment of the last turn, in microseconds.
+    pub(super) clock: i64,
     pub(super) outbox: Vec<Outbox>,
     youngest: i64,
     /// Each record, and what it is found by besides its id.
@@ -110,22 +110,16 @@ impl Tables {
             Answer::Records(tied.collect())
         };
         match question {
-            Question::Find(key) => {
-                Answer::Found(self.row(key).and_then(|row| self.in_row(row)).map(|stored| stored.found()))
-            }
+            Question::Find(key) => Answer::Found(self.row(key).and_then(|row| Some(self.in_row(row)?.found()))),
             Question::Record(key) => Answer::Record(self.row(key).and_then(|row| self.in_row(row))),
             Question::Members { kind, groups, people } => tied(*kind, groups, people),
             Question::Answered { people, questions } => tied(Kind::Answer, questions, people),
             Question::Count { kind, of } => Answer::Number(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id))),
             Question::Sum(of) => Answer::Sum(named(of).and_then(|of| self.sums.get(&of).copied()).unwrap_or_default()),
-            Question::Parts(of) => Answer::Parts(
-                named(of)
-                    .and_then(|of| self.parts.get(&of))
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, sum)| (name.clone(), *sum))
-                    .collect(),
-            ),
+            Question::Parts(of) => {
+                let parts = named(of).and_then(|of| self.parts.get(&of)).into_iter().flatten();
+                Answer::Parts(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
+            }
             Question::Holdings(person) => {
                 let mut holdings: BTreeMap<i64, Vec<Option<i64>>> = BTreeMap::new();
                 for (_, row, place) in self.holders.iter().filter(|(holder, ..)| holder == person) {
@@ -146,10 +140,9 @@ impl Tables {
             Change::Insert(insert) => self.insert(insert),
             Change::Replace(replace) => self.replace(replace),
             Change::SetFields { at, fields } => self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone())),
-            Change::SetLink { at, link, from: _, to } => {
-                self.row(&Key::Id(at.kind, at.id.clone()))
-                    .into_iter()
-                    .for_each(|row| self.set_link(row, link, to.as_ref()));
+            Change::SetLink { at, link, to, .. } => {
+                let row = self.row(&Key::Id(at.kind, at.id.clone()));
+                row.into_iter().for_each(|row| self.set_link(row, link, to.as_ref()));
             }
             Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
                 record.set_computed(Source::ScheduledStart, start.map(Computed::Timestamp));
@@ -158,9 +151,7 @@ impl Tables {
             Change::Delete(set) => self.rows_of(set).into_iter().for_each(|row| self.remove(row)),
             Change::ClearLink { kind, link, to } => {
                 let rows = self.rows_of(&Set::Under(*kind, link, Box::new(to.clone())));
-                for row in rows {
-                    self.set_link(row, link, None);
-                }
+                rows.into_iter().for_each(|row| self.set_link(row, link, None));
             }
             Change::SetSum { of, sum, members } => {
                 self.sums.insert(of.clone(), *sum);
@@ -195,9 +186,8 @@ impl Tables {
     }
 
     fn insert(&mut self, insert: &Insert) {
-        let (kind, id) = (insert.record.kind(), insert.record.meta().id.clone());
         self.youngest = self.youngest.saturating_add(1);
-        let row = self.youngest;
+        let (row, kind, id) = (self.youngest, insert.record.kind(), insert.record.meta().id.clone());
         self.rows.insert(row, (insert.record.clone(), Vec::new()));
         self.ids.insert((kind, id), row);
         if kind.schema().has_collection() {
