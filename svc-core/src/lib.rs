@@ -94,7 +94,13 @@
 //! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
 //! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
+//! | [`store`] | what a store of every kind is asked and told: [`store::Store`], questions, changes |
+//! | [`rules`] | the rulebook: what each write means, decided once for every store |
+//! | `memory`, `laws` | features: a store in memory, and the laws that any store keeps, as a test kit |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
+//!
+//! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions), `bytes::Bytes`,
+//! `uuid::Uuid`, `serde` (what the capability document is read and written with), and the boxed futures of `async_trait`.
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 

@@ -37,6 +37,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! Types of other crates in this API: `svc_core`, of which it is a store.
+//!
 //! How it works, from the outside in:
 //!
 //! - The rules are in `svc-core`: this crate fetches and writes. `store` gives each call its turn inside a job of the

@@ -68,6 +68,10 @@
 //!
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
+//! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
+//! responses), `http_body` (any body goes in), `http_body_util::Full` and `bytes::Bytes` (the body that comes out),
+//! `serde_json::Value` (documents), and `tower_service::Service`.
+//!
 //! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
 //! reference code, and never a key, a query, an id or a body (UND-42).
 
