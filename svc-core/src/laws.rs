@@ -1,7 +1,7 @@
 //! The laws of a store, as tests that whoever writes a store calls (feature `store-tests`).
 //!
 //! ```
-//! use svc_core::{Tenant, store::{MemoryStore, laws}};
+//! use svc_core::{Tenant, laws, memory::MemoryStore};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! laws::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;
@@ -15,7 +15,7 @@
 //!
 //! | Law | Says |
 //! |---|---|
-//! | equal stores | equal histories of calls have equal outcomes and equal reads here and in a [`MemoryStore`](super::MemoryStore) |
+//! | equal stores | equal histories of calls have equal outcomes and equal reads here and in a [`MemoryStore`] |
 //! | undo | a refused call changes nothing; one that failed in parts made what its outcome says, and nothing else |
 //! | clock | the dates of a tenant's writes increase strictly; a new record was changed when it was created |
 //! | together | calls at the same time come to what they come to one after the other, in some order |

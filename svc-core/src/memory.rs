@@ -36,7 +36,7 @@ type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones share the records.
 ///
 /// It is the specification of a store: what each [`Question`] asks and each [`Change`] means is what it does, maps under
-/// one lock and nothing else. Another store behaves alike when [`laws`](super::laws) says so.
+/// one lock and nothing else. Another store behaves alike when `laws` says so.
 ///
 /// Every tenant that a request names is there, without records at first.
 ///
