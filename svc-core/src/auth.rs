@@ -214,8 +214,8 @@ impl Credentials<'_> {
 /// - An `Err` becomes 500 or 503; nothing of the key goes into it.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell who calls",
-    label = "not an `Authenticator`",
+    message = "`{Self}` is not an authenticator",
+    label = "missing `impl Authenticator for {Self}`",
     note = "implement `svc_core::auth::Authenticator` for it: a key goes in, tenant and rights come out"
 )]
 pub trait Authenticator: Send + Sync {
@@ -232,9 +232,9 @@ pub trait Authenticator: Send + Sync {
 /// Finds the tenant that an anonymous helper call works on: that of the container in its path (HLP-07).
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell whose container an anonymous helper call addresses",
-    label = "not an `AnonymousTenant`",
-    note = "implement `svc_core::auth::AnonymousTenant` for it, or leave anonymous helpers off"
+    message = "`{Self}` cannot find the tenant of an anonymous helper call",
+    label = "missing `impl AnonymousTenant for {Self}`",
+    note = "implement `svc_core::auth::AnonymousTenant` for it, or leave anonymous helpers disabled"
 )]
 pub trait AnonymousTenant: Send + Sync {
     /// The tenant that has this container; `None` when nobody has.

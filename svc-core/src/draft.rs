@@ -248,10 +248,10 @@ impl<R: Resource> Patch<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) with every rule that the changed record would break (ERR-35).
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the changed record would break (ERR-35).
     pub fn apply(&self, record: &R, now: Timestamp) -> crate::Result<R> {
         let mut fields = to_object(record);
-        self.raw.apply_to(&mut fields, now).map_err(crate::Error::Invalid)?;
+        self.raw.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
         Ok(R::from_object(&fields))
     }
 

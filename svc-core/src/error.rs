@@ -1,9 +1,11 @@
 //! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and what a backend returns.
 
+mod failure;
 mod property;
 
 use std::{borrow::Cow, fmt};
 
+pub use failure::{Error, ErrorKind, Result};
 pub use property::{Property, Segment};
 
 /// Declares [`Code`]: wire name, HTTP status and the sentence that explains each code, written once.
@@ -275,58 +277,3 @@ impl Problem {
         self
     }
 }
-
-/// Why an operation of a backend did not succeed.
-///
-/// Any error type of the backend converts into [`Error::Unexpected`] with `?`; its text goes to the log, never to the client.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// The request breaks rules that only the store can check: 400 with every problem (ERR-12, ERR-14).
-    Invalid(Vec<Problem>),
-    /// The addressed record or container does not exist for this tenant: 404 (UND-37).
-    NotFound,
-    /// The store cannot answer now: 503 with `Retry-After` in seconds (UND-36).
-    Unavailable {
-        /// Seconds after which the client may try again.
-        retry_after: u32,
-    },
-    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED` (ERR-07).
-    NotImplemented,
-    /// Anything else: 500 with a `reference_code` (ERR-05, ERR-06).
-    Unexpected(Box<dyn std::error::Error + Send + Sync>),
-}
-
-impl Error {
-    /// An [`Error::Invalid`] with one problem.
-    #[must_use]
-    pub fn invalid(problem: Problem) -> Self {
-        Self::Invalid(vec![problem])
-    }
-
-    /// The same error about a part of a body: what is wrong with a helper's person is named `person.<property>` (ERR-26).
-    #[must_use]
-    pub fn within(self, part: impl Into<Property>) -> Self {
-        match self {
-            Self::Invalid(problems) => {
-                let part = part.into();
-                Self::Invalid(problems.into_iter().map(|problem| problem.within(&part)).collect())
-            }
-            other => other,
-        }
-    }
-
-    /// An [`Error::Unexpected`] from a sentence for the log.
-    pub fn unexpected(what: impl Into<String>) -> Self {
-        Self::Unexpected(what.into().into())
-    }
-}
-
-impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
-    fn from(error: E) -> Self {
-        Self::Unexpected(Box::new(error))
-    }
-}
-
-/// What every operation of a backend returns.
-pub type Result<T, E = Error> = std::result::Result<T, E>;

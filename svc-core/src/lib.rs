@@ -5,7 +5,10 @@
 //! writes into a list of contacts that has nothing to do with this library:
 //!
 //! ```
-//! use std::sync::{Arc, Mutex};
+//! use std::{
+//!     sync::{Arc, Mutex},
+//!     time::Duration,
+//! };
 //!
 //! use async_trait::async_trait;
 //! use http::Method;
@@ -27,7 +30,7 @@
 //!     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
 //!         let person = plan.person().ok_or_else(|| Error::unexpected("a sign-up has a person"))?.fields();
 //!         let email = person.email_addresses.iter().flatten().find_map(|email| email.address.clone());
-//!         let mut contacts = self.0.lock().map_err(|_| Error::Unavailable { retry_after: 1 })?;
+//!         let mut contacts = self.0.lock().map_err(|_| Error::unavailable(Duration::from_secs(1)))?;
 //!         contacts.push((person.given_name.clone().unwrap_or_default(), email.unwrap_or_default()));
 //!         let id = Id::new(&format!("contact-{}", contacts.len())).ok_or_else(|| Error::unexpected("no such id"))?;
 //!         Ok(Outcome::person(Record::new(Meta::new(id, cx.now), person), EntryStatus::Created))
@@ -137,7 +140,7 @@ pub mod value;
 pub use api::{Api, ApiBuilder, Vendor};
 pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
-pub use error::{Code, Error, Problem, Result};
+pub use error::{Code, Error, ErrorKind, Problem, Result};
 pub use ops::{CountChanges, Create, Created, Delete, Find, FindKey, Get, Helper, List, Transactions, Update};
 pub use page::{Next, Page, PageRequest};
 pub use record::Record;

@@ -173,7 +173,7 @@ impl Answers for Direct<'_> {
 impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
         self.read(&cx.tenant, |tables| {
-            let rows = tables.collection(kind, scope).ok_or(Error::NotFound)?;
+            let rows = tables.collection(kind, scope).ok_or_else(Error::not_found)?;
             let (skipped, size) = (usize::try_from(page.skipped()).unwrap_or(usize::MAX), page.size as usize);
             let page = rows.iter().skip(skipped).take(size).filter_map(|row| tables.in_row(*row));
             let records = page.map(|stored| stored.record).collect();

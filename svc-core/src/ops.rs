@@ -31,7 +31,7 @@ use crate::{
 /// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others write (UND-20).
 /// - `Page::total` is exact and never counted anew; a page beyond the last is empty (UND-19).
 /// - For a [`Scope::Under`] a record that does not exist for the tenant, or whose parent is another than its address
-///   says, is [`Error::NotFound`](crate::Error::NotFound).
+///   says, is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 ///
 /// # Examples
 ///
@@ -115,7 +115,7 @@ pub trait Get<R: Resource>: Send + Sync {
 /// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
 /// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
 ///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing container is
-///   [`Error::NotFound`](crate::Error::NotFound).
+///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 /// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming `identifiers[<n>]` (UND-24).
 ///
 /// # Examples
@@ -306,9 +306,9 @@ pub enum FindKey {
 ///
 /// # Behaviour
 ///
-/// - A missing container is [`Error::NotFound`](crate::Error::NotFound) (HLP-23); where [`Get`] is registered and
+/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where [`Get`] is registered and
 ///   [`finds_container`](Self::finds_container) is not true, the library has looked before the call.
-/// - An action that cannot be stored stores nothing: [`Error::Invalid`](crate::Error::Invalid) (HLP-10). What only the
+/// - An action that cannot be stored stores nothing: [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the
 ///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
 ///   stay, unless [`RawPlan::atomic`](crate::helper::RawPlan::atomic) (ERR-34).
 /// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are not in the plan: the
@@ -366,7 +366,7 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     /// Does what the plan says.
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
 
-    /// Whether [`run`](Self::run) itself answers [`Error::NotFound`](crate::Error::NotFound) where there is no such
+    /// Whether [`run`](Self::run) itself answers [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such
     /// container (HLP-23). The library then asks [`Get`] for it only before calls that it refuses itself (UND-39).
     ///
     /// Even the 404 then needs what a write needs: a store that cannot write now, because another process holds its file,
@@ -430,7 +430,7 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no transactions that composed helpers could run in",
+    message = "`{Self}` has no transactions for composed helpers",
     label = "missing `impl Transactions for {Self}`",
     note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
 )]
@@ -505,8 +505,8 @@ impl<T: Transactions> AnyTransactions for T {
 ///   on at which the change is visible; also when another process made it. Changes may be counted together.
 /// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell whether anything has changed",
-    label = "not a `CountChanges`",
+    message = "`{Self}` does not count changes",
+    label = "missing `impl CountChanges for {Self}`",
     note = "implement `svc_core::CountChanges` for it, or leave `.keep_reads(...)` out: every read then asks the backend"
 )]
 pub trait CountChanges: Send + Sync {

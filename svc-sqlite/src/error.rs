@@ -1,20 +1,22 @@
 //! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: busy and full are passing (503), a
 //! broken file is not (500) (UND-36).
 
-use rusqlite::{ErrorCode, types::FromSqlError};
-use svc_core::Error;
+use std::time::Duration;
 
-/// Seconds a client waits after a lock or a full queue: they end by themselves.
-const SOON: u32 = 1;
-/// Seconds a client waits after a full disk: somebody must make room.
-const LATER: u32 = 30;
+use rusqlite::{ErrorCode, types::FromSqlError};
+use svc_core::{Error, ErrorKind};
+
+/// How long a client waits after a lock or a full queue: they end by themselves.
+const SOON: Duration = Duration::from_secs(1);
+/// How long a client waits after a full disk: somebody must make room.
+const LATER: Duration = Duration::from_secs(30);
 
 /// What the functions of this crate return; see [`StoreError`].
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why a read or a write did not succeed.
 ///
-/// It is no [`std::error::Error`] on purpose: as one it would become [`Error::Unexpected`] with `?`, whatever it says. So
+/// It is no [`std::error::Error`] on purpose: as one it would become [`ErrorKind::Unexpected`] with `?`, whatever it says. So
 /// there is one way out of this crate, the conversion below.
 #[derive(Debug)]
 pub(crate) enum StoreError {
@@ -22,8 +24,8 @@ pub(crate) enum StoreError {
     Refused(Error),
     /// What SQLite reports.
     Sqlite(rusqlite::Error),
-    /// It passes by itself: try again after so many seconds.
-    Passing(u32),
+    /// It passes by itself: try again after this time.
+    Passing(Duration),
     /// The transaction ended with the failure of another job; the text is for the log.
     Lost(String),
 }
@@ -34,22 +36,23 @@ impl StoreError {
 
     /// What cannot be, in a sentence for the log.
     pub(crate) fn unexpected(what: impl Into<String>) -> Self {
-        Self::Refused(Error::unexpected(what))
+        Self::Refused(Error::unexpected(what.into()))
     }
 
     /// What it means for everybody else whose work was in the same transaction.
     pub(crate) fn for_others(&self) -> Self {
         match self {
-            Self::Passing(seconds) | Self::Refused(Error::Unavailable { retry_after: seconds }) => {
-                Self::Passing(*seconds)
-            }
+            Self::Passing(time) => Self::Passing(*time),
             Self::Sqlite(error) => match passes_after(error) {
-                Some(seconds) => Self::Passing(seconds),
+                Some(time) => Self::Passing(time),
                 None => Self::Lost(format!("the data file answers: {error}")),
             },
             Self::Lost(text) => Self::Lost(text.clone()),
-            Self::Refused(Error::Unexpected(cause)) => Self::Lost(cause.to_string()),
-            Self::Refused(_) => Self::Lost("SQLite ended the transaction during a job".to_owned()),
+            Self::Refused(error) => match error.kind() {
+                ErrorKind::Unavailable { retry_after } => Self::Passing(*retry_after),
+                ErrorKind::Unexpected => Self::Lost(error.to_string()),
+                _ => Self::Lost("SQLite ended the transaction during a job".to_owned()),
+            },
         }
     }
 
@@ -68,8 +71,8 @@ impl StoreError {
     }
 }
 
-/// Seconds after which what SQLite reports has passed by itself; `None` when it needs a person.
-fn passes_after(error: &rusqlite::Error) -> Option<u32> {
+/// The time after which what SQLite reports has passed by itself; `None` when it needs a person.
+fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
     match error.sqlite_error_code()? {
         ErrorCode::DatabaseBusy
         | ErrorCode::DatabaseLocked
@@ -86,10 +89,10 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Refused(error) => error,
             StoreError::Sqlite(error) => match passes_after(&error) {
-                Some(retry_after) => Self::Unavailable { retry_after },
-                None => Self::Unexpected(Box::new(error)),
+                Some(retry_after) => Self::unavailable(retry_after).caused_by(error),
+                None => Self::unexpected(error),
             },
-            StoreError::Passing(retry_after) => Self::Unavailable { retry_after },
+            StoreError::Passing(retry_after) => Self::unavailable(retry_after),
             StoreError::Lost(text) => Self::unexpected(text),
         }
     }

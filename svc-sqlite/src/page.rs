@@ -45,8 +45,8 @@ impl Place {
         let under = match scope {
             Scope::All => None,
             Scope::Under(address) => {
-                let column = members.scope(address.kind).ok_or(Error::NotFound)?;
-                Some((column, address.kind, RecordId::parse(&address.id).ok_or(Error::NotFound)?))
+                let column = members.scope(address.kind).ok_or_else(Error::not_found)?;
+                Some((column, address.kind, RecordId::parse(&address.id).ok_or_else(Error::not_found)?))
             }
         };
         Ok(Self { tenant, members, under })
@@ -70,7 +70,7 @@ impl Place {
             None => Some(&self.members.sql.page),
             Some((column, ..)) => self.members.sql.page_under.get(column),
         };
-        let sql = sql.filter(|text| !text.is_empty()).ok_or(Error::NotFound)?;
+        let sql = sql.filter(|text| !text.is_empty()).ok_or_else(Error::not_found)?;
         let mut statement = file.prepare_cached(sql)?;
         let limit = i64::from(size).saturating_add(1);
         let owner = self.under.map(|(.., id)| id);
@@ -97,7 +97,7 @@ impl Place {
             None => Some(&self.members.sql.scan),
             Some((column, ..)) => self.members.sql.scan_under.get(column),
         };
-        let sql = sql.filter(|text| !text.is_empty()).ok_or(Error::NotFound)?;
+        let sql = sql.filter(|text| !text.is_empty()).ok_or_else(Error::not_found)?;
         let mut statement = file.prepare_cached(sql)?;
         let owner = self.under.map(|(.., id)| id);
         let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];

@@ -9,10 +9,11 @@ const LINES: usize = 4_000;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 25] = [
+const DATA: [&str; 26] = [
     "CountChanges",
     "Context",
     "Error",
+    "ErrorKind",
     "PageRequest",
     "Result",
     "Tenant",
@@ -38,11 +39,13 @@ const DATA: [&str; 25] = [
 ];
 
 /// Words that only a rule of the interface needs: what is wrong with a request, and what a record means.
-const RULES: [&str; 9] = [
+const RULES: [&str; 11] = [
     "Problem",
     "Code::",
-    "Error::Invalid",
     "Error::invalid",
+    "Error::refused",
+    "ErrorKind::Invalid",
+    "into_problems",
     "Peculiarity",
     "OnDelete",
     "RawDraft",

@@ -102,11 +102,11 @@ impl SvcService {
     }
 
     /// The answer to a request that what stands before the service cannot let through now, such as a limit on load: 503
-    /// with the error object, and `Retry-After` with so many seconds (UND-36).
+    /// with the error object, and `Retry-After` in whole seconds, rounded up (UND-36).
     #[must_use]
-    pub fn unavailable<B>(&self, request: &Request<B>, retry_after: u32) -> Response<Full<Bytes>> {
+    pub fn unavailable<B>(&self, request: &Request<B>, retry_after: Duration) -> Response<Full<Bytes>> {
         let target = self.settings.mount.strip(request.uri().path()).and_then(|path| self.api.route(path));
-        let reply = self.api.error_reply(target.as_ref(), Error::Unavailable { retry_after });
+        let reply = self.api.error_reply(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
         response(reply.into(), Sending { dialect: self.api.dialect(), version: request.version(), is_head })
     }

@@ -71,7 +71,7 @@ impl<R: Resource> Create<R> for Memory {
             rows.push(Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: draft.into_raw() });
             number
         };
-        self.first(|row| row.number == number).map(Created::New).ok_or(Error::NotFound)
+        self.first(|row| row.number == number).map(Created::New).ok_or_else(Error::not_found)
     }
 }
 
@@ -81,7 +81,7 @@ impl Update<Person> for Memory {
         let is_meant = |row: &Row| Some(row.number) == at.id.number();
         if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
             let mut fields = row.draft.fields.clone();
-            patch.apply_to(&mut fields, cx.now).map_err(Error::Invalid)?;
+            patch.apply_to(&mut fields, cx.now).map_err(Error::refused)?;
             row.draft.fields = fields;
             row.draft.identifiers = patch.identifiers.clone().unwrap_or_else(|| row.draft.identifiers.clone());
             row.changed = cx.now.after(row.changed);

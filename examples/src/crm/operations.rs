@@ -20,8 +20,11 @@ impl<R: Mapped> List<R> for Crm {
             Scope::All => ("?2", None),
             Scope::Under(above) => {
                 let mut links = R::LINKS.iter().filter(|(_, _, kind, _)| *kind == above.kind);
-                let (_, column, _, table) = links.next().ok_or(Error::NotFound)?;
-                exists(&tx, cx, table, above).await?.then_some((*column, above.id.number())).ok_or(Error::NotFound)?
+                let (_, column, _, table) = links.next().ok_or_else(Error::not_found)?;
+                exists(&tx, cx, table, above)
+                    .await?
+                    .then_some((*column, above.id.number()))
+                    .ok_or_else(Error::not_found)?
             }
         };
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
@@ -80,7 +83,7 @@ impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, at: &Address, patch: Patch<R>) -> Result<Option<Record<R>>> {
         let tx = self.writing(cx).await?;
         let Some(known) = read::<R>(&tx, cx, at).await? else { return Ok(None) };
-        let no = known.meta().id.number().ok_or(Error::NotFound)?;
+        let no = known.meta().id.number().ok_or_else(Error::not_found)?;
         let links = columns::<R>(&tx, cx, &patch.links).await?;
         if let Some(identifiers) = &patch.identifiers {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
@@ -166,11 +169,11 @@ async fn columns<R: Mapped>(
         {
             let is_container = R::SCHEMA.parent == Some(*name);
             let problem = Problem::leads_nowhere(*kind, name);
-            problems.push((!is_container).then_some(problem).ok_or(Error::NotFound)?);
+            problems.push((!is_container).then_some(problem).ok_or_else(Error::not_found)?);
         }
         columns.push((*column, to.as_ref().and_then(|to| to.id.number())));
     }
-    if problems.is_empty() { Ok(columns) } else { Err(Error::Invalid(problems)) }
+    if problems.is_empty() { Ok(columns) } else { Err(Error::refused(problems)) }
 }
 
 /// Puts fields and links into a row that is there.
@@ -196,5 +199,5 @@ async fn write<R: Mapped>(
     let values: Vec<Param<'_>> = std::iter::once(&no as Param<'_>).chain(columns.into_iter().map(|it| it.1)).collect();
     tx.execute(&format!("UPDATE {} SET {} WHERE rowid = ?1", R::TABLE, set.join(", ")), &values).await?;
     fields.write_parts(tx, no).await?;
-    read(tx, cx, &Address::top(R::KIND, no.into())).await?.ok_or(Error::NotFound)
+    read(tx, cx, &Address::top(R::KIND, no.into())).await?.ok_or_else(Error::not_found)
 }

@@ -26,7 +26,7 @@ pub(super) async fn save<R: Mapped>(tx: &Transaction, cx: &Context, no: i64, all
     let taken = tx.query(taken, &[&cx.tenant.number(), &R::TABLE, &no, &all]).await?;
     if !taken.is_empty() {
         let problem = |row: &Row| Ok(Problem::identifier_in_use(usize::try_from(row.get::<i64>("place")?)?));
-        return Err(Error::Invalid(taken.iter().map(problem).collect::<Result<_>>()?));
+        return Err(Error::refused(taken.iter().map(problem).collect::<Result<_>>()?));
     }
     tx.execute("DELETE FROM external_refs WHERE kept_in = ?1 AND row_no = ?2", &[&R::TABLE, &no]).await?;
     let save = "INSERT INTO external_refs SELECT ?1, ?2, ?3, value FROM json_each(?4) ORDER BY key";

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use svc_core::Tenant;
-use svc_core::error::Error;
+use svc_core::error::{Error, ErrorKind};
 use svc_core::link::ShareNames;
 use svc_sqlite::{FileError, KeyError, KeyOptions, Options, Store, remove_data_file};
 
@@ -181,14 +181,13 @@ pub(super) fn about_store(path: &Path, error: &Error) -> Trouble {
 
 /// What an error of the store says, for the person who runs it.
 fn said(error: &Error) -> String {
-    match error {
-        Error::Unexpected(source) => source.to_string(),
-        Error::Unavailable { .. } => "it is in use, or the disk is full".to_owned(),
-        Error::Invalid(problems) => {
+    match error.kind() {
+        ErrorKind::Unavailable { .. } => "it is in use, or the disk is full".to_owned(),
+        ErrorKind::Invalid(problems) => {
             let all: Vec<_> = problems.iter().map(svc_core::Problem::description).collect();
             all.join("; ")
         }
-        other => format!("{other:?}"),
+        _ => format!("{error:#}"),
     }
 }
 

@@ -107,8 +107,7 @@ where
             if gate.pass(patience).await {
                 return service.oneshot(request).await;
             }
-            let seconds = u32::try_from(patience.as_secs()).unwrap_or(u32::MAX).max(1);
-            let mut response = service.unavailable(&request, seconds);
+            let mut response = service.unavailable(&request, Duration::from_secs(patience.as_secs().max(1)));
             // Its body was not read.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             Ok(response)

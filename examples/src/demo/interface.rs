@@ -86,7 +86,7 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
     }
     let api = api.build().map_err(|error| {
         Trouble::new(
-            format!("The interface cannot be served like this: {}.", error.problems.join("; ")),
+            format!("The interface cannot be served like this: {}.", error.problems().join("; ")),
             "--without, --helpers-only, --atomic-helpers",
             "Change these options; the capability document of a server without them lists what there is.",
         )

@@ -34,9 +34,17 @@ use crate::{
 /// Every contradiction of an [`ApiBuilder`], at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the API cannot be built:\n  - {}", .problems.join("\n  - "))]
+#[non_exhaustive]
 pub struct BuildError {
-    /// What is wrong, and how to mend it.
-    pub problems: Vec<String>,
+    problems: Vec<String>,
+}
+
+impl BuildError {
+    /// What is wrong, and how to fix it: a sentence each.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
 }
 
 /// How a helper is run.
@@ -69,9 +77,10 @@ pub(crate) enum Runner {
 ///     .base_url("crm.example.org")
 ///     .resource::<Signature, _>(&Arc::new(Crm), Exposure::delete)
 ///     .build();
-/// let problems = api.unwrap_err().problems;
+/// let error = api.unwrap_err();
+/// let problems = error.problems();
 /// assert_eq!(problems.len(), 2);
-/// assert!(problems[0].contains("`crm.example.org` is no base URL"));
+/// assert!(problems[0].contains("`crm.example.org` is not a valid base URL"));
 /// assert!(problems[1].contains("call `.authenticator(...)`"));
 /// ```
 pub struct ApiBuilder {
@@ -123,7 +132,8 @@ impl ApiBuilder {
     pub fn base_url(mut self, url: &str) -> Self {
         let base = Base::new(url);
         if base.is_none() {
-            self.wrong.push(format!("`{url}` is no base URL: write an absolute http or https address without a query"));
+            self.wrong
+                .push(format!("`{url}` is not a valid base URL: use an absolute http or https URL without a query"));
         }
         // A wrong one counts as named: it is reported already.
         self.base = Some(base.unwrap_or_default());
@@ -167,7 +177,7 @@ impl ApiBuilder {
     ) -> Self {
         let slots = expose(Exposure::new(store)).slots;
         if self.kinds.insert(R::KIND, slots).is_some() {
-            self.wrong.push(format!("{} are registered twice", R::SCHEMA.plural));
+            self.wrong.push(format!("{} are registered twice: register each kind once", R::SCHEMA.plural));
         }
         self
     }
@@ -186,12 +196,13 @@ impl ApiBuilder {
         self.settings.behaviours.extend(enforced);
         for kind in Kind::ALL {
             if self.kinds.insert(*kind, KindSlots::of_store(&store, *kind)).is_some() {
-                self.wrong.push(format!("{} are registered twice", kind.plural()));
+                self.wrong.push(format!("{} are registered twice: register each kind once", kind.plural()));
             }
         }
         for helper in HelperName::ALL {
             if self.helpers.insert(*helper, Runner::Native(helper_of(&store, *helper))).is_some() {
-                self.wrong.push(format!("the helper {} is registered twice", helper.as_str()));
+                self.wrong
+                    .push(format!("the helper `{}` is registered twice: register each helper once", helper.as_str()));
             }
         }
         self
@@ -228,7 +239,8 @@ impl ApiBuilder {
 
     fn registered_once<H: HelperSpec>(mut self, is_new: bool) -> Self {
         if !is_new {
-            self.wrong.push(format!("the helper {} is registered twice", H::NAME.as_str()));
+            self.wrong
+                .push(format!("the helper `{}` is registered twice: register each helper once", H::NAME.as_str()));
         }
         self
     }

@@ -204,8 +204,8 @@ impl<'a> Addressed<'a> {
     async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Reply {
         let context = self.request.context(self.api, tenant, caller);
         self.failed(match self.exists(&context).await {
-            Ok(true) => Error::NotImplemented,
-            Ok(false) => Error::NotFound,
+            Ok(true) => Error::not_implemented(),
+            Ok(false) => Error::not_found(),
             Err(error) => error,
         })
     }

@@ -73,7 +73,7 @@ impl Composed<'_> {
             }
             // A refusal says that nothing is stored; after other trouble that trouble is what matters.
             Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
-                (Err(left), Error::Invalid(_) | Error::NotFound) => Err(left),
+                (Err(left), error) if error.is_invalid() || error.is_not_found() => Err(left),
                 (_, error) => Err(error),
             },
         }
@@ -136,14 +136,14 @@ impl Composed<'_> {
     }
 
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
-        let Some(create) = &self.slots(draft.kind)?.create else { return Err(Error::NotImplemented) };
+        let Some(create) = &self.slots(draft.kind)?.create else { return Err(Error::not_implemented()) };
         let created = create.create(cx, draft).await?;
         Ok((created.record, created.is_new))
     }
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
-        let Some(update) = &self.slots(at.kind)?.update else { return Err(Error::NotImplemented) };
-        let record = update.update(cx, at, patch).await?.ok_or(Error::NotFound)?;
+        let Some(update) = &self.slots(at.kind)?.update else { return Err(Error::not_implemented()) };
+        let record = update.update(cx, at, patch).await?.ok_or_else(Error::not_found)?;
         Ok((record, false))
     }
 }
@@ -155,8 +155,7 @@ type Step = (RawRecord, bool);
 fn problems_of(done: Result<Step>) -> Result<std::result::Result<Step, Vec<Problem>>> {
     match done {
         Ok(step) => Ok(Ok(step)),
-        Err(Error::Invalid(problems)) => Ok(Err(problems)),
-        Err(error) => Err(error),
+        Err(error) => error.into_problems().map(Err),
     }
 }
 
@@ -202,7 +201,7 @@ impl Operations<'_> {
             }
             Some(Err(problems)) => {
                 self.steps = self.steps.saturating_add(1);
-                Err(Error::Invalid(problems.clone()).into())
+                Err(Error::refused(problems.clone()).into())
             }
             None => self.stop(stop()),
         }
@@ -254,17 +253,17 @@ impl Ground for Operations<'_> {
         let at = stored.record.address();
         if self.composed.slots(at.kind)?.update.is_none() {
             // An action that cannot be changed stays as it was recorded.
-            return if at.kind == Kind::Person { Err(Error::NotImplemented.into()) } else { Ok(stored) };
+            return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };
         }
         self.step(|| Stop::Update(at, Box::new(patch.clone()))).map(|(stored, _)| stored)
     }
 
     fn schedule(&mut self, _: &Address, _: Scheduling) -> Asked<Stored> {
-        Err(Error::NotImplemented.into())
+        Err(Error::not_implemented().into())
     }
 
     fn trigger(&mut self, _: Outbox) -> Asked<()> {
-        Err(Error::NotImplemented.into())
+        Err(Error::not_implemented().into())
     }
 
     fn is_whole(&self) -> bool {

@@ -1,5 +1,7 @@
 //! What is answered, before it becomes HTTP.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -9,7 +11,7 @@ use http::{
 use super::Api;
 use crate::{
     context::Base,
-    error::{Code, Error, Problem},
+    error::{Code, Error, ErrorKind, Problem},
     hal,
     link::{Scope, Target},
     model::Kind,
@@ -118,27 +120,27 @@ impl Api {
     #[must_use]
     pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
         let kind = target.and_then(kind_of);
-        match error {
-            Error::Invalid(problems) if problems.is_empty() => {
+        match error.kind() {
+            ErrorKind::Invalid(problems) if problems.is_empty() => {
                 self.error_reply(target, Error::unexpected("the backend refused a request without a reason"))
             }
-            Error::Invalid(problems) => self.invalid(kind, &problems),
-            Error::NotFound => self.missing(kind),
-            Error::NotImplemented => {
+            ErrorKind::Invalid(problems) => self.invalid(kind, problems),
+            ErrorKind::NotFound => self.missing(kind),
+            ErrorKind::NotImplemented => {
                 let reply = self.referenced(kind, &not_implemented());
                 tracing::info!(reference_code = reply.reference_code, "an operation that is not supported");
                 reply
             }
-            Error::Unavailable { retry_after } => {
+            ErrorKind::Unavailable { retry_after } => {
                 let problem = Problem::general(Code::Unavailable, "The server cannot answer now. Try again later.");
                 let mut reply = self.referenced(kind, &problem);
-                tracing::warn!(reference_code = reply.reference_code, "the store is not available");
-                reply.insert(RETRY_AFTER, Some(HeaderValue::from(retry_after)));
+                tracing::warn!(reference_code = reply.reference_code, error = %format_args!("{error:#}"), "the store is not available");
+                reply.insert(RETRY_AFTER, Some(HeaderValue::from(whole_seconds(*retry_after))));
                 reply
             }
-            Error::Unexpected(error) => {
+            ErrorKind::Unexpected => {
                 let reply = self.unexpected(kind);
-                tracing::error!(reference_code = reply.reference_code, error = %error, "unexpected error");
+                tracing::error!(reference_code = reply.reference_code, error = %format_args!("{error:#}"), "unexpected error");
                 reply
             }
         }
@@ -182,6 +184,11 @@ impl Api {
         hal::failure(&self.hal(&Base::default()), &view, &mut body);
         Reply::hal(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body)
     }
+}
+
+/// A time in whole seconds, rounded up: who comes back then does not come too early (UND-36).
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
 fn status_of(code: Code) -> StatusCode {

@@ -100,7 +100,7 @@ impl<'a> Admitted<'a> {
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
             // Whoever serves documents answers before.
-            (Handler::Document, _) => Err(Error::NotFound),
+            (Handler::Document, _) => Err(Error::not_found()),
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create, Target::Collection { kind, scope }) => api.create(cx, *kind, scope, body).await,
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
@@ -110,7 +110,7 @@ impl<'a> Admitted<'a> {
                 api.help(cx, *helper, container.as_ref(), body).await
             }
             (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, message).await,
-            _ => Err(Error::NotImplemented),
+            _ => Err(Error::not_implemented()),
         };
         answer.unwrap_or_else(|error| api.error_reply(Some(target), error))
     }
@@ -127,7 +127,7 @@ impl Api {
     /// What a helper call without a key gets where nobody has its container: as with a key, its body comes first (UND-39).
     fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Reply {
         let unreadable = kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
-        unreadable.unwrap_or_else(|| self.error_reply(Some(target), Error::NotFound))
+        unreadable.unwrap_or_else(|| self.error_reply(Some(target), Error::not_found()))
     }
 
     /// Whether a record exists; one of a kind that cannot be read counts as there, and the store has the last word.
@@ -168,9 +168,9 @@ impl Api {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
-        let Some(list) = &self.slots(kind).list else { return Err(Error::NotImplemented) };
+        let Some(list) = &self.slots(kind).list else { return Err(Error::not_implemented()) };
         let page: RawPage = match list.list(cx, scope, &asked.request).await {
-            Err(Error::NotFound) => return Ok(self.nothing_to_read(kind)),
+            Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
         let mut body = Vec::with_capacity(page.records.len().saturating_mul(128).saturating_add(1024));
@@ -190,7 +190,7 @@ impl Api {
     }
 
     async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(get) = &self.slots(at.kind).get else { return Err(Error::NotImplemented) };
+        let Some(get) = &self.slots(at.kind).get else { return Err(Error::not_implemented()) };
         match get.get(cx, at).await? {
             Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
             None => Ok(self.nothing_to_read(at.kind)),

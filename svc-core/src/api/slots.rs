@@ -14,7 +14,7 @@ use crate::{
     link::{Address, Scope},
     model::{Kind, Resource},
     ops::{Create, Created, Delete, Find, FindKey, Get, Helper, List, Update},
-    page::{PageRequest, RawPage},
+    page::{Page, PageRequest, RawPage},
     record::{RawRecord, Record},
     store::{Call, Key, Outcome, Store, Work},
 };
@@ -65,14 +65,14 @@ impl<T, S> Through<T, S> {
 #[async_trait]
 impl<R: Resource, S: List<R>> AnyList for Through<R, S> {
     async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
-        Ok(self.store.list(cx, scope, page).await?.into_raw())
+        self.store.list(cx, scope, page).await.map(Page::into_raw).map_err(during(R::KIND, "list"))
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let record = self.store.get(cx, at).await?.map(Record::into_raw);
+        let record = self.store.get(cx, at).await.map_err(during(R::KIND, "get"))?.map(Record::into_raw);
         // A wrong parent in the path is 404, even where a backend did not look (COL-19).
         Ok(record.filter(|record| at.admits_parent(record.parent())))
     }
@@ -81,7 +81,7 @@ impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
 #[async_trait]
 impl<R: Resource, S: Create<R>> AnyCreate for Through<R, S> {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
-        Ok(match self.store.create(cx, Draft::from_raw(draft)).await? {
+        Ok(match self.store.create(cx, Draft::from_raw(draft)).await.map_err(during(R::KIND, "create"))? {
             Created::New(record) => RawCreated { record: record.into_raw(), is_new: true },
             Created::Existing(record) => RawCreated { record: record.into_raw(), is_new: false },
         })
@@ -91,28 +91,31 @@ impl<R: Resource, S: Create<R>> AnyCreate for Through<R, S> {
 #[async_trait]
 impl<R: Resource, S: Update<R>> AnyUpdate for Through<R, S> {
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Option<RawRecord>> {
-        Ok(self.store.update(cx, at, Patch::from_raw(patch)).await?.map(Record::into_raw))
+        let updated = self.store.update(cx, at, Patch::from_raw(patch)).await.map_err(during(R::KIND, "update"))?;
+        Ok(updated.map(Record::into_raw))
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Delete<R>> AnyDelete for Through<R, S> {
     async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
-        self.store.delete(cx, at).await
+        self.store.delete(cx, at).await.map_err(during(R::KIND, "delete"))
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
-        Ok(self.store.find(cx, key).await?.map(Record::into_raw))
+        Ok(self.store.find(cx, key).await.map_err(during(R::KIND, "find"))?.map(Record::into_raw))
     }
 }
 
 #[async_trait]
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        Ok(self.store.run(cx, Plan::from_raw(plan)).await.map(helper::Outcome::into_raw)?)
+        let done = self.store.run(cx, Plan::from_raw(plan)).await;
+        done.map(helper::Outcome::into_raw)
+            .map_err(|error| in_operation(error, || format!("helper.{}", H::NAME.as_str())))
     }
 
     fn finds_container(&self) -> bool {
@@ -201,6 +204,16 @@ impl AnyHelper for OfStore {
     fn finds_container(&self) -> bool {
         true
     }
+}
+
+/// Names the operation of a kind in what failed in it.
+fn during(kind: Kind, operation: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| in_operation(error, || format!("{}.{operation}", kind.plural()))
+}
+
+/// Names an operation in an unexpected error, for the log, unless the backend has named one itself.
+fn in_operation(error: Error, operation: impl FnOnce() -> String) -> Error {
+    if error.is_unexpected() && error.operation().is_none() { error.during(operation()) } else { error }
 }
 
 fn unfitting() -> Error {

@@ -49,7 +49,7 @@ impl Api {
         if let Some(container) = container
             && !self.record_exists(cx, container).await?
         {
-            return Err(Error::NotFound);
+            return Err(Error::not_found());
         }
         if let Some(helper) = helper_for_create(kind, &body) {
             return self.create_with_person(cx, helper, container, &body).await;
@@ -58,7 +58,7 @@ impl Api {
         if !problems.is_empty() {
             return Ok(self.invalid(Some(kind), &problems));
         }
-        let Some(create) = &self.slots(kind).create else { return Err(Error::NotImplemented) };
+        let Some(create) = &self.slots(kind).create else { return Err(Error::not_implemented()) };
         let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, &body, error))?;
         Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
     }
@@ -78,7 +78,7 @@ impl Api {
         body: &Object,
     ) -> Result<Reply> {
         if !self.inner.helpers.contains_key(&helper) {
-            return Err(Error::NotImplemented);
+            return Err(Error::not_implemented());
         }
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
@@ -112,17 +112,17 @@ impl Api {
             Err(stop) => return Ok(stop),
         };
         let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
-        let Some(update) = &self.slots(kind).update else { return Err(Error::NotImplemented) };
+        let Some(update) = &self.slots(kind).update else { return Err(Error::not_implemented()) };
         if problems.is_empty() {
             let updated = update.update(cx, at, patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
             return match updated {
                 Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
-                None => Err(Error::NotFound),
+                None => Err(Error::not_found()),
             };
         }
         // A missing record is 404 whatever the body says (UND-39); else all rules are reported together (ERR-39).
         if let Some(get) = &self.slots(kind).get {
-            let Some(record) = get.get(cx, at).await? else { return Err(Error::NotFound) };
+            let Some(record) = get.get(cx, at).await? else { return Err(Error::not_found()) };
             let mut fields = record.fields_object(self.dialect().share_names());
             problems.extend(patch.apply_to(&mut fields, cx.now).err().unwrap_or_default());
         }
@@ -130,9 +130,9 @@ impl Api {
     }
 
     pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(delete) = &self.slots(at.kind).delete else { return Err(Error::NotImplemented) };
+        let Some(delete) = &self.slots(at.kind).delete else { return Err(Error::not_implemented()) };
         if !delete.delete(cx, at).await? {
-            return Err(Error::NotFound);
+            return Err(Error::not_found());
         }
         let success = DELETED.usual(self.inner.settings.style);
         match success.output {
@@ -164,7 +164,7 @@ impl Api {
             && !finds_container
             && !self.record_exists(cx, container).await?
         {
-            return Err(Error::NotFound);
+            return Err(Error::not_found());
         }
         if !problems.is_empty() {
             return Ok(self.invalid(Some(kind), &problems));
@@ -215,7 +215,7 @@ impl Api {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
         if plan.atomic && !unsupported.is_empty() {
-            return Err(Error::Invalid(unsupported.into_iter().map(|(_, problem)| problem).collect()));
+            return Err(Error::refused(unsupported.into_iter().map(|(_, problem)| problem).collect()));
         }
         let outcome = match self.inner.helpers.get(&plan.helper) {
             Some(Runner::Native(runner)) => runner.run(cx, plan).await,
@@ -229,7 +229,7 @@ impl Api {
                 // Its many steps would make the future of every request as large as theirs.
                 Box::pin(composed.run(cx, &plan)).await
             }
-            None => Err(Error::NotImplemented),
+            None => Err(Error::not_implemented()),
         };
         let mut outcome = outcome.map_err(|error| self.as_sent(cx, body, error))?;
         for (kind, problem) in unsupported {
@@ -245,10 +245,7 @@ impl Api {
 
     /// What a store refused, named as the client wrote it (ERR-26).
     fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
-        match error {
-            Error::Invalid(problems) => Error::Invalid(self.bodies(cx).as_sent(body, problems)),
-            other => other,
-        }
+        error.map_problems(|problems| self.bodies(cx).as_sent(body, problems))
     }
 
     /// 400 with one entry for each resource (ERR-30, ERR-31).

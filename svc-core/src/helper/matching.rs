@@ -93,12 +93,12 @@ impl Draft<Person> {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) with every rule that the merged person would break.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person would break.
     pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
         let mut fields = to_object(known);
         merge_person(&mut fields, &self.fields, merge);
         let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
-        rules.apply_to(&mut fields, now).map_err(crate::Error::Invalid)?;
+        rules.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
         Ok(Person::from_object(&fields))
     }
 }

@@ -30,7 +30,7 @@ pub struct RawPlan {
     /// What the schedule helper asks for (SCH-01, SCH-04).
     pub schedule: Option<Scheduling>,
     /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
-    /// [`Error::Invalid`](crate::Error::Invalid) with every problem.
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
     pub atomic: bool,
     /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
     /// stored action as it is (UND-24).

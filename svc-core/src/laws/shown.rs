@@ -4,7 +4,7 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use crate::{
-    error::Error,
+    error::{Error, ErrorKind},
     helper::EntryStatus,
     link::{Address, ShareNames},
     record::RawRecord,
@@ -101,12 +101,12 @@ impl Names {
 
 /// What a refusal tells; of trouble, that there is some.
 pub(super) fn refusal(error: &Error) -> String {
-    match error {
-        Error::Invalid(problems) => {
+    match error.kind() {
+        ErrorKind::Invalid(problems) => {
             let codes = problems.iter().map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties));
             format!("refused {}", codes.collect::<Vec<_>>().join(", "))
         }
-        Error::NotFound => "not found".to_owned(),
+        ErrorKind::NotFound => "not found".to_owned(),
         _ => "trouble".to_owned(),
     }
 }

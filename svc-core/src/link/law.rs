@@ -58,17 +58,22 @@ pub(crate) fn broken(layout: &dyn Layout, target: &Target) -> Option<String> {
     let path = written(layout);
     if path.starts_with('/') || !path.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'?' | b'#' | b'"' | b'\\'))
     {
-        return Some(format!("the layout writes `{path}`, which is no path below the base URL"));
+        return Some(format!(
+            "the layout writes `{path}`, which is not a relative path: write no leading `/`, query, fragment or space"
+        ));
     }
     let slashed = format!("{}/", path.strip_suffix('/').unwrap_or(&path));
     for path in [&path, &slashed] {
         if layout.route(path).as_ref() != Some(target) {
-            return Some(format!("the layout writes `{}` and does not read `{path}` as the same", written(layout)));
+            return Some(format!(
+                "the layout writes `{}` but does not read `{path}` back as the same target: make `route` the inverse of `path`",
+                written(layout)
+            ));
         }
     }
     let conventional = written(&ConventionalLayout);
     (layout.is_conventional() && path != conventional)
-        .then(|| format!("the layout says that it is the conventional one, and writes `{path}` for `{conventional}`"))
+        .then(|| format!("the layout claims to be conventional but writes `{path}` for `{conventional}`: let `is_conventional` return false"))
 }
 
 #[cfg(test)]
@@ -104,13 +109,19 @@ mod tests {
         let target = Target::Collection { kind: Kind::Person, scope: Scope::All };
         let said = |layout: &Wrong| broken(layout, &target).unwrap_or_default();
         assert_eq!(said(&Wrong(|_| {}, |path| path, true)), "");
-        assert!(said(&Wrong(|out| out.insert(0, '/'), |path| path, false)).contains("`/people`, which is no path"));
         assert!(
-            said(&Wrong(|out| out.push_str("?x=1"), |path| path, false)).contains("`people?x=1`, which is no path")
+            said(&Wrong(|out| out.insert(0, '/'), |path| path, false))
+                .contains("`/people`, which is not a relative path")
         );
-        assert!(said(&Wrong(|out| out.push('s'), |path| path, false)).contains("does not read `peoples` as the same"));
+        assert!(
+            said(&Wrong(|out| out.push_str("?x=1"), |path| path, false))
+                .contains("`people?x=1`, which is not a relative path")
+        );
+        assert!(
+            said(&Wrong(|out| out.push('s'), |path| path, false)).contains("does not read `peoples` back as the same")
+        );
         let strict = |path: &str| if path == "people" { "people" } else { "nothing" };
-        assert!(said(&Wrong(|_| {}, strict, false)).contains("does not read `people/` as the same"));
+        assert!(said(&Wrong(|_| {}, strict, false)).contains("does not read `people/` back as the same"));
         let other = Wrong(|out| out.insert_str(0, "x/"), |path| path.strip_prefix("x/").unwrap_or(path), true);
         assert!(said(&other).contains("writes `x/people` for `people`"));
     }

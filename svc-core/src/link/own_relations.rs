@@ -50,21 +50,25 @@ impl OwnRelations {
         let mut problems = Vec::new();
         if namespace == prefix {
             problems
-                .push(format!("own relations stand under the namespace, and `{namespace}` is the dialect's prefix"));
+                .push(format!("own relations need a namespace other than the dialect's prefix `{prefix}`: choose another with `Vendor::namespace`"));
         }
         for link in self.links.iter().filter(|link| !is_name(&link.name)) {
-            problems.push(format!("`{}` is no name of a relation: write 1 to 64 of `[a-z0-9_-]`", link.name));
+            problems.push(format!(
+                "`{}` is not a valid relation name: use 1 to 64 of the characters `a-z0-9_-`",
+                link.name
+            ));
         }
         for (place, link) in self.links.iter().enumerate() {
             if self.links.iter().take(place).any(|before| before.name == link.name) {
-                problems.push(format!("the own relation `{}` is there twice", link.name));
+                problems.push(format!("the own relation `{}` is added twice: give each its own name", link.name));
             }
         }
         for href in std::iter::once(&self.pages).chain(self.links.iter().map(|link| &link.href)) {
             let uri: Option<Uri> = href.parse().ok();
             if !uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()) {
-                problems
-                    .push(format!("`{href}` is no address of an own relation: write an absolute http or https one"));
+                problems.push(format!(
+                    "`{href}` is not a valid address of an own relation: use an absolute http or https URL"
+                ));
             }
         }
         problems
@@ -89,6 +93,6 @@ mod tests {
         let bad = OwnRelations::new("/r/").link("a:b", "ftp://a.example/", "").link("", "https://a.example/", "");
         assert_eq!(bad.problems("acme", "svc").len(), 4);
         let twice = good.link("shop", "https://a.example/other", "Other shop");
-        assert_eq!(twice.problems("acme", "svc"), ["the own relation `shop` is there twice"]);
+        assert_eq!(twice.problems("acme", "svc"), ["the own relation `shop` is added twice: give each its own name"]);
     }
 }

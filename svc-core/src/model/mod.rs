@@ -14,7 +14,7 @@ use crate::{
 ///
 /// Implemented by the tables of this module only.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no kind of resource of the interface",
+    message = "`{Self}` is not a kind of resource",
     label = "not one of the kinds in `svc_core::model`",
     note = "the kinds are closed: use one of `svc_core::model`, such as `svc_core::model::Person`"
 )]

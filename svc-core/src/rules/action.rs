@@ -130,7 +130,7 @@ impl<T> Met<T> {
 mod tests {
     use super::*;
     use crate::{
-        error::{Code, Error},
+        error::Code,
         model::{Kind, Signature, signature},
         record::Meta,
         value::{Identifier, Timestamp},
@@ -156,13 +156,9 @@ mod tests {
     }
 
     fn in_use(result: Result<Option<&Record<Signature>>>) -> Vec<String> {
-        match result.unwrap_err() {
-            Error::Invalid(problems) => {
-                assert!(problems.iter().all(|problem| problem.code == Code::IdentifierInUse), "{problems:?}");
-                problems.into_iter().flat_map(|problem| problem.properties).map(|it| it.to_string()).collect()
-            }
-            other => panic!("{other:?}"),
-        }
+        let problems = result.unwrap_err().into_problems().unwrap();
+        assert!(problems.iter().all(|problem| problem.code == Code::IdentifierInUse), "{problems:?}");
+        problems.into_iter().flat_map(|problem| problem.properties).map(|it| it.to_string()).collect()
     }
 
     #[test]

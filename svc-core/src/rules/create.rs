@@ -39,7 +39,7 @@ impl Case<'_> {
             }
         }
         let recorded_by = match &load.recorded_by {
-            Some(address) => Some(self.find_at(address)?.ok_or(Error::NotFound)?.address()),
+            Some(address) => Some(self.find_at(address)?.ok_or_else(Error::not_found)?.address()),
             None => None,
         };
         let new = New { recorded_by, given: Some((load.id.clone(), load.created)), holders: Holders::Note };
@@ -121,7 +121,7 @@ impl Case<'_> {
         for (name, address) in &draft.links {
             match self.find_at(address)? {
                 Some(found) => record.set_link(name, Some(found.address().into())),
-                None if Some(*name) == draft.kind.schema().parent => return Err(Error::NotFound.into()),
+                None if Some(*name) == draft.kind.schema().parent => return Err(Error::not_found().into()),
                 None => problems.push(Problem::leads_nowhere(address.kind, name)),
             }
         }

@@ -117,7 +117,7 @@ fn entry<G: Ground>(ground: &mut G, draft: RawDraft, done: &Done<'_>) -> Asked<E
     let recorded_by = action.filter(|action| references.iter().any(|it| it.is_scope && it.kind == action.kind));
     match ground.create(draft, &New { recorded_by, ..New::default() }) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
-        Err(Pause::Failed(Error::Invalid(problems))) => Ok(EntryStatus::Failed(problems)),
+        Err(Pause::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),
     }
 }

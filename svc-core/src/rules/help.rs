@@ -19,7 +19,7 @@ use crate::{
 /// Does what a plan says: everything, or everything but what fails alone.
 pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
     let container = match &plan.container {
-        Some(address) => Some(ground.find_at(address)?.ok_or(Error::NotFound)?.address()),
+        Some(address) => Some(ground.find_at(address)?.ok_or_else(Error::not_found)?.address()),
         None => None,
     };
     let mut outcome = RawOutcome::default();
@@ -55,8 +55,8 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
                 recorded = Some(action);
             }
             // The person is there: the action alone failed, and what hangs on it is not tried (HLP-10).
-            Err(Pause::Failed(Error::Invalid(problems))) if person.is_some() && !ground.is_whole() => {
-                outcome.entry(plan.helper.records(), EntryStatus::Failed(problems));
+            Err(Pause::Failed(error)) if person.is_some() && !ground.is_whole() => {
+                outcome.entry(plan.helper.records(), EntryStatus::Failed(error.into_problems()?));
                 outcome.person = person.map(|person| person.record);
                 return Ok(outcome);
             }
@@ -72,7 +72,7 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     let done = Done { helper: plan.helper, person: of_call, action: recorded.as_ref(), is_repeat };
     functions::run(ground, &plan.functions, &done, &mut outcome)?;
     if plan.atomic && outcome.has_failures() {
-        return Err(Error::Invalid(outcome.problems()).into());
+        return Err(Error::refused(outcome.problems()).into());
     }
     outcome.person = person.map(|person| person.record);
     outcome.action = recorded.map(|action| action.record);

@@ -53,8 +53,8 @@ pub struct Decision {
 /// # Errors
 ///
 /// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
-/// [`Error::Invalid`](crate::Error::Invalid) and every problem that only the store knows (ERR-39), with
-/// [`Error::NotFound`](crate::Error::NotFound) for a container that does not exist, and with trouble of the store.
+/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and every problem that only the store knows (ERR-39), with
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and with trouble of the store.
 pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &Overlay) -> Result<Decision, Pause> {
     let mut case = Case { ledger: Ledger::new(answers, before), call, turn, caller: None, made: 0 };
     if let Some(id) = &call.caller {
@@ -118,5 +118,5 @@ impl Case<'_> {
 
 /// Ends a rule when something is wrong, with all of it.
 fn check(problems: Vec<Problem>) -> Result<(), Error> {
-    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(Error::refused(problems)) }
 }

@@ -291,13 +291,8 @@ mod tests {
     }
 
     fn refused<T: std::fmt::Debug>(result: Result<T>) -> Vec<(Code, Vec<String>)> {
-        match result.unwrap_err() {
-            Error::Invalid(problems) => problems
-                .into_iter()
-                .map(|it| (it.code, it.properties.iter().map(ToString::to_string).collect()))
-                .collect(),
-            other => panic!("{other:?}"),
-        }
+        let problems = result.unwrap_err().into_problems().unwrap();
+        problems.into_iter().map(|it| (it.code, it.properties.iter().map(ToString::to_string).collect())).collect()
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{
 impl Case<'_> {
     /// Sets or clears the dates of a message.
     pub(super) fn schedule_message(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored> {
-        let message = self.ledger.record(&Key::from(message))?.ok_or(Error::NotFound)?;
+        let message = self.ledger.record(&Key::from(message))?.ok_or_else(Error::not_found)?;
         match dates {
             Scheduling::Set { start, stop } => Ok(self.set_schedule(message, Some(start), stop)),
             Scheduling::Cancel if message.record.computed_value(Source::ScheduledStart).is_some() => {

@@ -248,7 +248,7 @@ impl KeyInfo {
     ///
     /// # Errors
     ///
-    /// [`Error::Unexpected`] for a text that names none.
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for a text that names none.
     pub fn read_rights(&mut self, stored: Option<&str>) -> Result<()> {
         let rights = |text: &str| text.split_ascii_whitespace().map(str::parse).collect();
         self.rights = stored.map(rights).transpose().map_err(|unknown: UnknownRight| Error::from(unknown))?;

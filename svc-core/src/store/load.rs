@@ -9,9 +9,8 @@ pub fn at_fault(call: &Call, error: Error) -> Error {
     let Work::Load(load) = &call.work else { return error };
     let (kind, id) = (load.draft.kind.singular(), &load.id);
     let named = |problem: Problem| problem.about(&format!("{kind} {id}"));
-    match error {
-        Error::Invalid(problems) => Error::Invalid(problems.into_iter().map(named).collect()),
-        Error::NotFound => Error::unexpected(format!("{kind} {id}: its container is not there")),
-        other => other,
+    if error.is_not_found() {
+        return Error::unexpected("its container does not exist").at(format!("{kind} {id}"));
     }
+    error.map_problems(|problems| problems.into_iter().map(named).collect())
 }

@@ -105,7 +105,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) where there is no such container.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container.
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage>;
 
     /// The record at an address; `None` where there is none (COL-03, COL-19).

@@ -236,7 +236,7 @@ impl Load {
     ///
     /// # Errors
     ///
-    /// [`Error::Unexpected`] when nobody waits for this load any more, which cannot be.
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) when nobody waits for this load any more, which cannot be.
     pub fn finish(mut self) -> Result<Option<i64>> {
         let mut members = std::mem::take(&mut self.members);
         let mut known = self.index.known();

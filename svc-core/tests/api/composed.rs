@@ -505,11 +505,12 @@ fn err_05_trouble_of_the_backend_leaves_nobody() {
 fn err_34_composed_helpers_are_atomic_in_transactions_only() {
     let store = Arc::new(Memory::default());
     assert!(everything(builder(), &store).atomic_helpers(true).transactions(&store).build().is_ok(), "ERR-34");
-    let found = everything(builder(), &store).atomic_helpers(true).build().expect_err("a contradiction").problems;
+    let found = everything(builder(), &store).atomic_helpers(true).build().expect_err("a contradiction");
+    let found = found.problems();
     let says = |helper: &str| found.iter().any(|it| it.contains(helper) && it.contains("call `.transactions(...)`"));
     assert!(says("person_signup") && says("record_signature") && says("record_canvass"), "ERR-34: {found:?}");
-    let alone = builder().transactions(&store).build().expect_err("a contradiction").problems;
-    assert!(alone.iter().any(|it| it.contains("call `.compose::<...>()`")), "{alone:?}");
+    let alone = builder().transactions(&store).build().expect_err("a contradiction");
+    assert!(alone.problems().iter().any(|it| it.contains("call `.compose::<...>()`")), "{alone:?}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::support::{
 };
 
 fn problems(api: svc_core::ApiBuilder) -> Vec<String> {
-    api.build().expect_err("contradictions").problems
+    api.build().expect_err("contradictions").problems().to_vec()
 }
 
 fn record(kind: Kind) -> Target {
@@ -114,22 +114,22 @@ fn build_reports_every_contradiction_at_once() {
             .without("haf.add_tags"),
     );
     for part in [
-        "no base URL",
+        "no base URL is set",
         "`.authenticator(...)`",
         "namespace `no good`",
-        "the version field cannot be called `motd`",
-        "does not read `` as the same",
-        "pages of 200 with at most 100",
+        "the version field cannot be named `motd`",
+        "does not read `` back as the same",
+        "`page` (200) exceeds `max_page` (100)",
         "petitions are registered twice",
-        "person_signup is registered twice",
+        "`person_signup` is registered twice",
         "signatures have no collection of their own",
         "signatures are listed under petitions, but petitions cannot be read",
         "`question_type` is required but not writable",
-        "record_signature cannot be composed without petitions.get, signatures.create, people.create, people.update: register",
-        "schedule cannot be composed",
-        "record_signature cannot be atomic",
-        "`petitions.read` is no capability",
-        "`haf.add_tags` is no capability",
+        "`record_signature` cannot be composed without petitions.get, signatures.create, people.create, people.update: register",
+        "`schedule` cannot be composed",
+        "`record_signature` is not atomic",
+        "`petitions.read` is not a registered capability",
+        "`haf.add_tags` is not a registered capability",
     ] {
         assert!(found.iter().any(|problem| problem.contains(part)), "`{part}` is missing in {found:#?}");
     }
@@ -139,7 +139,11 @@ fn build_reports_every_contradiction_at_once() {
 fn build_refuses_a_create_that_no_address_leads_to() {
     let store = Arc::new(Memory::default());
     let found = problems(builder().resource::<Signature, _>(&store, |x| x.get().create()));
-    assert_eq!(found, ["signatures are created under petitions, but petitions cannot be read"], "CAP-04");
+    assert_eq!(
+        found,
+        ["signatures are created under petitions, but petitions cannot be read: register `.get()` for petitions"],
+        "CAP-04"
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Status, body and form of every answer (CRU, COL, ERR).
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::{Value, json};
 use svc_core::{
@@ -210,9 +212,9 @@ fn err_05_and_und_36_failures_of_a_backend() {
     assert_eq!(entry["error_descriptions"][0]["error_code"], "UNEXPECTED_ERROR", "ERR-05");
     assert_eq!(entry["error_descriptions"][0]["reference_code"].as_str(), reply.reference_code.as_deref(), "ERR-28");
     assert!(!text.contains("secret") && !text.contains("SELECT"), "ERR-05: nothing leaks");
-    let reply = server.api.error_reply(None, Error::Unavailable { retry_after: 7 });
-    assert_eq!((reply.status.as_u16(), reply.header("retry-after")), (503, Some("7")), "UND-36");
-    let reply = server.api.error_reply(None, Error::Invalid(Vec::new()));
+    let reply = server.api.error_reply(None, Error::unavailable(Duration::from_millis(6001)));
+    assert_eq!((reply.status.as_u16(), reply.header("retry-after")), (503, Some("7")), "UND-36: rounded up");
+    let reply = server.api.error_reply(None, Error::refused(Vec::new()));
     assert_eq!(reply.status.as_u16(), 500, "ERR-12: a refusal without a reason is the backend's fault");
     assert_eq!(server.api.panic_reply(None).status.as_u16(), 500, "ERR-05");
 }

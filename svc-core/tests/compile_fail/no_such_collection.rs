@@ -13,7 +13,7 @@ impl svc_core::List<model::Signature> for Crm {
         _: &svc_core::link::Scope,
         _: &svc_core::PageRequest,
     ) -> svc_core::Result<svc_core::Page<model::Signature>> {
-        Err(svc_core::Error::NotImplemented)
+        Err(svc_core::Error::not_implemented())
     }
 }
 

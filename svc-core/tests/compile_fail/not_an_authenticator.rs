@@ -1,4 +1,4 @@
-//# error: `Crm` does not tell who calls
+//# error: `Crm` is not an authenticator
 //# says: implement `svc_core::auth::Authenticator` for it: a key goes in, tenant and rights come out
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};

@@ -1,4 +1,4 @@
-//# error: `Mine` is no kind of resource of the interface
+//# error: `Mine` is not a kind of resource
 //# says: the kinds are closed: use one of `svc_core::model`, such as `svc_core::model::Person`
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};

@@ -166,7 +166,7 @@ impl Memory {
                 problems.push(Problem::identifier_in_use(place));
             }
         }
-        if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+        if problems.is_empty() { Ok(()) } else { Err(Error::refused(problems)) }
     }
 
     fn has(&self, cx: &Context, at: &Address) -> bool {
@@ -209,7 +209,7 @@ impl<R: Resource> List<R> for Memory {
         if let Scope::Under(parent) = scope
             && !self.has(cx, parent)
         {
-            return Err(Error::NotFound);
+            return Err(Error::not_found());
         }
         let rows = lock(&self.rows);
         let own = rows.iter().filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
@@ -246,7 +246,7 @@ impl<R: Resource> Create<R> for Memory {
         };
         let problems: Vec<Problem> = draft.links.iter().filter_map(|link| missing(&link)).collect();
         if !problems.is_empty() {
-            return Err(Error::Invalid(problems));
+            return Err(Error::refused(problems));
         }
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);

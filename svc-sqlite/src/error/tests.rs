@@ -1,7 +1,6 @@
 //! Storage trouble as a client meets it: the right answer, nothing stored that was refused, and all well afterwards (UND-36).
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, ffi};
 use serde_json::{Value, json};
@@ -21,7 +20,7 @@ fn failure(code: i32) -> Error {
 #[test]
 fn passing_and_lasting_trouble_are_told_apart() {
     for code in [ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_LOCKED, ffi::SQLITE_FULL, ffi::SQLITE_NOMEM] {
-        assert!(matches!(failure(code), Error::Unavailable { .. }), "{code}");
+        assert!(failure(code).is_unavailable(), "{code}");
     }
     for code in [
         ffi::SQLITE_READONLY,
@@ -32,9 +31,9 @@ fn passing_and_lasting_trouble_are_told_apart() {
         ffi::SQLITE_CANTOPEN,
         ffi::SQLITE_CONSTRAINT,
     ] {
-        assert!(matches!(failure(code), Error::Unexpected(_)), "{code}");
+        assert!(failure(code).is_unexpected(), "{code}");
     }
-    assert!(matches!(StoreError::Refused(Error::NotFound).into(), Error::NotFound));
+    assert!(Error::from(StoreError::Refused(Error::not_found())).is_not_found());
 }
 
 /// UND-36: whoever shared a transaction with a failure is told whether to come back.
@@ -42,12 +41,14 @@ fn passing_and_lasting_trouble_are_told_apart() {
 fn others_are_told_whether_it_passes() {
     let full = StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None));
     let broken = StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), None));
-    assert!(matches!(full.for_others().for_others().into(), Error::Unavailable { retry_after: LATER }));
-    assert!(matches!(StoreError::UNAVAILABLE.for_others().into(), Error::Unavailable { retry_after: SOON }));
-    let unavailable = StoreError::Refused(Error::Unavailable { retry_after: 7 });
-    assert!(matches!(unavailable.for_others().into(), Error::Unavailable { retry_after: 7 }));
-    for error in [broken, StoreError::unexpected("a bug"), StoreError::Refused(Error::NotFound)] {
-        assert!(matches!(error.for_others().for_others().into(), Error::Unexpected(_)), "{error:?}");
+    let kind = |error: StoreError| Error::from(error).into_kind();
+    assert_eq!(kind(full.for_others().for_others()), ErrorKind::Unavailable { retry_after: LATER });
+    assert_eq!(kind(StoreError::UNAVAILABLE.for_others()), ErrorKind::Unavailable { retry_after: SOON });
+    let retry_after = Duration::from_secs(7);
+    let unavailable = StoreError::Refused(Error::unavailable(retry_after));
+    assert_eq!(kind(unavailable.for_others()), ErrorKind::Unavailable { retry_after });
+    for error in [broken, StoreError::unexpected("a bug"), StoreError::Refused(Error::not_found())] {
+        assert_eq!(kind(error.for_others().for_others()), ErrorKind::Unexpected, "{error:?}");
     }
 }
 

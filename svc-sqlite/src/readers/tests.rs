@@ -61,13 +61,13 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
 fn a_failed_or_panicking_read_leaves_no_transaction() {
     let (store, _folder) = open(|options| options.readers(2));
     for _ in 0..4 {
-        let failed = store.readers().with(|file| tenants(file).and(Err::<(), StoreError>(Error::NotFound.into())));
-        assert!(matches!(failed, Err(StoreError::Refused(Error::NotFound))));
+        let failed = store.readers().with(|file| tenants(file).and(Err::<(), StoreError>(Error::not_found().into())));
+        assert!(matches!(failed, Err(StoreError::Refused(error)) if error.is_not_found()));
         let panicked = block_on(store.readers().spawn(|file| -> Result<()> {
             tenants(file)?;
             panic!("a bug")
         }));
-        assert!(matches!(panicked, Err(StoreError::Refused(Error::Unexpected(_)))));
+        assert!(matches!(panicked, Err(StoreError::Refused(error)) if error.is_unexpected()));
     }
     // Whatever was left open would still see nobody.
     add_tenant(&store, "one");

@@ -46,7 +46,7 @@ impl store::Store for Store {
             if let Scope::Under(address) = scope
                 && !is_at(file, place.tenant, address)?
             {
-                return Err(Error::NotFound.into());
+                return Err(Error::not_found().into());
             }
             let found = after.map(|after| place.read(file, after, page.size)).transpose()?;
             Ok((place.total(file)?, found.unwrap_or_default()))
@@ -117,7 +117,7 @@ impl Store {
     /// Nobody is matched: every person is a new one. Some thousands of records in one call go fastest.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with what a create would answer, and storage trouble; nothing of the call is then stored.
+    /// [`ErrorKind::Invalid`](svc_core::ErrorKind::Invalid) with what a create would answer, and storage trouble; nothing of the call is then stored.
     pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());

@@ -1,6 +1,9 @@
 //! A small backend with typed records in memory, and its keys.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use svc_core::{
@@ -65,7 +68,7 @@ impl Get<Tag> for Memory {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
         match at.id.as_str() {
             "panics" => panic!("planted panic"),
-            "busy" => return Err(Error::Unavailable { retry_after: 7 }),
+            "busy" => return Err(Error::unavailable(Duration::from_secs(7))),
             // Shows what the backend was told of the time.
             "time" => {
                 let description = cx.deadline.is_some().then(|| "deadline".to_owned());
@@ -135,9 +138,9 @@ impl Helper<PersonSignup> for Memory {
 #[async_trait]
 impl Helper<RecordSignature> for Memory {
     async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
-        let container = plan.container.clone().ok_or(Error::NotFound)?;
+        let container = plan.container.clone().ok_or_else(Error::not_found)?;
         if !is_the_petition(cx, &container.id) {
-            return Err(Error::NotFound);
+            return Err(Error::not_found());
         }
         *self.signatures.lock().unwrap() += 1;
         let signature =
@@ -159,7 +162,7 @@ impl Authenticator for Keys {
             Some(READER) => known("a", Rights::read_only()),
             Some(OTHER) => known("b", Rights::all()),
             Some("panics") => panic!("planted panic"),
-            Some("trouble") => Err(Error::Unavailable { retry_after: 3 }),
+            Some("trouble") => Err(Error::unavailable(Duration::from_secs(3))),
             _ => Ok(None),
         }
     }

@@ -3,6 +3,7 @@
 use std::{
     fmt::{Debug, Write as _},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use http::StatusCode;
@@ -49,7 +50,7 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
     let service = service().under("/api");
     for (method, path, resource) in [("GET", "/api/tags/t1", "svc:tag"), ("POST", "/api/nothing", "svc:error")] {
         let request = without_key(method, path).body(()).unwrap();
-        let answer = read(service.unavailable(&request, 10)).await;
+        let answer = read(service.unavailable(&request, Duration::from_secs(10))).await;
         assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("10")));
         assert_eq!(
             (answer.code().as_str(), answer.header("content-type")),
@@ -57,7 +58,8 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
         );
         assert!(!reference(&answer).is_empty() && answer.text().contains(resource), "ERR-21 {}", answer.text());
     }
-    let head = read(service.unavailable(&without_key("HEAD", "/api/tags").body(()).unwrap(), 10)).await;
+    let head =
+        read(service.unavailable(&without_key("HEAD", "/api/tags").body(()).unwrap(), Duration::from_secs(10))).await;
     assert!(head.status == StatusCode::SERVICE_UNAVAILABLE && head.body.is_empty(), "UND-28");
 }
 

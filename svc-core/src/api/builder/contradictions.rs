@@ -20,20 +20,27 @@ impl ApiBuilder {
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut problems = self.wrong.clone();
         if self.base.is_none() {
-            problems.push("no base URL: call `.base_url(\"https://.../api/v1/\")`".to_owned());
+            problems.push("no base URL is set: call `.base_url(\"https://.../api/v1/\")`".to_owned());
         }
         if self.settings.authenticator.is_none() {
-            problems.push("nobody tells who calls: call `.authenticator(...)`".to_owned());
+            problems.push("no authenticator is set: call `.authenticator(...)`".to_owned());
         }
         if !Identifier::is_system_name(&self.settings.vendor.namespace) {
-            problems.push(format!("the namespace `{}` is not of `[A-Za-z0-9_.-]+`", self.settings.vendor.namespace));
+            problems.push(format!(
+                "the namespace `{}` is not valid: use only the characters `A-Za-z0-9_.-`",
+                self.settings.vendor.namespace
+            ));
         }
         if let Some(own) = &self.own {
             problems.extend(own.problems(&self.settings.vendor.namespace, self.dialect.prefix()));
         }
         let Sizes { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
-            problems.push(format!("pages of {page} with at most {max_page} records cannot be"));
+            problems.push(if page == 0 {
+                "`page` is 0: use at least 1 record per page".to_owned()
+            } else {
+                format!("`page` ({page}) exceeds `max_page` ({max_page}): lower `page` or raise `max_page`")
+            });
         }
         let offered = |target: &Target| match target {
             Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => self.kinds.contains_key(kind),
@@ -46,7 +53,7 @@ impl ApiBuilder {
         }));
         let version = self.dialect.version_field();
         if version.is_empty() || ENTRY_POINT_FIELDS.contains(&version) {
-            problems.push(format!("the version field cannot be called `{version}`"));
+            problems.push(format!("the version field cannot be named `{version}`: choose a name that is not empty and not already a member of the entry point"));
         }
         for (kind, slots) in &self.kinds {
             kind_contradictions(*kind, slots, &self.kinds, &mut problems);
@@ -56,14 +63,14 @@ impl ApiBuilder {
                 let missing = Composed::missing(*helper, &self.kinds);
                 if !missing.is_empty() {
                     problems.push(format!(
-                        "the helper {} cannot be composed without {}: register them, or run it with `.helper::<...>(...)`",
+                        "the helper `{}` cannot be composed without {}: register these operations, or run it with `.helper::<...>(...)`",
                         helper.as_str(),
                         missing.join(", ")
                     ));
                 }
                 if self.settings.atomic && self.settings.transactions.is_none() {
                     problems.push(format!(
-                        "the composed helper {} cannot be atomic: call `.transactions(...)`, or run it natively",
+                        "the composed helper `{}` is not atomic without transactions: call `.transactions(...)`, or run it with `.helper::<...>(...)`",
                         helper.as_str()
                     ));
                 }
@@ -71,7 +78,10 @@ impl ApiBuilder {
         }
         let is_composed = |runner: &Runner| matches!(runner, Runner::Composed);
         if self.settings.transactions.is_some() && !self.helpers.values().any(is_composed) {
-            problems.push("`.transactions(...)` are for composed helpers: call `.compose::<...>()`".to_owned());
+            problems.push(
+                "`.transactions(...)` is set but no helper is composed: call `.compose::<...>()`, or leave it out"
+                    .to_owned(),
+            );
         }
         problems
     }
@@ -80,25 +90,34 @@ impl ApiBuilder {
 fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindSlots>, problems: &mut Vec<String>) {
     let schema = kind.schema();
     if slots.all && schema.home.is_some() {
-        problems.push(format!("{} have no collection of their own: register `.under::<...>()`", schema.plural));
+        problems
+            .push(format!("{} have no collection of their own: replace `.list()` by `.under::<...>()`", schema.plural));
     }
     for parent in &slots.under {
         if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {
             let parent = parent.plural();
-            problems.push(format!("{} are listed under {parent}, but {parent} cannot be read", schema.plural));
+            problems.push(format!(
+                "{} are listed under {parent}, but {parent} cannot be read: register `.get()` for {parent}",
+                schema.plural
+            ));
         }
     }
     if let Some(parent) = schema.parent_kind().filter(|_| slots.offers(Operation::Create))
         && !all.get(&parent).is_some_and(|parent| parent.offers(Operation::Read))
     {
         let parent = parent.plural();
-        problems.push(format!("{} are created under {parent}, but {parent} cannot be read", schema.plural));
+        problems.push(format!(
+            "{} are created under {parent}, but {parent} cannot be read: register `.get()` for {parent}",
+            schema.plural
+        ));
     }
     for (place, field) in schema.fields.fields.iter().enumerate() {
         let taken = slots.writable.is_none_or(|writable| writable.contains(place));
         if slots.create.is_some() && field.mode == Mode::Required && !taken {
-            problems
-                .push(format!("{} cannot be created: `{}` is required but not writable", schema.plural, field.name));
+            problems.push(format!(
+                "{} cannot be created: `{}` is required but not writable; add it to `.writable(...)`",
+                schema.plural, field.name
+            ));
         }
     }
 }
