@@ -13,7 +13,7 @@ const DATA: [&str; 25] = [
     "CountChanges",
     "Context",
     "Error",
-    "PageRequest",
+    "ListRequest",
     "Result",
     "Tenant",
     "api::ApiBuilder",

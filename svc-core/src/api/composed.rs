@@ -143,7 +143,7 @@ impl Composed<'_> {
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
         let Some(update) = &self.slots(at.kind)?.update else { return Err(Error::NotImplemented) };
-        let record = update.update(cx, at, patch).await?.ok_or(Error::NotFound)?;
+        let record = update.update(cx, at.clone(), patch).await?.ok_or(Error::NotFound)?;
         Ok((record, false))
     }
 }
