@@ -200,7 +200,7 @@ impl Api {
 
     /// A read of something that is not there has no body, unless error bodies are sent everywhere (ERR-11).
     fn nothing_to_read(&self, kind: Kind) -> Reply {
-        if self.inner.settings.error_bodies { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
+        if self.sends_error_bodies() { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
     }
 
     /// A record as a top-level document (HAL-17).
