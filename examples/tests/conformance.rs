@@ -18,12 +18,12 @@ use serde_json::Value;
 use support::program::Program;
 use svc_conformance::{CleanUp, InProcess, Intensity, Keys, Outcome, Remote, Report, Suite, Target};
 use svc_core::api::{Api, Vendor};
-use svc_core::link::{Address, Scope};
+use svc_core::link::Address;
 use svc_core::model::Kind;
 use svc_core::page::RawPage;
 use svc_core::record::RawRecord;
 use svc_core::store::{self, Call, Key};
-use svc_core::{Context, PageRequest};
+use svc_core::{Context, ListRequest};
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 use tokio::runtime::{Builder, Runtime};
@@ -131,10 +131,10 @@ struct Broken(Store);
 
 #[async_trait]
 impl store::Store for Broken {
-    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> svc_core::Result<RawPage> {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> svc_core::Result<RawPage> {
         match kind {
             Kind::Tag => Err(svc_core::Error::unexpected("the disk is gone")),
-            kind => self.0.list(cx, kind, scope, page).await,
+            kind => self.0.list(cx, kind, request).await,
         }
     }
 

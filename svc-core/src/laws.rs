@@ -46,7 +46,7 @@ use crate::{
     link::{Address, Scope},
     memory::MemoryStore,
     model::Kind,
-    page::{Next, PageRequest},
+    page::{ListRequest, Next, PageRequest},
     record::RawRecord,
     store::{Call, Outcome, Store, Work},
     value::{Id, Timestamp},
@@ -344,21 +344,23 @@ impl<S: Store> History<S> {
 
     /// A collection, page by page as its `next` links lead.
     async fn pages(&mut self, kind: Kind, scope: &Scope, size: u32) -> String {
-        let (cx, mut text, mut request) = (self.cx(), String::new(), PageRequest { number: 1, size, after: None });
+        let (cx, mut text) = (self.cx(), String::new());
+        let mut request = ListRequest::new(scope.clone(), PageRequest::new(1, size));
         loop {
-            let page = match self.store.list(&cx, kind, scope, &request).await {
+            let page = match self.store.list(&cx, kind, &request).await {
                 Ok(page) => page,
                 Err(error) => return format!("{text}\n{}", refusal(&error)),
             };
-            _ = write!(text, "\n{} of {}:", request.number, page.total);
+            let asked = &mut request.page;
+            _ = write!(text, "\n{} of {}:", asked.number, page.total);
             for record in &page.records {
                 self.here.learn(record);
                 _ = write!(text, "\n- {}", self.here.names.record(record));
             }
-            request.number = request.number.saturating_add(1);
-            request.after = match page.next {
+            asked.number = asked.number.saturating_add(1);
+            asked.after = match page.next {
                 Next::After(token) => Some(token),
-                Next::ByNumber if request.skipped() < page.total => None,
+                Next::ByNumber if asked.skipped() < page.total => None,
                 Next::ByNumber | Next::End => return text,
             };
         }

@@ -141,6 +141,9 @@ pub use api::{Api, ApiBuilder, Vendor};
 pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, ErrorKind, Problem, Result};
-pub use ops::{CountChanges, Create, Created, Delete, Find, FindKey, Get, Helper, List, Transactions, Update};
-pub use page::{Next, Page, PageRequest};
+pub use ops::{
+    CountChanges, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper, List,
+    Transactions, Update, UpdateRequest,
+};
+pub use page::{ListRequest, Next, Page, PageRequest};
 pub use record::Record;

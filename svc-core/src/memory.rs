@@ -20,10 +20,10 @@ use crate::{
     context::{Context, Tenant},
     error::{Error, Result},
     helper::{HelperName, PersonMatching, StockMatching},
-    link::{Address, Scope, ShareNames},
+    link::{Address, ShareNames},
     model::Kind,
     ops::CountChanges,
-    page::{Next, PageRequest, RawPage},
+    page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
     store::{Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn},
@@ -171,13 +171,14 @@ impl Answers for Direct<'_> {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         self.read(&cx.tenant, |tables| {
-            let rows = tables.collection(kind, scope).ok_or_else(Error::not_found)?;
+            let rows = tables.collection(kind, &request.scope).ok_or_else(Error::not_found)?;
+            let page = &request.page;
             let (skipped, size) = (usize::try_from(page.skipped()).unwrap_or(usize::MAX), page.size as usize);
             let page = rows.iter().skip(skipped).take(size).filter_map(|row| tables.in_row(*row));
             let records = page.map(|stored| stored.record).collect();
-            Ok(RawPage { records, total: rows.len() as u64, next: Next::ByNumber })
+            Ok(RawPage::new(records, rows.len() as u64))
         })
     }
 

@@ -6,21 +6,27 @@
 //! Mapped> Get<R> for Store`, the special case is a kind that does not have that trait.
 //!
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
-//! default [`Helper::finds_container`] and [`Transactions::rollback`], too. It hands the [`Context`] on as it came: the
-//! transaction of the call is in it.
+//! default [`Create::finds_container`], [`Helper::finds_container`] and [`Transactions::rollback`], too. It hands the
+//! [`Context`] on as it came: the transaction of the call is in it.
+//!
+//! What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`], [`UpdateRequest`],
+//! [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
+
+mod requests;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
+
 use crate::{
     context::Context,
-    draft::{Draft, Patch},
     error::{Error, Result},
     helper::{HelperSpec, MatchKey, Outcome, Plan},
-    link::{Address, Scope},
+    link::Address,
     model::Resource,
-    page::{Page, PageRequest},
+    page::{ListRequest, Page},
     record::Record,
 };
 
@@ -40,8 +46,8 @@ use crate::{
 ///
 /// #[async_trait]
 /// impl List<Tag> for Labels {
-///     async fn list(&self, cx: &Context, _: &Scope, page: &PageRequest) -> Result<Page<Tag>> {
-///         let rows = self.rows();
+///     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<Tag>> {
+///         let (rows, page) = (self.rows(), &request.page);
 ///         // SELECT ... WHERE company = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()}
 ///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect();
 ///         let (first, size) = (usize::try_from(page.skipped())?, usize::try_from(page.size)?);
@@ -53,8 +59,8 @@ use crate::{
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let first = PageRequest { number: 1, size: 25, after: None };
-/// assert_eq!(labels.list(&cx, &Scope::All, &first).await?.total, 1);
+/// let first = ListRequest::all(PageRequest::new(1, 25));
+/// assert_eq!(labels.list(&cx, &first).await?.total, 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -66,7 +72,7 @@ use crate::{
 )]
 pub trait List<R: Resource>: Send + Sync {
     /// One page of a collection.
-    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<Page<R>>;
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>>;
 }
 
 /// Reads one record (COL-03).
@@ -125,13 +131,13 @@ pub trait Get<R: Resource>: Send + Sync {
 ///
 /// #[async_trait]
 /// impl Create<Tag> for Labels {
-///     async fn create(&self, cx: &Context, draft: Draft<Tag>) -> Result<Created<Tag>> {
+///     async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
 ///         let mut rows = self.rows();
 ///         let no = rows.keys().map(|(_, no)| no + 1).max().unwrap_or(1);
-///         let label = Label { name: draft.fields().name, made: cx.now, changed: cx.now };
+///         let label = Label { name: request.draft.fields().name, made: cx.now, changed: cx.now };
 ///         let record = label.record(no);
 ///         rows.insert((cx.tenant.clone(), no), label);
-///         Ok(Created::New(record))
+///         Ok(Created::new(record))
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -139,7 +145,7 @@ pub trait Get<R: Resource>: Send + Sync {
 /// # let (labels, cx) = Labels::with_one();
 ///
 /// let draft = Draft::new(&Tag { name: Some("events".into()), ..Tag::default() });
-/// assert!(matches!(labels.create(&cx, draft).await?, Created::New(_)));
+/// assert!(labels.create(&cx, CreateRequest::new(draft)).await?.is_new);
 /// # Ok(())
 /// # }
 /// ```
@@ -151,16 +157,37 @@ pub trait Get<R: Resource>: Send + Sync {
 )]
 pub trait Create<R: Resource>: Send + Sync {
     /// Creates the record.
-    async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>>;
+    async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>>;
+
+    /// Whether [`create`](Self::create) finds the container of a nested create itself and answers a missing one with
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The library then does not look it up before: one read less.
+    fn finds_container(&self) -> bool {
+        false
+    }
 }
 
 /// What a create gave.
 #[derive(Debug)]
-pub enum Created<R> {
+#[non_exhaustive]
+pub struct Created<R> {
+    /// The record.
+    pub record: Record<R>,
+    /// Whether it was made by this create: 201 (CRU-13), and 200 for the membership that was there already (UND-38).
+    pub is_new: bool,
+}
+
+impl<R: Resource> Created<R> {
     /// A new record: 201 (CRU-13).
-    New(Record<R>),
+    #[must_use]
+    pub fn new(record: Record<R>) -> Self {
+        Self { record, is_new: true }
+    }
+
     /// The membership that was there already: 200 (UND-38).
-    Existing(Record<R>),
+    #[must_use]
+    pub fn existing(record: Record<R>) -> Self {
+        Self { record, is_new: false }
+    }
 }
 
 /// Changes records with the meaning of a JSON Merge Patch (CRU-15 to CRU-20).
@@ -178,12 +205,12 @@ pub enum Created<R> {
 ///
 /// #[async_trait]
 /// impl Update<Tag> for Labels {
-///     async fn update(&self, cx: &Context, at: &Address, patch: Patch<Tag>) -> Result<Option<Record<Tag>>> {
-///         let Some(no) = at.id.number() else { return Ok(None) };
+///     async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
+///         let Some(no) = request.at.id.number() else { return Ok(None) };
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
 ///         // What was not sent stays as it is.
-///         label.name = patch.apply(&label.record(no).fields(), cx.now)?.name;
+///         label.name = request.patch.apply(&label.record(no).fields(), cx.now)?.name;
 ///         label.changed = cx.now.after(label.changed);
 ///         Ok(Some(label.record(no)))
 ///     }
@@ -194,7 +221,7 @@ pub enum Created<R> {
 ///
 /// let fields = Draft::new(&Tag { name: Some("press".into()), ..Tag::default() }).into_raw().fields;
 /// let patch = Patch::from_raw(RawPatch { kind: Kind::Tag, fields, identifiers: None, links: Vec::new() });
-/// let changed = labels.update(&cx, &Address::top(Kind::Tag, 7.into()), patch).await?;
+/// let changed = labels.update(&cx, UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())
 /// # }
@@ -207,7 +234,7 @@ pub enum Created<R> {
 )]
 pub trait Update<R: Resource>: Send + Sync {
     /// Changes the record and gives it as it is now.
-    async fn update(&self, cx: &Context, at: &Address, patch: Patch<R>) -> Result<Option<Record<R>>>;
+    async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>>;
 }
 
 /// Deletes records (CRU-05, UND-26).
@@ -224,8 +251,8 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// #[async_trait]
 /// impl Delete<Tag> for Labels {
-///     async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
-///         let Some(no) = at.id.number() else { return Ok(false) };
+///     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+///         let Some(no) = request.at.id.number() else { return Ok(false) };
 ///         Ok(self.rows().remove(&(cx.tenant.clone(), no)).is_some())
 ///     }
 /// }
@@ -233,8 +260,8 @@ pub trait Update<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let at = Address::top(Kind::Tag, 7.into());
-/// assert!(labels.delete(&cx, &at).await? && !labels.delete(&cx, &at).await?);
+/// let request = DeleteRequest::new(Address::top(Kind::Tag, 7.into()));
+/// assert!(labels.delete(&cx, &request).await? && !labels.delete(&cx, &request).await?);
 /// # Ok(())
 /// # }
 /// ```
@@ -246,7 +273,7 @@ pub trait Update<R: Resource>: Send + Sync {
 )]
 pub trait Delete<R: Resource>: Send + Sync {
     /// Deletes the record.
-    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool>;
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool>;
 }
 
 /// Looks records up, for the composed helpers (HAF-02, HAF-05, HAF-08, HLP-04).

@@ -1,9 +1,14 @@
 //! Pages of a collection (COL-20 to COL-31, UND-14, UND-19).
 
-use crate::record::Record;
+use crate::{
+    link::Scope,
+    model::Resource,
+    record::{RawRecord, Record},
+};
 
 /// Which page of a collection is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PageRequest {
     /// The page, counted from 1 (COL-22).
     pub number: u64,
@@ -15,6 +20,19 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
+    /// The page with this number, counted from 1, of pages of this size.
+    #[must_use]
+    pub fn new(number: u64, size: u32) -> Self {
+        Self { number, size, after: None }
+    }
+
+    /// The same page, found by the continuation of the page before it.
+    #[must_use]
+    pub fn after(mut self, continuation: impl Into<String>) -> Self {
+        self.after = Some(continuation.into());
+        self
+    }
+
     /// How many records come before this page; numbers beyond all counting stay at the largest one (UND-19).
     #[must_use]
     pub fn skipped(&self) -> u64 {
@@ -28,8 +46,33 @@ impl PageRequest {
     }
 }
 
+/// A collection to read: which records, and which page of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListRequest {
+    /// Which records of the kind (COL-01, COL-04 to COL-18).
+    pub scope: Scope,
+    /// Which page of them (COL-20).
+    pub page: PageRequest,
+}
+
+impl ListRequest {
+    /// One page of the records in a scope.
+    #[must_use]
+    pub fn new(scope: Scope, page: PageRequest) -> Self {
+        Self { scope, page }
+    }
+
+    /// One page of all records of the tenant.
+    #[must_use]
+    pub fn all(page: PageRequest) -> Self {
+        Self::new(Scope::All, page)
+    }
+}
+
 /// What comes behind the last record of a page (COL-24).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Next {
     /// The store keeps no continuations: the `next` link follows from the numbers.
     #[default]
@@ -42,17 +85,34 @@ pub enum Next {
 
 /// One page of a collection, without the type of its kind.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct RawPage {
     /// The records, in creation order, then by id (UND-20).
-    pub records: Vec<crate::record::RawRecord>,
+    pub records: Vec<RawRecord>,
     /// How many records the collection has (COL-23).
     pub total: u64,
     /// What comes behind the last record.
     pub next: Next,
 }
 
+impl RawPage {
+    /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
+    #[must_use]
+    pub fn new(records: Vec<RawRecord>, total: u64) -> Self {
+        Self { records, total, next: Next::ByNumber }
+    }
+
+    /// The same page, with what comes behind its last record.
+    #[must_use]
+    pub fn with_next(mut self, next: Next) -> Self {
+        self.next = next;
+        self
+    }
+}
+
 /// One page of a collection.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Page<R> {
     /// The records, in creation order, then by id (UND-20). Beyond the last page: none (UND-19).
     pub records: Vec<Record<R>>,
@@ -62,11 +122,18 @@ pub struct Page<R> {
     pub next: Next,
 }
 
-impl<R: crate::model::Resource> Page<R> {
+impl<R: Resource> Page<R> {
     /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
     #[must_use]
     pub fn new(records: Vec<Record<R>>, total: u64) -> Self {
         Self { records, total, next: Next::ByNumber }
+    }
+
+    /// The same page, with what comes behind its last record.
+    #[must_use]
+    pub fn with_next(mut self, next: Next) -> Self {
+        self.next = next;
+        self
     }
 
     /// The page without the type of its kind.

@@ -63,7 +63,18 @@ async fn every_record_helper() {
 #[tokio::test]
 async fn a_missing_container_comes_before_the_rules_on_the_call() {
     for atomic in [false, true] {
-        let server = Server::with(|options| options, |api| api.atomic_helpers(atomic).functions([])).await;
+        let server = Server::with(
+            |options| options,
+            |api| {
+                api.atomicity(if atomic {
+                    svc_core::api::Atomicity::WholeCall
+                } else {
+                    svc_core::api::Atomicity::PerResource
+                })
+                .functions([])
+            },
+        )
+        .await;
         for (container, helper) in [
             ("petitions", "record_signature_helper"),
             ("forms", "record_submission_helper"),
@@ -252,7 +263,7 @@ async fn functions() {
 /// ERR-34: where helpers are atomic, one failing part leaves nothing behind.
 #[tokio::test]
 async fn atomic_helpers() {
-    let server = Server::with(|options| options, |api| api.atomic_helpers(true)).await;
+    let server = Server::with(|options| options, |api| api.atomicity(svc_core::api::Atomicity::WholeCall)).await;
     let petition = server.make("petitions", json!({})).await;
     let helper = server.get(&petition).await.link("svc:record_signature_helper");
     let refused =

@@ -14,7 +14,7 @@ const DATA: [&str; 26] = [
     "Context",
     "Error",
     "ErrorKind",
-    "PageRequest",
+    "ListRequest",
     "Result",
     "Tenant",
     "api::ApiBuilder",

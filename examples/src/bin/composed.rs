@@ -19,7 +19,8 @@ use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging}
 use svc_core::record::Meta;
 use svc_core::value::Timestamp;
 use svc_core::{
-    Api, Context, Create, Created, Draft, Error, Find, FindKey, Get, Patch, Record, Result, Tenant, Update, Vendor,
+    Api, Context, Create, CreateRequest, Created, Error, Find, FindKey, Get, Record, Result, Tenant, Update,
+    UpdateRequest, Vendor,
 };
 use svc_tower::SvcService;
 use tokio::net::TcpListener;
@@ -63,21 +64,22 @@ impl<R: Resource> Get<R> for Memory {
 
 #[async_trait]
 impl<R: Resource> Create<R> for Memory {
-    async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
+    async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let number = {
             // Under one lock: two callers at once get two numbers.
             let mut rows = self.rows();
             let number = i64::try_from(rows.len())?;
-            rows.push(Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: draft.into_raw() });
+            rows.push(Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: request.draft.into_raw() });
             number
         };
-        self.first(|row| row.number == number).map(Created::New).ok_or_else(Error::not_found)
+        self.first(|row| row.number == number).map(Created::new).ok_or_else(Error::not_found)
     }
 }
 
 #[async_trait]
 impl Update<Person> for Memory {
-    async fn update(&self, cx: &Context, at: &Address, patch: Patch<Person>) -> Result<Option<Record<Person>>> {
+    async fn update(&self, cx: &Context, request: UpdateRequest<Person>) -> Result<Option<Record<Person>>> {
+        let UpdateRequest { at, patch, .. } = request;
         let is_meant = |row: &Row| Some(row.number) == at.id.number();
         if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
             let mut fields = row.draft.fields.clone();

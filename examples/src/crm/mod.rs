@@ -15,7 +15,7 @@ mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::BuildError;
+use svc_core::api::{Atomicity, BuildError};
 use svc_core::helper::{PersonSignup, RecordSignature};
 use svc_core::model::{Person, Petition, Signature, Tag, Tagging, person, petition, tag};
 use svc_core::{Api, Vendor, fields, writable};
@@ -68,7 +68,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .compose::<PersonSignup>()
         .compose::<RecordSignature>()
         .transactions(crm)
-        .atomic_helpers(true)
+        .atomicity(Atomicity::WholeCall)
         .build()?;
     Ok(SvcService::new(api))
 }

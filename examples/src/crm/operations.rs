@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use rusqlite::ErrorCode;
 use svc_core::{
-    Code, Context, Create, Created, Delete, Draft, Error, Find, FindKey, Get, List, Page, PageRequest, Patch, Problem,
-    Record, Result, Update, link::Address, link::Scope, model::Kind, model::Tagging, record::Meta, value::Timestamp,
+    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find, FindKey, Get, List, ListRequest,
+    Page, Problem, Record, Result, Update, UpdateRequest, link::Address, link::Scope, model::Kind, model::Tagging,
+    record::Meta, value::Timestamp,
 };
 
 use super::client::{Param, Row, Transaction};
@@ -14,7 +15,8 @@ use super::refs;
 
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
-    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<Page<R>> {
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
+        let ListRequest { scope, page, .. } = request;
         let tx = self.reading(cx).await?;
         let (column, above) = match scope {
             Scope::All => ("?2", None),
@@ -53,14 +55,15 @@ impl<R: Mapped> Find<R> for Crm {
 
 #[async_trait]
 impl<R: Mapped> Create<R> for Crm {
-    async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
+    async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
+        let draft = request.draft;
         let tx = self.writing(cx).await?;
         let links: Vec<_> = draft.links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
             let known = format!("{tag} = ?2 AND {person} = ?3");
             if let Some(known) = select(&tx, cx, &known, &[tag_no, person_no]).await?.pop() {
-                return Ok(Created::Existing(known));
+                return Ok(Created::existing(known));
             }
         }
         let (company, entered) = (cx.tenant.number(), cx.now.micros());
@@ -74,13 +77,14 @@ impl<R: Mapped> Create<R> for Crm {
         refs::save::<R>(&tx, cx, no, &draft.identifiers).await?;
         let record = write(&tx, cx, no, cx.now, &draft.fields(), &[]).await?;
         tx.commit().await?;
-        Ok(Created::New(record))
+        Ok(Created::new(record))
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Update<R> for Crm {
-    async fn update(&self, cx: &Context, at: &Address, patch: Patch<R>) -> Result<Option<Record<R>>> {
+    async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
+        let UpdateRequest { at, patch, .. } = &request;
         let tx = self.writing(cx).await?;
         let Some(known) = read::<R>(&tx, cx, at).await? else { return Ok(None) };
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
@@ -97,9 +101,9 @@ impl<R: Mapped> Update<R> for Crm {
 
 #[async_trait]
 impl<R: Mapped> Delete<R> for Crm {
-    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.writing(cx).await?;
-        let Some(known) = read::<R>(&tx, cx, at).await? else { return Ok(false) };
+        let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(false) };
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.

@@ -1,6 +1,6 @@
 //! The service over the store, set up as the command line asks.
 
-use svc_core::api::{Api, EntryLinks, ResponseStyle, Vendor};
+use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, PatchMethod, ResponseStyle, Vendor};
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
 use svc_sqlite::Store;
@@ -72,9 +72,9 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
             cli::EntryLinks::All => EntryLinks::All,
             cli::EntryLinks::Listed => EntryLinks::Listed,
         })
-        .error_bodies(settings.error_bodies)
-        .atomic_helpers(settings.atomic_helpers)
-        .patch_is_put(settings.patch_is_put);
+        .error_bodies(if settings.error_bodies { ErrorBodies::Everywhere } else { ErrorBodies::AsSpecified })
+        .atomicity(if settings.atomic_helpers { Atomicity::WholeCall } else { Atomicity::PerResource })
+        .patch_method(if settings.patch_is_put { PatchMethod::AsPut } else { PatchMethod::Unsupported });
     if settings.anonymous_helpers {
         api = api.anonymous_helpers(store.clone());
     }

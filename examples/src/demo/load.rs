@@ -160,9 +160,8 @@ mod tests {
     use svc_core::auth::{Caller, Rights};
     use svc_core::context::Context;
     use svc_core::error::Result;
-    use svc_core::link::Scope;
     use svc_core::model::Kind;
-    use svc_core::page::PageRequest;
+    use svc_core::page::{ListRequest, PageRequest};
     use svc_core::store::Store as _;
     use svc_core::value::Timestamp;
     use svc_sqlite::{Options, Store};
@@ -173,8 +172,8 @@ mod tests {
     async fn people(store: &Store) -> Result<u64> {
         let tenant = store.ensure_tenant("demo").await?;
         let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
-        let first = PageRequest { number: 1, size: 1, after: None };
-        Ok(store.list(&cx, Kind::Person, &Scope::All, &first).await?.total)
+        let first = ListRequest::all(PageRequest::new(1, 1));
+        Ok(store.list(&cx, Kind::Person, &first).await?.total)
     }
 
     /// Loads one step, then stops.

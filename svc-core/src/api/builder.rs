@@ -14,7 +14,7 @@ use super::{
     composed::Composed,
     exposure::Exposure,
     kept::Kept,
-    settings::{Behaviour, EntryLinks, Settings, Sizes, Vendor},
+    settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
     slots::{AnyHelper, KindSlots, Through, helper_of},
 };
 use crate::{
@@ -209,8 +209,8 @@ impl ApiBuilder {
     }
 
     /// Runs each call of a composed helper in one transaction of the backend: a person whose action is refused, or who was
-    /// made before the backend failed, does not stay (HLP-10). With [`atomic_helpers`](Self::atomic_helpers) a tag that does
-    /// not exist undoes the call, too.
+    /// made before the backend failed, does not stay (HLP-10). Under [`Atomicity::WholeCall`] a tag that does not exist
+    /// undoes the call, too.
     #[must_use]
     pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
         self.settings.transactions = Some(Arc::<T>::clone(backend));
@@ -296,25 +296,25 @@ impl ApiBuilder {
         self
     }
 
-    /// Sends the error object with 401, 403 and 404, too; off by default (ERR-11, AUT-05).
+    /// Whether 401, 403 and the 404 of a read have the error object, too (ERR-11, AUT-05).
     #[must_use]
-    pub fn error_bodies(mut self, everywhere: bool) -> Self {
-        self.settings.error_bodies = everywhere;
+    pub fn error_bodies(mut self, error_bodies: ErrorBodies) -> Self {
+        self.settings.error_bodies = error_bodies;
         self
     }
 
-    /// Makes every helper atomic: all of a call or nothing (ERR-34). Composed helpers need
-    /// [`transactions`](Self::transactions) for it.
+    /// What stays of a helper call of which one part fails (ERR-34). Composed helpers need
+    /// [`transactions`](Self::transactions) for [`Atomicity::WholeCall`].
     #[must_use]
-    pub fn atomic_helpers(mut self, atomic: bool) -> Self {
-        self.settings.atomic = atomic;
+    pub fn atomicity(mut self, atomicity: Atomicity) -> Self {
+        self.settings.atomic = atomicity == Atomicity::WholeCall;
         self
     }
 
-    /// Takes `PATCH` on a record as `PUT`; off by default.
+    /// What a `PATCH` on a record is; by default it is not supported.
     #[must_use]
-    pub fn patch_is_put(mut self, patch_is_put: bool) -> Self {
-        self.settings.patch_is_put = patch_is_put;
+    pub fn patch_method(mut self, patch: PatchMethod) -> Self {
+        self.settings.patch = patch;
         self
     }
 

@@ -143,7 +143,7 @@ impl Composed<'_> {
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
         let Some(update) = &self.slots(at.kind)?.update else { return Err(Error::not_implemented()) };
-        let record = update.update(cx, at, patch).await?.ok_or_else(Error::not_found)?;
+        let record = update.update(cx, at.clone(), patch).await?.ok_or_else(Error::not_found)?;
         Ok((record, false))
     }
 }

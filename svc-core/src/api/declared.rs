@@ -1,6 +1,6 @@
 //! What an API offers, for the documents about it (CAP-04).
 
-use super::{Api, Behaviour, ResponseStyle, Runner};
+use super::{Api, Behaviour, ErrorBodies, ResponseStyle, Runner};
 use crate::{
     auth::Operation,
     helper::{FunctionName, HelperName},
@@ -118,6 +118,6 @@ impl Api {
     /// Whether 401, 403 and the 404 of a read have an error object (AUT-05, ERR-11).
     #[must_use]
     pub fn sends_error_bodies(&self) -> bool {
-        self.inner.settings.error_bodies
+        self.inner.settings.error_bodies == ErrorBodies::Everywhere
     }
 }

@@ -34,7 +34,7 @@ pub use reply::{ContentType, Reply};
 pub use request::{Request, RequestTarget};
 pub use respond::Admitted;
 use settings::Settings;
-pub use settings::{Behaviour, EntryLinks, Sizes, Vendor};
+pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
 
 pub use crate::operation::ResponseStyle;
 pub(crate) use slots::KindSlots;

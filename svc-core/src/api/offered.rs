@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::Api;
+use super::{Api, PatchMethod};
 use crate::{
     auth::{Operation, Right},
     link::{Scope, Target},
@@ -58,7 +58,7 @@ impl Api {
     pub fn methods(&self, operation: &OperationSpec) -> impl Iterator<Item = Method> + use<> {
         let beside = match operation.method {
             Method::GET => Some(Method::HEAD),
-            Method::PUT if self.inner.settings.patch_is_put => Some(Method::PATCH),
+            Method::PUT if self.inner.settings.patch == PatchMethod::AsPut => Some(Method::PATCH),
             _ => None,
         };
         std::iter::once(operation.method.clone()).chain(beside)
@@ -75,7 +75,7 @@ impl Api {
     fn meant(&self, method: &Method) -> Method {
         match *method {
             Method::HEAD => Method::GET,
-            Method::PATCH if self.inner.settings.patch_is_put => Method::PUT,
+            Method::PATCH if self.inner.settings.patch == PatchMethod::AsPut => Method::PUT,
             _ => method.clone(),
         }
     }

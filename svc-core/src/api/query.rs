@@ -41,7 +41,10 @@ pub(super) fn page_query(query: Option<&str>, sizes: Sizes) -> Result<PageQuery,
     }
     let size_asked = u32::try_from(request_size).unwrap_or(u32::MAX).min(sizes.max_page);
     Ok(PageQuery {
-        request: PageRequest { number: request_number, size: size_asked, after: after.filter(|after| is_token(after)) },
+        request: PageRequest {
+            after: after.filter(|after| is_token(after)),
+            ..PageRequest::new(request_number, size_asked)
+        },
         names_page: page.is_some(),
         names_size: size.is_some(),
     })
@@ -100,7 +103,7 @@ mod tests {
 
     #[test]
     fn und_14_und_19_pages_are_counted_from_one() {
-        assert_eq!(request("").unwrap(), PageRequest { number: 1, size: 25, after: None });
+        assert_eq!(request("").unwrap(), PageRequest::new(1, 25));
         assert_eq!(request("page=3&per_page=10&other=1").unwrap().skipped(), 20);
         assert_eq!(request("per_page=100000").unwrap().size, 100);
         assert_eq!(request("page=99999999999999999999999").unwrap().number, u64::MAX >> 1);

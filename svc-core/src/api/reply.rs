@@ -95,7 +95,7 @@ impl Api {
     /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where the key goes (AUT-07).
     #[must_use]
     pub fn failure(&self, target: Option<&Target>, code: Code, description: &str) -> Reply {
-        let bare = matches!(code.status(), 401 | 403) && !self.inner.settings.error_bodies;
+        let bare = matches!(code.status(), 401 | 403) && !self.sends_error_bodies();
         let mut reply = if bare {
             Reply::empty(status_of(code))
         } else {

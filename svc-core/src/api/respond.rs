@@ -15,7 +15,7 @@ use crate::{
     link::{Address, Scope, Target},
     model::Kind,
     operation::{Handler, OperationSpec},
-    page::RawPage,
+    page::{ListRequest, RawPage},
     record::RawRecord,
 };
 
@@ -169,7 +169,8 @@ impl Api {
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
         let Some(list) = &self.slots(kind).list else { return Err(Error::not_implemented()) };
-        let page: RawPage = match list.list(cx, scope, &asked.request).await {
+        let request = ListRequest::new(scope.clone(), asked.request);
+        let page: RawPage = match list.list(cx, &request).await {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
@@ -177,7 +178,7 @@ impl Api {
         let view = CollectionView {
             kind,
             scope,
-            request: &asked.request,
+            request: &request.page,
             names_page: asked.names_page,
             names_size: asked.names_size,
             page: &page,
@@ -199,7 +200,7 @@ impl Api {
 
     /// A read of something that is not there has no body, unless error bodies are sent everywhere (ERR-11).
     fn nothing_to_read(&self, kind: Kind) -> Reply {
-        if self.inner.settings.error_bodies { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
+        if self.sends_error_bodies() { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
     }
 
     /// A record as a top-level document (HAL-17).

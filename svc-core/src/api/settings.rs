@@ -23,11 +23,11 @@ pub(super) struct Settings {
     pub(super) style: ResponseStyle,
     pub(super) entry_links: EntryLinks,
     pub(super) sizes: Sizes,
-    pub(super) error_bodies: bool,
+    pub(super) error_bodies: ErrorBodies,
     pub(super) atomic: bool,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
-    pub(super) patch_is_put: bool,
+    pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
 }
 
@@ -42,10 +42,10 @@ impl Settings {
             style: ResponseStyle::default(),
             entry_links: EntryLinks::default(),
             sizes: Sizes::default(),
-            error_bodies: false,
+            error_bodies: ErrorBodies::default(),
             atomic: false,
             transactions: None,
-            patch_is_put: false,
+            patch: PatchMethod::default(),
             behaviours: Vec::new(),
         }
     }
@@ -111,6 +111,39 @@ impl Vendor {
         self.version = version.into();
         self
     }
+}
+
+/// Which answers that report an error have the error object (ERR-11, AUT-05).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ErrorBodies {
+    /// All but 401, 403 and the 404 of a read.
+    #[default]
+    AsSpecified,
+    /// All.
+    Everywhere,
+}
+
+/// What stays of a helper call of which one part fails (ERR-29, ERR-34).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Atomicity {
+    /// Each resource by itself: what could be stored stays, and the answer says what became of each.
+    #[default]
+    PerResource,
+    /// All of a call or nothing.
+    WholeCall,
+}
+
+/// What a `PATCH` on a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum PatchMethod {
+    /// A method that the server does not have, as in the interface.
+    #[default]
+    Unsupported,
+    /// The same as `PUT`.
+    AsPut,
 }
 
 /// Which collections the entry point links (ENT-10 to ENT-21).

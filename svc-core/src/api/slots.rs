@@ -13,8 +13,8 @@ use crate::{
     helper::{self, HelperName, HelperSpec, MatchKey, Plan, RawOutcome, RawPlan},
     link::{Address, Scope},
     model::{Kind, Resource},
-    ops::{Create, Created, Delete, Find, FindKey, Get, Helper, List, Update},
-    page::{Page, PageRequest, RawPage},
+    ops::{Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update, UpdateRequest},
+    page::{ListRequest, Page, RawPage},
     record::{RawRecord, Record},
     store::{Call, Key, Outcome, Store, Work},
 };
@@ -36,12 +36,17 @@ macro_rules! slots {
 }
 
 slots! {
-    AnyList: list(scope: &Scope, page: &PageRequest) -> RawPage;
+    AnyList: list(request: &ListRequest) -> RawPage;
     AnyGet: get(at: &Address) -> Option<RawRecord>;
-    AnyCreate: create(draft: RawDraft) -> RawCreated;
-    AnyUpdate: update(at: &Address, patch: RawPatch) -> Option<RawRecord>;
-    AnyDelete: delete(at: &Address) -> bool;
+    AnyUpdate: update(at: Address, patch: RawPatch) -> Option<RawRecord>;
+    AnyDelete: delete(request: &DeleteRequest) -> bool;
     AnyFind: find(key: &FindKey) -> Option<RawRecord>;
+}
+
+#[async_trait]
+pub(crate) trait AnyCreate: Send + Sync {
+    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated>;
+    fn finds_container(&self) -> bool;
 }
 
 #[async_trait]
@@ -64,8 +69,8 @@ impl<T, S> Through<T, S> {
 
 #[async_trait]
 impl<R: Resource, S: List<R>> AnyList for Through<R, S> {
-    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
-        self.store.list(cx, scope, page).await.map(Page::into_raw).map_err(during(R::KIND, "list"))
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
+        self.store.list(cx, request).await.map(Page::into_raw).map_err(during(R::KIND, "list"))
     }
 }
 
@@ -81,25 +86,28 @@ impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
 #[async_trait]
 impl<R: Resource, S: Create<R>> AnyCreate for Through<R, S> {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
-        Ok(match self.store.create(cx, Draft::from_raw(draft)).await.map_err(during(R::KIND, "create"))? {
-            Created::New(record) => RawCreated { record: record.into_raw(), is_new: true },
-            Created::Existing(record) => RawCreated { record: record.into_raw(), is_new: false },
-        })
+        let created = self.store.create(cx, CreateRequest::new(Draft::from_raw(draft))).await;
+        let created = created.map_err(during(R::KIND, "create"))?;
+        Ok(RawCreated { record: created.record.into_raw(), is_new: created.is_new })
+    }
+
+    fn finds_container(&self) -> bool {
+        self.store.finds_container()
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Update<R>> AnyUpdate for Through<R, S> {
-    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Option<RawRecord>> {
-        let updated = self.store.update(cx, at, Patch::from_raw(patch)).await.map_err(during(R::KIND, "update"))?;
-        Ok(updated.map(Record::into_raw))
+    async fn update(&self, cx: &Context, at: Address, patch: RawPatch) -> Result<Option<RawRecord>> {
+        let updated = self.store.update(cx, UpdateRequest::new(at, Patch::from_raw(patch))).await;
+        Ok(updated.map_err(during(R::KIND, "update"))?.map(Record::into_raw))
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Delete<R>> AnyDelete for Through<R, S> {
-    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
-        self.store.delete(cx, at).await.map_err(during(R::KIND, "delete"))
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+        self.store.delete(cx, request).await.map_err(during(R::KIND, "delete"))
     }
 }
 
@@ -137,8 +145,8 @@ impl OfStore {
 
 #[async_trait]
 impl AnyList for OfStore {
-    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
-        self.store.list(cx, self.kind, scope, page).await
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
+        self.store.list(cx, self.kind, request).await
     }
 }
 
@@ -170,12 +178,17 @@ impl AnyCreate for OfStore {
             _ => Err(unfitting()),
         }
     }
+
+    /// The rulebook answers a missing one.
+    fn finds_container(&self) -> bool {
+        true
+    }
 }
 
 #[async_trait]
 impl AnyUpdate for OfStore {
-    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Option<RawRecord>> {
-        match self.write(cx, Work::Update(at.clone(), patch)).await? {
+    async fn update(&self, cx: &Context, at: Address, patch: RawPatch) -> Result<Option<RawRecord>> {
+        match self.write(cx, Work::Update(at, patch)).await? {
             Outcome::Updated(record) => Ok(record),
             _ => Err(unfitting()),
         }
@@ -184,8 +197,8 @@ impl AnyUpdate for OfStore {
 
 #[async_trait]
 impl AnyDelete for OfStore {
-    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
-        match self.write(cx, Work::Delete(at.clone())).await? {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+        match self.write(cx, Work::Delete(request.at.clone())).await? {
             Outcome::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }

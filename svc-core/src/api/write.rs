@@ -13,6 +13,7 @@ use crate::{
     link::{Address, Scope},
     model::Kind,
     operation::{CREATED, DELETED, Output},
+    ops::DeleteRequest,
     read::HelperBody,
 };
 
@@ -46,21 +47,30 @@ impl Api {
             Scope::All => None,
             Scope::Under(container) => Some(container),
         };
-        if let Some(container) = container
-            && !self.record_exists(cx, container).await?
-        {
-            return Err(Error::not_found());
-        }
         if let Some(helper) = helper_for_create(kind, &body) {
+            self.container_exists(cx, container).await?;
             return self.create_with_person(cx, helper, container, &body).await;
         }
         let (draft, problems) = self.bodies(cx).draft(kind, self.writable(kind), &body, container);
+        let create = self.slots(kind).create.as_ref();
+        // A create that finds its container itself does not see a body that is refused before (UND-39).
+        if !problems.is_empty() || !create.is_some_and(|create| create.finds_container()) {
+            self.container_exists(cx, container).await?;
+        }
         if !problems.is_empty() {
             return Ok(self.invalid(Some(kind), &problems));
         }
-        let Some(create) = &self.slots(kind).create else { return Err(Error::not_implemented()) };
+        let Some(create) = create else { return Err(Error::not_implemented()) };
         let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, &body, error))?;
         Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
+    }
+
+    /// [`Error::NotFound`] where the record that something is made under does not exist (HLP-23, UND-39).
+    async fn container_exists(&self, cx: &Context, container: Option<&Address>) -> Result<()> {
+        match container {
+            Some(container) if !self.record_exists(cx, container).await? => Err(Error::not_found()),
+            _ => Ok(()),
+        }
     }
 
     /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
@@ -114,7 +124,7 @@ impl Api {
         let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
         let Some(update) = &self.slots(kind).update else { return Err(Error::not_implemented()) };
         if problems.is_empty() {
-            let updated = update.update(cx, at, patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
+            let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
             return match updated {
                 Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
                 None => Err(Error::not_found()),
@@ -131,7 +141,7 @@ impl Api {
 
     pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
         let Some(delete) = &self.slots(at.kind).delete else { return Err(Error::not_implemented()) };
-        if !delete.delete(cx, at).await? {
+        if !delete.delete(cx, &DeleteRequest::new(at.clone())).await? {
             return Err(Error::not_found());
         }
         let success = DELETED.usual(self.inner.settings.style);
@@ -160,11 +170,8 @@ impl Api {
             Some(Runner::Native(runner)) => !is_refused && runner.finds_container(),
             _ => false,
         };
-        if let Some(container) = container
-            && !finds_container
-            && !self.record_exists(cx, container).await?
-        {
-            return Err(Error::not_found());
+        if !finds_container {
+            self.container_exists(cx, container).await?;
         }
         if !problems.is_empty() {
             return Ok(self.invalid(Some(kind), &problems));

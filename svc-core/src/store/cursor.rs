@@ -59,7 +59,7 @@ impl Cursors {
     /// What comes after a page: `last` is the row of its last record when more records follow.
     #[must_use]
     pub fn next(&self, tenant: i64, collection: &[u8], page: &PageRequest, last: Option<i64>) -> Next {
-        let next = PageRequest { number: page.number.saturating_add(1), after: None, ..*page };
+        let next = PageRequest::new(page.number.saturating_add(1), page.size);
         last.map_or(Next::End, |row| Next::After(self.write(tenant, &leading_to(collection, &next), row)))
     }
 

@@ -66,9 +66,9 @@ use crate::{
     context::Context,
     error::Result,
     helper::{PersonMatching, StockMatching},
-    link::{Address, Scope},
+    link::Address,
     model::Kind,
-    page::{PageRequest, RawPage},
+    page::{ListRequest, RawPage},
     record::RawRecord,
     value::Amount,
 };
@@ -106,7 +106,7 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container.
-    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage>;
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage>;
 
     /// The record at an address; `None` where there is none (COL-03, COL-19).
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>>;

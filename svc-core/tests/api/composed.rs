@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_core::{Code, Problem, api::ResponseStyle, auth::Caller, model::Kind};
+use svc_core::{
+    Code, Problem,
+    api::{Atomicity, ResponseStyle},
+    auth::Caller,
+    model::Kind,
+};
 
 use crate::support::{
     memory::Memory,
@@ -429,7 +434,11 @@ fn hlp_01_helpers_are_posts() {
 /// All that the interface has, each call of a helper in a transaction.
 fn in_transactions(atomic: bool) -> Server {
     let store = Arc::new(Memory::default());
-    let api = everything(builder(), &store).transactions(&store).atomic_helpers(atomic).build().unwrap();
+    let api = everything(builder(), &store)
+        .transactions(&store)
+        .atomicity(if atomic { Atomicity::WholeCall } else { Atomicity::PerResource })
+        .build()
+        .unwrap();
     Server { api, store }
 }
 
@@ -504,8 +513,11 @@ fn err_05_trouble_of_the_backend_leaves_nobody() {
 #[test]
 fn err_34_composed_helpers_are_atomic_in_transactions_only() {
     let store = Arc::new(Memory::default());
-    assert!(everything(builder(), &store).atomic_helpers(true).transactions(&store).build().is_ok(), "ERR-34");
-    let found = everything(builder(), &store).atomic_helpers(true).build().expect_err("a contradiction");
+    assert!(
+        everything(builder(), &store).atomicity(Atomicity::WholeCall).transactions(&store).build().is_ok(),
+        "ERR-34"
+    );
+    let found = everything(builder(), &store).atomicity(Atomicity::WholeCall).build().expect_err("a contradiction");
     let found = found.problems();
     let says = |helper: &str| found.iter().any(|it| it.contains(helper) && it.contains("call `.transactions(...)`"));
     assert!(says("person_signup") && says("record_signature") && says("record_canvass"), "ERR-34: {found:?}");

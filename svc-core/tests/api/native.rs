@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use svc_core::{
     ApiBuilder, Code, Context, Error, Get, Helper, Problem, Record, Result,
-    api::{Behaviour, Exposure, OwnRelations},
+    api::{Atomicity, Behaviour, Exposure, OwnRelations},
     fields,
     helper::{EntryStatus, FunctionName, Outcome, Plan, RecordSignature, Schedule, Scheduling},
     link::Address,
@@ -71,7 +71,7 @@ fn server(native: &Arc<Native>, atomic: bool) -> Server {
         .helper::<RecordSignature>(native)
         .helper::<Schedule>(native)
         .functions([FunctionName::AddTags])
-        .atomic_helpers(atomic)
+        .atomicity(if atomic { Atomicity::WholeCall } else { Atomicity::PerResource })
         .build()
         .unwrap();
     Server { api, store }

@@ -70,11 +70,9 @@ fn create(server: &Server, draft: RawDraft) -> Address {
             match $draft.kind {
                 $(Kind::$kind => {
                     let cx = Context::new(Tenant::new("one"), Caller::with_rights(Rights::all()), Timestamp::from_micros(0));
-                    let made = Create::<svc_core::model::$kind>::create(&*$server.store, &cx, Draft::from_raw($draft));
+                    let made = Create::<svc_core::model::$kind>::create(&*$server.store, &cx, svc_core::CreateRequest::new(Draft::from_raw($draft)));
                     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-                    match runtime.block_on(made).expect("a record") {
-                        svc_core::Created::New(made) | svc_core::Created::Existing(made) => made.into_raw().address(),
-                    }
+                    runtime.block_on(made).expect("a record").record.into_raw().address()
                 })+
             }
         };

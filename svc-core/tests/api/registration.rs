@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use svc_core::{
     Api, Vendor,
-    api::{EntryLinks, Exposure, Sizes},
+    api::{Atomicity, EntryLinks, Exposure, PatchMethod, Sizes},
     auth::{Operation, Right},
     fields,
     helper::{HelperName, PersonSignup, RecordSignature, Schedule},
@@ -109,7 +109,7 @@ fn build_reports_every_contradiction_at_once() {
             .compose::<PersonSignup>()
             .compose::<RecordSignature>()
             .compose::<Schedule>()
-            .atomic_helpers(true)
+            .atomicity(Atomicity::WholeCall)
             .without("petitions.read")
             .without("haf.add_tags"),
     );
@@ -217,7 +217,7 @@ fn err_07_an_unsupported_method_is_500_and_a_missing_record_404() {
     assert_eq!(server.put(&format!("{tag}/taggings/none"), "{}").status, 404, "UND-39");
     assert_eq!(server.post("donations", "{}").problems(), ["NOT_IMPLEMENTED "], "COL-19");
     assert_eq!(server.send(&Method::PATCH, &person, "{}").problems(), ["NOT_IMPLEMENTED "], "ERR-07");
-    let server = Server::with(|api| api.patch_is_put(true));
+    let server = Server::with(|api| api.patch_method(PatchMethod::AsPut));
     let person = server.made("people", r#"{"given_name":"A","family_name":"B"}"#);
     let changed = server.send(&Method::PATCH, &person, r#"{"given_name":null}"#);
     assert_eq!((changed.status, changed.json.get("given_name")), (200, None), "CRU-17");

@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use svc_core::{
     Code, Error, Problem,
-    api::{ResponseStyle, Sizes},
+    api::{ErrorBodies, ResponseStyle, Sizes},
     auth::Caller,
     link::Target,
     model::Kind,
@@ -54,7 +54,7 @@ fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
     assert_eq!(server.put("people/none", r#"{"gender":"no"}"#).status, 404, "UND-39");
     let bare = server.api.failure(None, Code::KeyInvalid, "no");
     assert_eq!((bare.status.as_u16(), bare.body.len()), (401, 0), "AUT-05");
-    let server = Server::with(|api| api.error_bodies(true));
+    let server = Server::with(|api| api.error_bodies(ErrorBodies::Everywhere));
     assert_eq!(server.get("people/none").problems(), ["RESOURCE_NOT_FOUND "], "ERR-11");
     assert!(!server.api.failure(None, Code::KeyNotAllowed, "no").body.is_empty(), "AUT-05");
 }

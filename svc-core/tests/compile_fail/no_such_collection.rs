@@ -10,8 +10,7 @@ impl svc_core::List<model::Signature> for Crm {
     async fn list(
         &self,
         _: &svc_core::Context,
-        _: &svc_core::link::Scope,
-        _: &svc_core::PageRequest,
+        _: &svc_core::ListRequest,
     ) -> svc_core::Result<svc_core::Page<model::Signature>> {
         Err(svc_core::Error::not_implemented())
     }

@@ -7,8 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::{
-    Code, Context, Create, Created, Delete, Draft, Error, Find, FindKey, Get, List, Next, Page, PageRequest, Patch,
-    Problem, Record, Result, Transactions, Update,
+    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey, Get, List,
+    ListRequest, Page, Problem, Record, Result, Transactions, Update, UpdateRequest,
     field_set::LinkKey,
     helper::{MatchKey, emails},
     link::{Address, Ref, Scope},
@@ -205,7 +205,8 @@ fn is_at(row: &Row, cx: &Context, at: &Address) -> bool {
 
 #[async_trait]
 impl<R: Resource> List<R> for Memory {
-    async fn list(&self, cx: &Context, scope: &Scope, page: &PageRequest) -> Result<Page<R>> {
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
+        let ListRequest { scope, page, .. } = request;
         if let Scope::Under(parent) = scope
             && !self.has(cx, parent)
         {
@@ -222,7 +223,7 @@ impl<R: Resource> List<R> for Memory {
         let first = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
         let records = members.iter().skip(first).take(size).map(|row| self.record(row)).collect();
-        Ok(Page { records, total: members.len() as u64, next: Next::ByNumber })
+        Ok(Page::new(records, members.len() as u64))
     }
 }
 
@@ -237,7 +238,8 @@ impl<R: Resource> Get<R> for Memory {
 
 #[async_trait]
 impl<R: Resource> Create<R> for Memory {
-    async fn create(&self, cx: &Context, draft: Draft<R>) -> Result<Created<R>> {
+    async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
+        let draft = request.draft;
         self.check(cx, R::KIND, None, &draft.identifiers)?;
         let missing = |(name, at): &&(&'static str, Address)| {
             let code = if at.kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
@@ -251,7 +253,7 @@ impl<R: Resource> Create<R> for Memory {
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);
         if let Some(row) = rows.iter().find(|row| is_membership && row.kind == R::KIND && row.links == draft.links) {
-            return Ok(Created::Existing(self.record(row)));
+            return Ok(Created::existing(self.record(row)));
         }
         let mut made = lock(&self.made);
         let number = made.entry(R::KIND).or_default();
@@ -269,13 +271,14 @@ impl<R: Resource> Create<R> for Memory {
         };
         *lock(&self.writes) += 1;
         rows.push(row.clone());
-        Ok(Created::New(self.record(&row)))
+        Ok(Created::new(self.record(&row)))
     }
 }
 
 #[async_trait]
 impl<R: Resource> Update<R> for Memory {
-    async fn update(&self, cx: &Context, at: &Address, patch: Patch<R>) -> Result<Option<Record<R>>> {
+    async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
+        let UpdateRequest { at, patch, .. } = &request;
         if !self.has(cx, at) {
             return Ok(None);
         }
@@ -299,7 +302,8 @@ impl<R: Resource> Update<R> for Memory {
 
 #[async_trait]
 impl<R: Resource> Delete<R> for Memory {
-    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+        let at = &request.at;
         debug_assert_eq!(at.kind, R::KIND);
         let mut rows = lock(&self.rows);
         let before = rows.len();

@@ -3,7 +3,7 @@
 use std::{slice, sync::Arc};
 
 use svc_core::{
-    PageRequest, Result, Tenant,
+    ListRequest, Result, Tenant,
     auth::Caller,
     context::Context,
     error::Error,
@@ -29,7 +29,8 @@ use crate::{
 
 #[async_trait::async_trait]
 impl store::Store for Store {
-    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, page: &PageRequest) -> Result<RawPage> {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        let ListRequest { scope, page, .. } = request;
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
         let place = Place::of(self.tenant(cx)?, kind, scope)?;
         let collection = place.collection();
@@ -52,7 +53,7 @@ impl store::Store for Store {
             Ok((place.total(file)?, found.unwrap_or_default()))
         })?;
         let next = cursors.next(place.tenant, &collection, page, found.last);
-        Ok(RawPage { records: found.records, total, next })
+        Ok(RawPage::new(found.records, total).with_next(next))
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

@@ -247,7 +247,7 @@ fn unknown(f: &Fixture) {
         let read = api.get(&address);
         row!(ledger, "ERR-11", read.status == 404 && read.body.is_empty(), "{read}");
     }
-    let switched = f.with(&Setup { error_bodies: true, ..Setup::default() });
+    let switched = f.with(&Setup { error_bodies: svc_core::api::ErrorBodies::Everywhere, ..Setup::default() });
     let read = switched.api.get(&format!("{}/no-such-id", switched.api.collection("people")));
     row!(ledger, "ERR-11", read.status == 404 && read.says("RESOURCE_NOT_FOUND"), "error bodies everywhere: {read}");
 }

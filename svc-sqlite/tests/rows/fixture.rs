@@ -7,7 +7,7 @@ use http::Response;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use svc_conformance::ledger::Ledger;
-use svc_core::api::{ApiBuilder, ResponseStyle};
+use svc_core::api::{ApiBuilder, Atomicity, ErrorBodies, PatchMethod, ResponseStyle};
 use svc_core::draft::RawDraft;
 use svc_core::helper::{
     PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
@@ -35,12 +35,12 @@ pub(crate) struct Setup {
     /// The response style `examples` instead of `table`.
     pub(crate) examples: bool,
     /// Helpers leave nothing behind when a part fails.
-    pub(crate) atomic: bool,
+    pub(crate) atomicity: Atomicity,
     /// Helpers run by the default runner, over the registered operations.
     pub(crate) composed: bool,
     pub(crate) anonymous_helpers: bool,
-    pub(crate) error_bodies: bool,
-    pub(crate) patch_is_put: bool,
+    pub(crate) error_bodies: ErrorBodies,
+    pub(crate) patch: PatchMethod,
     /// Browser code of any site may call record helpers.
     pub(crate) cors: bool,
     /// The data file can grow to this many pages.
@@ -57,11 +57,11 @@ impl Default for Setup {
             base: "http://api.example.org/api/v1/".into(),
             names: Names::STANDARD,
             examples: false,
-            atomic: false,
+            atomicity: Atomicity::default(),
             composed: false,
             anonymous_helpers: true,
-            error_bodies: false,
-            patch_is_put: false,
+            error_bodies: ErrorBodies::default(),
+            patch: PatchMethod::default(),
             cors: false,
             pages: None,
             helpers_only: false,
@@ -248,8 +248,8 @@ impl Server {
         let vendor = Vendor::new("Example", "Rows").motd("Welcome");
         let api = store.register_all(Api::builder(vendor)).keep_reads(store.clone());
         let mut api = api.base_url(&setup.base).dialect(dialect);
-        api = api.authenticator(store.clone()).response_style(style).atomic_helpers(setup.atomic);
-        api = api.error_bodies(setup.error_bodies).patch_is_put(setup.patch_is_put);
+        api = api.authenticator(store.clone()).response_style(style).atomicity(setup.atomicity);
+        api = api.error_bodies(setup.error_bodies).patch_method(setup.patch);
         if setup.helpers_only {
             api = api.helpers_only();
         }

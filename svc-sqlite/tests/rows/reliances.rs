@@ -217,7 +217,7 @@ fn methods(f: &Fixture) {
     );
     let patch = api.send(Method::PATCH, &own(&person), &[("content-type", "application/json")], Some("{}".into()));
     row!(ledger, "ERR-07", patch.status == 500 && patch.says("NOT_IMPLEMENTED"), "{patch}");
-    let other = f.with(&Setup { patch_is_put: true, ..Setup::default() });
+    let other = f.with(&Setup { patch: svc_core::api::PatchMethod::AsPut, ..Setup::default() });
     let person = other.api.create("people", &json!({"given_name": "Ada", "source": "x"}));
     let body = json!({"given_name": "Grace"}).to_string();
     let patch =
@@ -308,7 +308,7 @@ fn order(f: &Fixture) {
 }
 
 fn error_bodies(f: &Fixture) {
-    let other = f.with(&Setup { error_bodies: true, ..Setup::default() });
+    let other = f.with(&Setup { error_bodies: svc_core::api::ErrorBodies::Everywhere, ..Setup::default() });
     let people = other.api.collection("people");
     for (reply, code) in [
         (other.api.get(&format!("{people}/none")), "RESOURCE_NOT_FOUND"),

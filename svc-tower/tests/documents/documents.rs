@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::{OwnRelations, ResponseStyle},
+    api::{ErrorBodies, OwnRelations, PatchMethod, ResponseStyle},
     link::{Dialect, ShareNames},
     model::{Kind, Person, Tag},
 };
@@ -18,8 +18,12 @@ fn servers() -> Vec<Server> {
     let dialect = Dialect::with_prefix("abc").expect("a prefix").share_object_names(names);
     vec![
         Server::with(|api| api),
-        Server::with(|api| api.dialect(dialect).response_style(ResponseStyle::Examples).error_bodies(true)),
-        Server::with(|api| api.without("people.delete").without("helper.record_donation").patch_is_put(true)),
+        Server::with(|api| {
+            api.dialect(dialect).response_style(ResponseStyle::Examples).error_bodies(ErrorBodies::Everywhere)
+        }),
+        Server::with(|api| {
+            api.without("people.delete").without("helper.record_donation").patch_method(PatchMethod::AsPut)
+        }),
     ]
 }
 

@@ -65,7 +65,10 @@ fn und_35_the_document_has_every_route_and_no_other() {
     let servers = [
         Server::with(|api| api),
         Server::with(|api| {
-            api.patch_is_put(true).without("tags.create").without("events.list").without("helper.record_canvass")
+            api.patch_method(svc_core::api::PatchMethod::AsPut)
+                .without("tags.create")
+                .without("events.list")
+                .without("helper.record_canvass")
         }),
         Server::with(svc_core::ApiBuilder::helpers_only),
     ];

@@ -7,12 +7,12 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::{
-    Context, Create, Created, Delete, Draft, Error, Get, Helper, List, Page, PageRequest, Patch, Record, Result,
-    Tenant, Update,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Get, Helper, List, ListRequest, Page,
+    Record, Result, Tenant, Update, UpdateRequest,
     api::{Api, ApiBuilder, Exposure, Vendor},
     auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
     helper::{EntryStatus, FunctionName, Outcome, PersonSignup, Plan, RecordSignature},
-    link::{Address, Scope},
+    link::Address,
     model::{Kind, Person, Petition, Signature, Tag, signature},
     page::Next,
     record::Meta,
@@ -55,11 +55,12 @@ impl Memory {
 
 #[async_trait]
 impl List<Tag> for Memory {
-    async fn list(&self, cx: &Context, _: &Scope, _: &PageRequest) -> Result<Page<Tag>> {
+    async fn list(&self, cx: &Context, _: &ListRequest) -> Result<Page<Tag>> {
         let tags = self.tags.lock().unwrap();
         let own = tags.iter().filter(|(tenant, ..)| *tenant == cx.tenant);
         let records: Vec<_> = own.map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone())).collect();
-        Ok(Page { total: records.len() as u64, records, next: Next::End })
+        let total = records.len() as u64;
+        Ok(Page::new(records, total).with_next(Next::End))
     }
 }
 
@@ -86,30 +87,31 @@ impl Get<Tag> for Memory {
 
 #[async_trait]
 impl Create<Tag> for Memory {
-    async fn create(&self, cx: &Context, draft: Draft<Tag>) -> Result<Created<Tag>> {
+    async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
+        let draft = request.draft;
         let meta = Meta::new(id(&cx.request_id.to_string()), cx.now);
         self.tags.lock().unwrap().push((cx.tenant.clone(), meta.clone(), draft.fields()));
-        Ok(Created::New(Record::new(meta, draft.fields())))
+        Ok(Created::new(Record::new(meta, draft.fields())))
     }
 }
 
 #[async_trait]
 impl Update<Tag> for Memory {
-    async fn update(&self, cx: &Context, at: &Address, patch: Patch<Tag>) -> Result<Option<Record<Tag>>> {
+    async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
         let mut tags = self.tags.lock().unwrap();
-        let found = tags.iter_mut().find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == at.id);
+        let found = tags.iter_mut().find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == request.at.id);
         let Some((_, meta, tag)) = found else { return Ok(None) };
-        *tag = patch.apply(tag, cx.now)?;
+        *tag = request.patch.apply(tag, cx.now)?;
         Ok(Some(Record::new(meta.clone(), tag.clone())))
     }
 }
 
 #[async_trait]
 impl Delete<Tag> for Memory {
-    async fn delete(&self, cx: &Context, at: &Address) -> Result<bool> {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let mut tags = self.tags.lock().unwrap();
         let before = tags.len();
-        tags.retain(|(tenant, meta, _)| *tenant != cx.tenant || meta.id != at.id);
+        tags.retain(|(tenant, meta, _)| *tenant != cx.tenant || meta.id != request.at.id);
         Ok(tags.len() < before)
     }
 }

@@ -91,7 +91,7 @@ async fn clients_23_patch_is_put_behind_a_switch() {
     let change = "{\"name\":\"patched\"}";
     let off = exchange(&service(), with_key("PATCH", "/tags/t1"), change).await;
     assert_eq!((off.status, off.code().as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "NOT_IMPLEMENTED"));
-    let service = SvcService::new(api(&Memory::new()).patch_is_put(true).build().unwrap());
+    let service = SvcService::new(api(&Memory::new()).patch_method(svc_core::api::PatchMethod::AsPut).build().unwrap());
     let on = exchange(&service, with_key("PATCH", "/tags/t1"), change).await;
     assert_eq!((on.status, on.object().get("name").unwrap().as_str()), (StatusCode::OK, Some("patched")));
     let allow = exchange(&service, without_key("OPTIONS", "/tags/t1"), "").await;

@@ -84,7 +84,8 @@ async fn aut_04_and_aut_08_a_key_that_may_only_read_changes_nothing() {
 
 #[tokio::test]
 async fn aut_05_error_bodies_everywhere_give_401_and_403_a_body() {
-    let service = SvcService::new(api(&Memory::new()).error_bodies(true).build().unwrap());
+    let service =
+        SvcService::new(api(&Memory::new()).error_bodies(svc_core::api::ErrorBodies::Everywhere).build().unwrap());
     let refused = exchange(&service, without_key("GET", "/tags"), "").await;
     assert_eq!((refused.status, refused.code().as_str()), (StatusCode::UNAUTHORIZED, "KEY_INVALID"));
     assert_eq!(refused.header("content-type"), Some("application/hal+json"));

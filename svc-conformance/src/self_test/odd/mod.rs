@@ -11,7 +11,7 @@ use super::mirror::{Hrefs, Options, Time};
 use super::subject::{Subject, SubjectError};
 use super::twist::Twist;
 use crate::self_test::faults::Over;
-use svc_core::api::ResponseStyle;
+use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
 /// Makes the oddity that stands around a service, which may look at its time.
@@ -124,10 +124,12 @@ pub fn registry() -> Vec<Odd> {
         Odd::reference("the reference server under the style examples", |api| {
             api.response_style(ResponseStyle::Examples)
         }),
-        Odd::reference("the reference server with atomic helpers", |api| api.atomic_helpers(true)),
+        Odd::reference("the reference server with atomic helpers", |api| api.atomicity(Atomicity::WholeCall)),
         Odd::reference("the reference server with helpers only", svc_core::ApiBuilder::helpers_only),
         Odd::reference("the reference server without one function", |api| api.without("haf.add_lists")),
-        Odd::reference("the reference server with error bodies everywhere", |api| api.error_bodies(true)),
+        Odd::reference("the reference server with error bodies everywhere", |api| {
+            api.error_bodies(ErrorBodies::Everywhere)
+        }),
         Odd::reference("the reference server under another prefix", |api| match Dialect::with_prefix("osdi") {
             Some(dialect) => api.dialect(dialect),
             None => api,

@@ -68,7 +68,7 @@ pub(super) fn non_atomic(f: &Fixture) {
 }
 
 pub(super) fn atomic(f: &Fixture) {
-    let other = f.with(&Setup { atomic: true, ..Setup::default() });
+    let other = f.with(&Setup { atomicity: svc_core::api::Atomicity::WholeCall, ..Setup::default() });
     let (api, ledger) = (&other.api, &f.ledger);
     let tag = api.create("tags", &least("tag"));
     let people = api.total(&api.collection("people"));

@@ -5,7 +5,7 @@ use svc_core::{
     helper::{EntryStatus, RawOutcome},
     link::{Ref, Target},
     model::Kind,
-    page::{Next, PageRequest, RawPage},
+    page::{PageRequest, RawPage},
     read::{Json, Limits, Object},
     record::{Computed, Meta, RawRecord},
     schema::LinkTarget,
@@ -27,8 +27,8 @@ impl Examples<'_> {
     /// A page of a collection as this server sends it, its one member with the fields that come first.
     pub(super) fn page_answer(&self, kind: Kind) -> Option<Json> {
         let Target::Collection { scope, .. } = self.listed(kind)? else { return None };
-        let page = RawPage { records: vec![self.example(kind)?], total: 60, next: Next::ByNumber };
-        let request = PageRequest { number: 2, size: self.api.sizes().page, after: None };
+        let page = RawPage::new(vec![self.example(kind)?], 60);
+        let request = PageRequest::new(2, self.api.sizes().page);
         let out = self.api.description(self.base).collection(kind, &scope, &request, &page);
         let mut answer = read(&out)?;
         shorten(&mut answer);
