@@ -7,7 +7,6 @@ use server::Server;
 use svc_core::store::Load;
 use svc_core::{
     draft::RawDraft,
-    error::Error,
     link::{Address, Dialect, ShareNames},
     model::Kind,
     read::{Json, Limits, Object},
