@@ -1,7 +1,7 @@
 //! The laws of a store, as tests that whoever writes a store calls (feature `store-tests`).
 //!
 //! ```
-//! use svc_core::{Tenant, store::{MemoryStore, laws}};
+//! use svc_core::{Tenant, laws, memory::MemoryStore};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! laws::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;
