@@ -77,7 +77,7 @@ impl<R: Resource, S: List<R>> AnyList for Through<R, S> {
 #[async_trait]
 impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let record = self.store.get(cx, at).await.map_err(during(R::KIND, "get"))?.map(Record::into_raw);
+        let record = self.store.get(cx, at).await.map_err(during(R::KIND, "read"))?.map(Record::into_raw);
         // A wrong parent in the path is 404, even where a backend did not look (COL-19).
         Ok(record.filter(|record| at.admits_parent(record.parent())))
     }
@@ -122,8 +122,7 @@ impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
         let done = self.store.run(cx, Plan::from_raw(plan)).await;
-        done.map(helper::Outcome::into_raw)
-            .map_err(|error| in_operation(error, || format!("helper.{}", H::NAME.as_str())))
+        done.map(helper::Outcome::into_raw).map_err(running(H::NAME))
     }
 
     fn finds_container(&self) -> bool {
@@ -139,21 +138,32 @@ struct OfStore {
 
 impl OfStore {
     async fn write(&self, cx: &Context, work: Work) -> Result<Outcome> {
-        self.store.write(cx, Call::new(cx, work)).await
+        let operation = match &work {
+            Work::Create(_) => Ok("create"),
+            Work::Update(..) => Ok("update"),
+            Work::Delete(_) => Ok("delete"),
+            Work::Help(plan) => Err(plan.helper),
+            Work::Load(_) => Ok("load"),
+        };
+        let done = self.store.write(cx, Call::new(cx, work)).await;
+        done.map_err(|error| match operation {
+            Ok(operation) => during(self.kind, operation)(error),
+            Err(helper) => running(helper)(error),
+        })
     }
 }
 
 #[async_trait]
 impl AnyList for OfStore {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
-        self.store.list(cx, self.kind, request).await
+        self.store.list(cx, self.kind, request).await.map_err(during(self.kind, "list"))
     }
 }
 
 #[async_trait]
 impl AnyGet for OfStore {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        self.store.get(cx, at).await
+        self.store.get(cx, at).await.map_err(during(self.kind, "read"))
     }
 }
 
@@ -166,7 +176,7 @@ impl AnyFind for OfStore {
             FindKey::Match(MatchKey::Email(address)) if self.kind == Kind::Person => Key::Email(address),
             FindKey::Match(MatchKey::Email(_)) => return Ok(None),
         };
-        self.store.find(cx, &key).await
+        self.store.find(cx, &key).await.map_err(during(self.kind, "find"))
     }
 }
 
@@ -222,6 +232,11 @@ impl AnyHelper for OfStore {
 /// Names the operation of a kind in what failed in it.
 fn during(kind: Kind, operation: &'static str) -> impl FnOnce(Error) -> Error {
     move |error| in_operation(error, || format!("{}.{operation}", kind.plural()))
+}
+
+/// Names a helper in what failed in it.
+fn running(helper: HelperName) -> impl FnOnce(Error) -> Error {
+    move |error| in_operation(error, || format!("helper.{}", helper.as_str()))
 }
 
 /// Names an operation in an unexpected error, for the log, unless the backend has named one itself.

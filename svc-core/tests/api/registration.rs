@@ -151,7 +151,7 @@ fn build_says_what_is_wrong_with_a_base_url_once() {
     for wrong in ["crm.example.org", "ftp://x/", "http://x/?q", "http://user@x/", "", "http://x/#y"] {
         let found = problems(builder().base_url(wrong));
         assert_eq!(found.len(), 1, "HAL-01 {wrong}: {found:?}");
-        assert!(found[0].contains("is no base URL"), "HAL-01 {wrong}");
+        assert!(found[0].contains("is not a valid base URL"), "HAL-01 {wrong}");
     }
 }
 

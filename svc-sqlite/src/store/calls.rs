@@ -118,7 +118,8 @@ impl Store {
     /// Nobody is matched: every person is a new one. Some thousands of records in one call go fastest.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`](svc_core::ErrorKind::Invalid) with what a create would answer, and storage trouble; nothing of the call is then stored.
+    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and storage trouble; nothing of
+    /// the call is then stored.
     pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());

@@ -120,6 +120,7 @@ async fn und_42_the_log_has_route_status_tenant_and_reference_but_no_key_query_i
     for answer in [broken, panicked] {
         assert!(log.contains(&reference(&answer)), "{log}");
     }
+    assert!(log.contains("tags.read: planted /var/lib/secret.db"), "the line names the operation: {log}");
     let leaks = [
         "planted-value",
         "planted-query",
