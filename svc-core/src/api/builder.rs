@@ -34,6 +34,7 @@ use crate::{
 /// Every contradiction of an [`ApiBuilder`], at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the API cannot be built:\n  - {}", .problems.join("\n  - "))]
+#[non_exhaustive]
 pub struct BuildError {
     /// What is wrong, and how to mend it.
     pub problems: Vec<String>,
