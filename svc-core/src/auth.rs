@@ -19,6 +19,7 @@ use crate::{
 
 /// One thing that a key may be allowed to do: an operation on a kind, or a helper (AUT-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Right {
     /// An operation on the records of a kind, written `people.create`.
     On(Kind, Operation),
@@ -179,6 +180,7 @@ pub enum Identity {
 
 /// What an authenticator sees of a request: never its body (UND-39).
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Credentials<'a> {
     /// The value of the key header, when there is one.
     pub key: Option<&'a str>,
@@ -188,6 +190,19 @@ pub struct Credentials<'a> {
     pub extensions: &'a http::Extensions,
     /// The time of receipt.
     pub now: Timestamp,
+}
+
+impl<'a> Credentials<'a> {
+    /// What came with a request at this time.
+    #[must_use]
+    pub fn new(
+        key: Option<&'a str>,
+        headers: &'a http::HeaderMap,
+        extensions: &'a http::Extensions,
+        now: Timestamp,
+    ) -> Self {
+        Self { key, headers, extensions, now }
+    }
 }
 
 impl fmt::Debug for Credentials<'_> {

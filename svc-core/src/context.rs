@@ -7,6 +7,7 @@ pub use crate::{auth::Tenant, link::Base};
 
 /// What every operation of a backend is told besides its arguments.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Context {
     /// Whose data the request works on. A backend never sees two tenants at once.
     pub tenant: Tenant,

@@ -17,6 +17,7 @@ use crate::{
 
 /// A record to create, validated, without the type of its kind.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct RawDraft {
     /// The kind.
     pub kind: Kind,
@@ -48,6 +49,20 @@ impl RawDraft {
     #[must_use]
     pub fn empty(kind: Kind) -> Self {
         Self { kind, fields: Object::new(), identifiers: Vec::new(), own: None, holders: Vec::new(), links: Vec::new() }
+    }
+
+    /// The same draft with these fields, under the names of the tables.
+    #[must_use]
+    pub fn with_fields(mut self, fields: Object) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// The same draft with these links, the container among them.
+    #[must_use]
+    pub fn with_links(mut self, links: Vec<(&'static str, Address)>) -> Self {
+        self.links = links;
+        self
     }
 
     /// The record that a link leads to.
@@ -162,6 +177,7 @@ impl<R> fmt::Debug for Draft<R> {
 
 /// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without the type of its kind.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct RawPatch {
     /// The kind.
     pub kind: Kind,
@@ -182,6 +198,19 @@ impl fmt::Debug for RawPatch {
 }
 
 impl RawPatch {
+    /// A change of these fields, and of nothing else.
+    #[must_use]
+    pub fn new(kind: Kind, fields: Object) -> Self {
+        Self { kind, fields, identifiers: None, links: Vec::new() }
+    }
+
+    /// The same change, with the foreign identifiers to keep.
+    #[must_use]
+    pub fn with_identifiers(mut self, identifiers: Vec<Identifier>) -> Self {
+        self.identifiers = Some(identifiers);
+        self
+    }
+
     /// Applies the change to the fields of a record (under the names of the tables), then the rules between fields.
     ///
     /// # Errors

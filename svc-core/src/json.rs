@@ -40,6 +40,7 @@ pub enum Json {
 
 /// How large a JSON text may be (UND-17, UND-27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// How deep arrays and objects may be nested; more than [`Limits::DEEPEST`] counts as that.
     pub depth: usize,
@@ -57,6 +58,34 @@ impl Limits {
 
     /// How many problems with the JSON itself one answer lists at most.
     pub const PROBLEMS: usize = 100;
+
+    /// How deep arrays and objects may be nested; more than [`Limits::DEEPEST`] counts as that.
+    #[must_use]
+    pub fn depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// How many members one object may have.
+    #[must_use]
+    pub fn keys(mut self, keys: usize) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// How many values a text may have in all.
+    #[must_use]
+    pub fn values(mut self, values: usize) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// How long the text of one number may be.
+    #[must_use]
+    pub fn number_digits(mut self, digits: usize) -> Self {
+        self.number_digits = digits;
+        self
+    }
 }
 
 impl Default for Limits {

@@ -17,6 +17,7 @@ use crate::{
 
 /// What every record has besides its fields (TYP-13 to TYP-16).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Meta {
     /// The id (UND-41). It is also the record's identifier in the server's namespace (ENT-08).
     pub id: Id,
@@ -92,6 +93,7 @@ impl Identifiers {
 
 /// A computed value, for a record that is handed over as bytes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Computed {
     /// A number of things.
     Count(i64),

@@ -22,6 +22,7 @@ use crate::{
 
 /// Everything the interface says about one kind of resource.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct KindSchema {
     /// The kind.
     pub kind: Kind,
@@ -135,6 +136,7 @@ pub enum Peculiarity {
 
 /// The fields of a resource or of a nested object.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ObjectSchema {
     /// Name of the object in the interface's terms, such as `postal_address`.
     pub name: &'static str,

@@ -6,7 +6,8 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 use svc_core::Result;
-use svc_core::context::Tenant;
+use svc_core::auth::Caller;
+use svc_core::context::{Context, Tenant};
 use svc_core::draft::{RawDraft, RawPatch};
 use svc_core::helper::{Functions, HelperName, Named, QuestionRef, RawPlan, ResponseInput, Scheduling, StockMatching};
 use svc_core::link::{Address, ShareNames};
@@ -32,7 +33,7 @@ impl Remote {
 
     fn decide(&self, call: &Call) -> Result<Decision> {
         let (ids, names, time) = (Ids::default(), ShareNames::default(), self.store.next_turn(&self.tenant));
-        let turn = Turn { time, ids: &ids, share_names: &names, matching: &StockMatching };
+        let turn = Turn::new(time, &ids, &names, &StockMatching);
         let (mut fetched, mut wanted) = (Fetched::default(), first_questions(call, &StockMatching));
         self.rounds.set(0);
         self.asked.set(0);
@@ -59,7 +60,7 @@ impl Remote {
     /// The outcome of a call that may take so many rounds.
     fn call(&self, work: Work, rounds: usize) -> Result<Outcome> {
         let what = format!("{work:?}");
-        let call = Call { received: Timestamp::from_micros(0), caller: None, work };
+        let call = call(&self.tenant, work);
         let time = self.store.next_turn(&self.tenant);
         let decision = self.decide(&call);
         assert!(self.rounds.get() <= rounds, "{} rounds, not {rounds}: {what}", self.rounds.get());
@@ -83,8 +84,13 @@ fn object(json: &Value) -> Object {
     }
 }
 
+/// A call of nobody, when time began.
+fn call(tenant: &Tenant, work: Work) -> Call {
+    Call::new(&Context::new(tenant.clone(), Caller::anonymous(), Timestamp::from_micros(0)), work)
+}
+
 fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> RawDraft {
-    let mut draft = RawDraft { fields: object(fields), ..RawDraft::empty(kind) };
+    let mut draft = RawDraft::empty(kind).with_fields(object(fields));
     if let Some(Json::Array(identifiers)) = draft.fields.remove("identifiers") {
         draft.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
     }
@@ -138,36 +144,26 @@ fn world() -> World {
 impl World {
     /// Tags, lists and answers in every spelling.
     fn functions(&self) -> Functions {
-        let answer = |question, path: &str| ResponseInput {
-            question,
-            responses: vec!["a".into()],
-            value: None,
-            path: path.into(),
-        };
+        let answer = |question, path: &str| ResponseInput::new(question, vec!["a".into()], path.into());
         let identifier = Identifier::parse("q:1").unwrap();
-        Functions {
-            tags: vec![Named::Name("t".into()), Named::Address(Some(self.tag.id.clone())), Named::Name("none".into())],
-            lists: vec![Named::Name("l".into()), Named::Address(Some(self.list.id.clone())), Named::Address(None)],
-            responses: vec![
-                answer(QuestionRef::Id(self.question.id.clone()), "0"),
-                answer(QuestionRef::Identifier(identifier), "1"),
-                answer(QuestionRef::Unknown, "2"),
-            ],
-            ..Functions::default()
-        }
+        let mut functions = Functions::default();
+        functions.tags =
+            vec![Named::Name("t".into()), Named::Address(Some(self.tag.id.clone())), Named::Name("none".into())];
+        functions.lists =
+            vec![Named::Name("l".into()), Named::Address(Some(self.list.id.clone())), Named::Address(None)];
+        functions.responses = vec![
+            answer(QuestionRef::Id(self.question.id.clone()), "0"),
+            answer(QuestionRef::Identifier(identifier), "1"),
+            answer(QuestionRef::Unknown, "2"),
+        ];
+        functions
     }
 
     fn plan(&self, helper: HelperName, container: Option<&Address>) -> RawPlan {
-        RawPlan {
-            helper,
-            container: container.cloned(),
-            person: None,
-            action: None,
-            functions: self.functions(),
-            schedule: None,
-            atomic: false,
-            anonymous: false,
-        }
+        let mut plan = RawPlan::empty(helper);
+        plan.container = container.cloned();
+        plan.functions = self.functions();
+        plan
     }
 }
 
@@ -246,8 +242,8 @@ fn a_schedule_takes_one_fetch() {
         (Scheduling::Cancel, &nobody, false),
     ];
     for (schedule, message, is_done) in bodies {
-        let plan = world.plan(HelperName::Schedule, Some(message));
-        let plan = RawPlan { schedule: Some(schedule), functions: Functions::default(), ..plan };
+        let mut plan = world.plan(HelperName::Schedule, Some(message));
+        (plan.schedule, plan.functions) = (Some(schedule), Functions::default());
         assert_eq!(world.remote.call(Work::Help(Box::new(plan)), 1).is_ok(), is_done, "{schedule:?}");
     }
 }
@@ -270,7 +266,8 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     ];
     let update = |at: &Address, fields: Value, identifiers: Option<&[&str]>| {
         let identifiers = identifiers.map(|them| them.iter().filter_map(|it| Identifier::parse(it)).collect());
-        let patch = RawPatch { kind: at.kind, fields: object(&fields), identifiers, links: Vec::new() };
+        let mut patch = RawPatch::new(at.kind, object(&fields));
+        patch.identifiers = identifiers;
         let outcome = world.remote.call(Work::Update(at.clone(), patch), 1);
         assert!(matches!(outcome, Ok(Outcome::Updated(Some(_)))), "{:?}: {outcome:?}", at.kind);
     };
@@ -317,11 +314,11 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
                 one.record.stored_fields().to_vec(),
             );
             record.add_link("tag", world.tag.clone().into());
-            Change::Insert(Box::new(Insert { record, identifiers: Vec::new(), name: None, emails: Vec::new() }))
+            Change::Insert(Box::new(Insert::new(record)))
         })
         .collect();
     store.commit(tenant, store.next_turn(tenant), &taggings).unwrap();
-    let call = Call { received: Timestamp::from_micros(0), caller: None, work: Work::Delete(world.tag.clone()) };
+    let call = call(tenant, Work::Delete(world.tag.clone()));
     let decision = world.remote.decide(&call).unwrap();
     let asked = (world.remote.rounds.get(), world.remote.asked.get());
     assert!(asked.0 <= 3 && asked.1 <= 10, "{asked:?}");

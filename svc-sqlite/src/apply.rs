@@ -113,7 +113,7 @@ impl<'a> Apply<'a> {
         self.tie_emails(&insert.emails, row)?;
         if table.kind.schema().has_collection() {
             self.add_records(table, 0, ALL, 1)?;
-            self.moves.push(Move { is_member: true, ..leaves(self.tenant, table, None, row) });
+            self.moves.push(moved(self.tenant, table, None, row, true));
         }
         for (column, link) in table.columns.iter().zip(links) {
             if let Some(owner) = link.filter(|_| column.is_scope) {
@@ -183,11 +183,11 @@ impl<'a> Apply<'a> {
                 identified.push(Identifiers::from_stored(identifiers.to_owned()));
             }
             if table.kind.schema().has_collection() {
-                self.moves.push(leaves(self.tenant, table, None, seq));
+                self.moves.push(moved(self.tenant, table, None, seq, false));
             }
             for (place, kind) in scopes.iter().enumerate() {
                 if let Some(owner) = row.get::<_, Option<RecordId>>(place.saturating_add(2))? {
-                    self.moves.push(leaves(self.tenant, table, Some((*kind, owner)), seq));
+                    self.moves.push(moved(self.tenant, table, Some((*kind, owner)), seq, false));
                 }
             }
         }
@@ -203,7 +203,7 @@ impl<'a> Apply<'a> {
     fn join(&mut self, members: &Table, kind: Kind, owner: RecordId, seq: i64, is_member: bool) -> Result<()> {
         let of = table(kind);
         self.add_records(members, of.code, owner.as_bytes(), if is_member { 1 } else { -1 })?;
-        self.moves.push(Move { is_member, ..leaves(self.tenant, members, Some((kind, owner)), seq) });
+        self.moves.push(moved(self.tenant, members, Some((kind, owner)), seq, is_member));
         Ok(())
     }
 
@@ -308,10 +308,10 @@ fn bottom(set: &Set) -> Result<RecordId> {
     }
 }
 
-/// A row that leaves the collection of all records of its kind, or of those under one.
-fn leaves(tenant: i64, members: &Table, owner: Option<(Kind, RecordId)>, row: i64) -> Move {
+/// A row that comes into the collection of all records of its kind, or of those under one, or leaves it.
+fn moved(tenant: i64, members: &Table, owner: Option<(Kind, RecordId)>, row: i64, is_member: bool) -> Move {
     let owner = owner.as_ref().map(|(kind, id)| (*kind, id.as_bytes()));
-    Move { collection: collection(tenant, members.kind, owner), row, is_member: false }
+    Move::new(collection(tenant, members.kind, owner), row, is_member)
 }
 
 #[cfg(test)]

@@ -136,7 +136,7 @@ impl<'a> Direct<'a> {
             })
             .optional()?;
         let Some((accepted, tickets, amount)) = row else { return Ok(Sum::default()) };
-        Ok(Sum { accepted, tickets, amount: stored_amount(&amount)? })
+        Ok(Sum::new(accepted, tickets, stored_amount(&amount)?))
     }
 
     fn parts(&self, owner: RecordId) -> Result<Vec<(String, Sum)>> {
@@ -147,7 +147,7 @@ impl<'a> Direct<'a> {
         let mut parts = Vec::new();
         while let Some(row) = rows.next()? {
             let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
-            parts.push((row.get(0)?, Sum { accepted: 0, tickets: row.get(1)?, amount }));
+            parts.push((row.get(0)?, Sum::new(0, row.get(1)?, amount)));
         }
         Ok(parts)
     }

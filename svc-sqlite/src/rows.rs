@@ -90,7 +90,7 @@ pub(crate) fn one(
 
 fn stored(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
     let (row, record) = read_raw(table, row, &mut BytesMut::new())?;
-    Ok(Stored { row, record })
+    Ok(Stored::new(row, record))
 }
 
 /// The record with this id, whatever its parent.
@@ -133,7 +133,7 @@ pub(crate) fn find(file: &Connection, tenant: i64, kind: Kind, id: &Id) -> rusql
     file.prepare_cached(&table(kind).sql.exists)?
         .query_row((tenant, known), |row| {
             let parent: Option<RecordId> = row.get(1)?;
-            Ok(Found { kind, id: id.clone(), row: row.get(0)?, parent: parent.map(RecordId::to_id) })
+            Ok(Found::new(kind, id.clone(), row.get(0)?, parent.map(RecordId::to_id)))
         })
         .optional()
 }

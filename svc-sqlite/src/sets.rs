@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn one(kind: Kind) -> Set {
-        Set::One(At { kind, id: Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(), row: 1 }, Vec::new())
+        Set::One(At::new(kind, Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(), 1), Vec::new())
     }
 
     fn under(set: &Set) -> impl Iterator<Item = Set> {

@@ -90,11 +90,8 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let [shared, own] = ["018f8d9e-0000-7000-8000-000000000001", "018f8d9e-0000-7000-8000-000000000002"];
-            let row = |kind, id| svc_core::store::Load {
-                id: Id::new(id).unwrap(),
-                created: Timestamp::from_micros(0),
-                draft: RawDraft::empty(kind),
-                recorded_by: None,
+            let row = |kind, id| {
+                svc_core::store::Load::new(Id::new(id).unwrap(), Timestamp::from_micros(0), RawDraft::empty(kind))
             };
             for (tenant, ids) in [("one", &[shared, own][..]), ("two", &[shared])] {
                 let tenant = store.ensure_tenant(tenant).await.unwrap();

@@ -21,7 +21,7 @@ async fn suite() -> Suite {
     // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
     let draft = RawDraft::empty(Kind::Person);
-    let person = Load { id: holder.clone(), created: Timestamp::now(), draft, recorded_by: None };
+    let person = Load::new(holder.clone(), Timestamp::now(), draft);
     store.seed(&one, vec![person]).await.expect("a person");
     let key = store.create_key(&one, KeyOptions::new("primary").person(holder)).await.expect("a key").token;
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;

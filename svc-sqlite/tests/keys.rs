@@ -21,7 +21,7 @@ fn open() -> (Store, TempDir) {
 
 async fn whose_at(store: &Store, token: &str, now: Timestamp) -> Option<(Tenant, Caller)> {
     let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
-    let credentials = Credentials { key: Some(token), headers: &headers, extensions: &extensions, now };
+    let credentials = Credentials::new(Some(token), &headers, &extensions, now);
     store.authenticate(credentials).await.unwrap()
 }
 

@@ -34,7 +34,7 @@ impl Authenticator for OfTheSuite {
 async fn suite() -> Suite {
     let store = MemoryStore::new();
     let id = Id::new(HOLDER).expect("an id");
-    let load = Load { id, created: Timestamp::now(), draft: RawDraft::empty(Kind::Person), recorded_by: None };
+    let load = Load::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
     store.write(&cx, Call::new(&cx, Work::Load(Box::new(load)))).await.expect("a person");
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));

@@ -23,12 +23,8 @@ fn fields(text: &str) -> Object {
 
 fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)]) -> Load {
     let links = links.iter().map(|(name, kind, number)| (*name, Address::top(*kind, id(*number)))).collect();
-    Load {
-        id: id(number),
-        created: Timestamp::from_micros(1_767_603_600_000_000 + i64::from(number)),
-        draft: RawDraft { fields: fields(text), links, ..RawDraft::empty(kind) },
-        recorded_by: None,
-    }
+    let created = Timestamp::from_micros(1_767_603_600_000_000 + i64::from(number));
+    Load::new(id(number), created, RawDraft::empty(kind).with_fields(fields(text)).with_links(links))
 }
 
 /// What was loaded is what a create would have made: with its ids and dates, found, counted and linked.

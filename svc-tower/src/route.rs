@@ -48,6 +48,7 @@ impl fmt::Display for Route<'_> {
             Target::Capabilities => f.write_str("capabilities"),
             Target::OpenApi => f.write_str("openapi"),
             Target::JsonSchema(_) => f.write_str("json schema"),
+            _ => f.write_str("other"),
         }
     }
 }

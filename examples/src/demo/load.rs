@@ -150,7 +150,9 @@ impl Load {
 
 impl From<Row> for store::Load {
     fn from(row: Row) -> Self {
-        Self { id: row.address.id, created: row.created, draft: row.draft, recorded_by: row.recorded_by }
+        let mut load = Self::new(row.address.id, row.created, row.draft);
+        load.recorded_by = row.recorded_by;
+        load
     }
 }
 

@@ -148,7 +148,7 @@ async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError
     for (kind, id, field) in [(Kind::Person, person.clone(), "given_name"), (Kind::Query, query, "name")] {
         let mut draft = RawDraft::empty(kind);
         draft.fields.insert(field, "Self test");
-        rows.extend(id.map(|id| Load { id, created: Timestamp::now(), draft, recorded_by: None }));
+        rows.extend(id.map(|id| Load::new(id, Timestamp::now(), draft)));
     }
     store.seed(tenant, rows).await.map_err(SubjectError::Store)?;
     Ok(person)

@@ -148,6 +148,7 @@ pub enum PatchMethod {
 
 /// Which collections the entry point links (ENT-10 to ENT-21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum EntryLinks {
     /// Every collection that is served.
     #[default]
@@ -164,6 +165,7 @@ impl EntryLinks {
 
 /// Sizes of pages and bodies (LIM-01, COL-21, UND-17).
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Sizes {
     /// Records on a page when the client names no number (COL-29).
     pub page: u32,
@@ -171,6 +173,29 @@ pub struct Sizes {
     pub max_page: u32,
     /// How deep and large the JSON of a body may be.
     pub json: Limits,
+}
+
+impl Sizes {
+    /// Records on a page when the client names no number (COL-29).
+    #[must_use]
+    pub fn page(mut self, records: u32) -> Self {
+        self.page = records;
+        self
+    }
+
+    /// The largest page (ENT-03).
+    #[must_use]
+    pub fn max_page(mut self, records: u32) -> Self {
+        self.max_page = records;
+        self
+    }
+
+    /// How deep and large the JSON of a body may be.
+    #[must_use]
+    pub fn json(mut self, limits: Limits) -> Self {
+        self.json = limits;
+        self
+    }
 }
 
 impl Default for Sizes {

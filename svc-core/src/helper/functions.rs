@@ -10,6 +10,7 @@ use crate::{
 
 /// What a helper call asks to be done for its person, validated.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Functions {
     /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then `add_tags_uri` (HAF-04).
     pub tags: Vec<Named>,
@@ -40,6 +41,7 @@ impl Functions {
 
 /// A tag or a list that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Named {
     /// By its name (HAF-02, HAF-05).
     Name(String),
@@ -49,6 +51,7 @@ pub enum Named {
 
 /// One answer to record (HAF-07 to HAF-10).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ResponseInput {
     /// The question.
     pub question: QuestionRef,
@@ -60,8 +63,17 @@ pub struct ResponseInput {
     pub path: Property,
 }
 
+impl ResponseInput {
+    /// The chosen response keys of a question, as they stand at a place of the body.
+    #[must_use]
+    pub fn new(question: QuestionRef, responses: Vec<String>, path: Property) -> Self {
+        Self { question, responses, value: None, path }
+    }
+}
+
 /// How a call names a question (HAF-08).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QuestionRef {
     /// By its address.
     Id(Id),

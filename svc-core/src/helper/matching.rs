@@ -70,6 +70,7 @@ pub fn normal_email(address: &str) -> String {
 
 /// How a posted person is merged into a known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Merge {
     /// With a key: what is sent replaces.
     Replace,

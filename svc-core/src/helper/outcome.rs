@@ -11,6 +11,7 @@ use crate::{
 
 /// How one resource of a helper call fared (ERR-31).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryStatus {
     /// It was created: 201.
     Created,
@@ -30,6 +31,7 @@ impl EntryStatus {
 
 /// One line of the report (ERR-20).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The kind of the resource.
     pub kind: Kind,
@@ -39,6 +41,7 @@ pub struct Entry {
 
 /// What a helper did, without the type of the helper.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct RawOutcome {
     /// One entry for each attempted resource, in the order person, action, taggings, items, answers (ERR-31).
     pub entries: Vec<Entry>,

@@ -16,6 +16,7 @@ use crate::{
 /// Everything in it was validated: what only the store can know (whether a tag exists, whether an event is full) is left
 /// to the runner.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RawPlan {
     /// Which helper.
     pub helper: HelperName,

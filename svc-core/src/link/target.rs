@@ -50,6 +50,7 @@ pub enum Scope {
 
 /// Anything that an address of the interface can lead to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Target {
     /// The entry point (ENT-01).
     EntryPoint,

@@ -34,6 +34,7 @@ macro_rules! names {
     )+) => {
         /// The eight helpers (HLP-11 to HLP-22).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum HelperName { $( #[doc = concat!($($doc,)+ " (", $row, ").")] $name ),+ }
 
         impl HelperName {

@@ -2,6 +2,7 @@
 
 /// An operation on a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Operation {
     /// Read a collection.
     List,

@@ -20,6 +20,7 @@ use crate::{
 
 /// How responses look where the specification's examples and its response-code table disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ResponseStyle {
     /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13, CRU-14, ERR-33).
     #[default]

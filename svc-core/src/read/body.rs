@@ -36,6 +36,7 @@ pub struct Bodies<'a> {
 
 /// What a helper's body is read with.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct HelperBody<'a> {
     /// Which helper.
     pub helper: HelperName,

@@ -143,6 +143,7 @@ fn joined<E>(
 /// # Ok::<(), svc_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Wanted {
     own: Option<Id>,
     posted: Vec<Identifier>,
@@ -212,6 +213,7 @@ impl Wanted {
 
 /// Somebody who may be the person that was posted: with every wanted identifier and address that it has.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Candidate<K> {
     key: K,
     id: Id,

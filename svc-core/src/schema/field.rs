@@ -5,6 +5,7 @@ use crate::names::Kind;
 
 /// One field of the interface.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Field {
     /// Name on the wire.
     pub name: &'static str,

@@ -8,6 +8,7 @@ use crate::{
 
 /// One link of a kind.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct LinkSpec {
     /// Name on the wire without prefix.
     pub name: &'static str,
@@ -68,6 +69,7 @@ pub enum OnDelete {
 
 /// Where each record of a kind leads, to one other record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reference {
     /// The link's name, or the singular relation of the kind where no link names it.
     pub name: &'static str,

@@ -13,6 +13,7 @@ use crate::{
 
 /// A call that changes something, validated, as plain data.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Call {
     /// When it was received.
     pub received: Timestamp,
@@ -48,6 +49,7 @@ pub enum Work {
 
 /// One record to load: what a create or a helper call would have made of it, with its id and date.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Load {
     /// Its id.
     pub id: Id,
@@ -58,6 +60,14 @@ pub struct Load {
     pub draft: RawDraft,
     /// The submission or canvass whose helper call recorded it (COL-10, RES-canvass-12).
     pub recorded_by: Option<Address>,
+}
+
+impl Load {
+    /// A record that no other call recorded.
+    #[must_use]
+    pub fn new(id: Id, created: Timestamp, draft: RawDraft) -> Self {
+        Self { id, created, draft, recorded_by: None }
+    }
 }
 
 /// What a call came to.
@@ -81,6 +91,7 @@ pub enum Outcome {
 
 /// What the rulebook is told besides the call and the answers: everything that is not the same each time.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Turn<'a> {
     /// The moment of the turn, which new and changed records get: later than that of every turn of the tenant before.
     pub time: Timestamp,
@@ -90,6 +101,14 @@ pub struct Turn<'a> {
     pub share_names: &'a ShareNames,
     /// How it is decided whether a posted person is known already (HLP-04).
     pub matching: &'a dyn PersonMatching,
+}
+
+impl<'a> Turn<'a> {
+    /// A turn at a moment.
+    #[must_use]
+    pub fn new(time: Timestamp, ids: &'a Ids, share_names: &'a ShareNames, matching: &'a dyn PersonMatching) -> Self {
+        Self { time, ids, share_names, matching }
+    }
 }
 
 /// The ids that one turn gives to new records: the same ones in the same order, however often the rulebook runs.

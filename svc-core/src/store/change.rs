@@ -103,6 +103,7 @@ pub enum Change {
 
 /// The record that a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct At {
     /// Its kind.
     pub kind: Kind,
@@ -113,8 +114,17 @@ pub struct At {
     pub row: i64,
 }
 
+impl At {
+    /// A record at its place.
+    #[must_use]
+    pub fn new(kind: Kind, id: Id, row: i64) -> Self {
+        Self { kind, id, row }
+    }
+}
+
 /// A new record.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Insert {
     /// The record: its fields are ready for the wire, its links have full addresses, hidden references among them.
     pub record: RawRecord,
@@ -126,8 +136,17 @@ pub struct Insert {
     pub emails: Vec<String>,
 }
 
+impl Insert {
+    /// A record that is found by its address only.
+    #[must_use]
+    pub fn new(record: RawRecord) -> Self {
+        Self { record, identifiers: Vec::new(), name: None, emails: Vec::new() }
+    }
+}
+
 /// A changed record.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Replace {
     /// The record.
     pub at: At,
@@ -153,6 +172,7 @@ pub struct Replace {
 
 /// A server response to send (HAF-11).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Outbox {
     /// When the call was received.
     pub received: Timestamp,

@@ -137,6 +137,7 @@ fn hint(token: &str) -> String {
 /// let reports = KeyOptions::new("reports").read_only();
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeyOptions {
     label: String,
     rights: Option<BTreeSet<Right>>,

@@ -130,6 +130,7 @@ pub trait Store: Send + Sync + 'static {
 
 /// A record with its place in the store's order of creation.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Stored {
     /// Its place: a number that is larger for younger records of the kind, and that the store finds the record by when a
     /// [`Change`] names it. [`Stored::NEW`] until the store has given it one.
@@ -142,6 +143,12 @@ pub struct Stored {
 impl Stored {
     /// The place of a record that the same transaction makes: younger than all that have one.
     pub const NEW: i64 = i64::MAX;
+
+    /// A record at its place.
+    #[must_use]
+    pub fn new(row: i64, record: RawRecord) -> Self {
+        Self { row, record }
+    }
 
     /// Names the record for a change.
     pub(crate) fn at(&self) -> At {
@@ -164,6 +171,7 @@ impl Stored {
 
 /// What the attendances of an event or the donations of a page come to, in all or in one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Sum {
     /// Attendances that count (RES-event-18).
     pub accepted: i64,
@@ -171,4 +179,12 @@ pub struct Sum {
     pub tickets: i64,
     /// Money (RES-event-20, RES-fundraising_page-10).
     pub amount: Amount,
+}
+
+impl Sum {
+    /// So many attendances that count, so many tickets sold, and so much money.
+    #[must_use]
+    pub fn new(accepted: i64, tickets: i64, amount: Amount) -> Self {
+        Self { accepted, tickets, amount }
+    }
 }

@@ -41,6 +41,7 @@ pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> C
 
 /// A row that became a member of a collection, or is one no longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Move {
     /// The collection.
     pub collection: Collection,
@@ -48,6 +49,14 @@ pub struct Move {
     pub row: i64,
     /// Whether it is a member now.
     pub is_member: bool,
+}
+
+impl Move {
+    /// A row that comes into a collection, or leaves it.
+    #[must_use]
+    pub fn new(collection: Collection, row: i64, is_member: bool) -> Self {
+        Self { collection, row, is_member }
+    }
 }
 
 /// The collections whose members are in memory (COL-22).
@@ -218,6 +227,7 @@ impl Known {
 }
 
 /// The duty to read a collection; when it goes unfulfilled, the next caller gets it.
+#[non_exhaustive]
 pub struct Load {
     index: Arc<OffsetIndex>,
     collection: Collection,

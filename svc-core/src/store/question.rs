@@ -117,6 +117,7 @@ pub type Holding = (Stored, Vec<Option<i64>>);
 
 /// Where a record is, without the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// Its kind.
     pub kind: Kind,
@@ -129,6 +130,12 @@ pub struct Found {
 }
 
 impl Found {
+    /// A record at its place.
+    #[must_use]
+    pub fn new(kind: Kind, id: Id, row: i64, parent: Option<Id>) -> Self {
+        Self { kind, id, row, parent }
+    }
+
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> Address {

@@ -8,6 +8,7 @@ use crate::{
 
 /// The table of a kind. Its names are constants and may go into the text of statements.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct KindTable {
     /// The kind.
     pub kind: Kind,

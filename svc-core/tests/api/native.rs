@@ -225,12 +225,8 @@ fn a_computed_value_is_sent_once() {
 #[test]
 fn und_42_what_could_be_logged_shows_no_key_and_no_person() {
     let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
-    let credentials = svc_core::auth::Credentials {
-        key: Some("sesame"),
-        headers: &headers,
-        extensions: &extensions,
-        now: Timestamp::from_micros(0),
-    };
+    let credentials =
+        svc_core::auth::Credentials::new(Some("sesame"), &headers, &extensions, Timestamp::from_micros(0));
     assert!(!format!("{credentials:?}").contains("sesame"), "UND-42");
     let petition = Petition { title: Some("planted".into()), ..Petition::default() };
     let record = Record::new(Meta::new(Id::new("p").unwrap(), Timestamp::from_micros(0)), petition);

@@ -82,7 +82,7 @@ fn create(server: &Server, draft: RawDraft) -> Address {
 
 /// A record of a kind with these fields, under a container of its own.
 fn create_with_container(server: &Server, kind: Kind, fields: Object) -> Address {
-    let mut draft = RawDraft { fields, ..RawDraft::empty(kind) };
+    let mut draft = RawDraft::empty(kind).with_fields(fields);
     if let (Some(parent), Some(container)) = (kind.schema().parent, kind.schema().parent_kind()) {
         draft.links.push((parent, create(server, RawDraft::empty(container))));
     }

@@ -98,7 +98,7 @@ fn build_reports_every_contradiction_at_once() {
     let store = Arc::new(Memory::default());
     let found = problems(
         Api::builder(Vendor::new("a", "b").namespace("no good"))
-            .sizes(Sizes { page: 200, ..Sizes::default() })
+            .sizes(Sizes::default().page(200))
             .dialect(Dialect::default().version_field_name("motd"))
             .layout(Nowhere)
             .resource::<Petition, _>(&store, Exposure::list)

@@ -77,7 +77,7 @@ fn col_19_a_wrong_parent_is_404() {
 
 #[test]
 fn col_20_to_32_pages() {
-    let server = Server::with(|api| api.sizes(Sizes { page: 2, max_page: 3, ..Sizes::default() }));
+    let server = Server::with(|api| api.sizes(Sizes::default().page(2).max_page(3)));
     for number in 0..5 {
         server.made("people", &format!(r#"{{"given_name":"{number}"}}"#));
     }

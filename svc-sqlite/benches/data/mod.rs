@@ -112,9 +112,9 @@ pub(crate) fn signature_text(number: u32) -> String {
 }
 
 fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)>) -> Load {
-    let mut draft = RawDraft { fields: object(fields), links, ..RawDraft::empty(kind) };
+    let mut draft = RawDraft::empty(kind).with_fields(object(fields)).with_links(links);
     assert!(draft.complete(created(number)).is_empty(), "a valid {kind:?}");
-    Load { id: id(kind, number), created: created(number), draft, recorded_by: None }
+    Load::new(id(kind, number), created(number), draft)
 }
 
 pub(crate) fn person(number: u32) -> Load {

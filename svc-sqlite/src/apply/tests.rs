@@ -72,7 +72,7 @@ fn a_tag_goes_in_few_statements() {
         };
         file.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(count)).unwrap();
         let begun = Instant::now();
-        let tag = Set::One(At { kind: Kind::Tag, id: Id::new(TAG).unwrap(), row: 1 }, Vec::new());
+        let tag = Set::One(At::new(Kind::Tag, Id::new(TAG).unwrap(), 1), Vec::new());
         let mut apply = Apply::new(&file, 1);
         apply.change(&Change::Delete(Set::Under(Kind::Tagging, "tag", Box::new(tag.clone())))).unwrap();
         apply.change(&Change::Delete(tag)).unwrap();

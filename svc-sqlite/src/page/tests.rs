@@ -53,7 +53,7 @@ fn jumps_agree_with_the_file() {
                             Some(job.last_insert_rowid())
                         };
                         let changes: Vec<_> = seq
-                            .map(|row| Move { collection: [u8::try_from(kind).unwrap()].into(), row, is_member: !remove })
+                            .map(|row| Move::new([u8::try_from(kind).unwrap()].into(), row, !remove))
                             .into_iter()
                             .collect();
                         let follow = Arc::clone(&follow);

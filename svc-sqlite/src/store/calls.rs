@@ -94,7 +94,7 @@ impl Store {
         let mut last = None;
         for call in calls {
             let (share_names, matching) = (&self.inner.share_names, &*self.inner.matching);
-            let turn = Turn { time, ids: &ids, share_names, matching };
+            let turn = Turn::new(time, &ids, share_names, matching);
             let mut answers = Direct::new(job, tenant);
             let decision = decide(call, &turn, &mut answers, &before)
                 .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;

@@ -198,7 +198,7 @@ impl Fixture {
         let mut draft = RawDraft::empty(Kind::Query);
         draft.fields.insert("name", name);
         let id = Id::new(&uuid::Uuid::now_v7().to_string()).expect("an id");
-        let row = Load { id, created: Timestamp::now(), draft, recorded_by: None };
+        let row = Load::new(id, Timestamp::now(), draft);
         self.server.runtime.block_on(async {
             let tenant = self.server.store.ensure_tenant("one").await.expect("a tenant");
             self.server.store.seed(&tenant, vec![row]).await.expect("a query");

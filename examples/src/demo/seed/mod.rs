@@ -121,7 +121,7 @@ impl Maker {
         Row {
             address: Address { kind, id, parent: parent.map(|parent| parent.id.clone()) },
             created: Timestamp::from_micros(self.clock),
-            draft: RawDraft { fields, ..RawDraft::empty(kind) },
+            draft: RawDraft::empty(kind).with_fields(fields),
             recorded_by: None,
         }
     }
