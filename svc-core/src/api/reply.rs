@@ -118,6 +118,7 @@ impl Api {
     ///
     /// The text of an unexpected error goes to the log only, under the reference code that the client is told.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "an error ends in its answer: handlers return it by value")]
     pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
         let kind = target.and_then(kind_of);
         match error.kind() {
