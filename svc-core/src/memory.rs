@@ -102,8 +102,7 @@ impl MemoryStore {
     /// The answers to these questions, all of one moment: for tests of whatever asks them.
     #[must_use]
     pub fn fetch(&self, tenant: &Tenant, questions: &[Question]) -> Vec<(Question, Answer)> {
-        let all = questions.iter();
-        self.read(tenant, |tables| all.map(|question| (question.clone(), tables.answer(question))).collect())
+        self.read(tenant, |tables| questions.iter().map(|it| (it.clone(), tables.answer(it))).collect())
     }
 
     /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes first.
@@ -188,7 +187,7 @@ impl Store for MemoryStore {
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
-        Ok(self.read(&cx.tenant, |tables| tables.record(key)))
+        Ok(self.read(&cx.tenant, |tables| Some(tables.in_row(tables.row(key)?)?.record)))
     }
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {

@@ -251,18 +251,18 @@ fn a_schedule_takes_one_fetch() {
 #[test]
 fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     let world = world();
-    let (ada, make) = (&world.ada, |kind, fields, links: &[_]| world.remote.make(kind, &fields, links));
-    let eve = make(Kind::Person, json!({"email_addresses": [{"address": "eve@example.org"}]}), &[]);
+    let (ada, one_of) = (&world.ada, |kind, fields, links: &[_]| world.remote.make(kind, &fields, links));
+    let eve = one_of(Kind::Person, json!({"email_addresses": [{"address": "eve@example.org"}]}), &[]);
     let ticket = json!({"tickets": [{"title": "A", "person": {"email_addresses": [{"address": "eve@example.org"}]}}]});
     let made = [
-        make(Kind::Signature, json!({"identifiers": ["s:1"]}), &[("petition", &world.petition), ("person", ada)]),
-        make(Kind::Donation, json!({"amount": 5}), &[("fundraising_page", &world.page), ("person", ada)]),
-        make(Kind::Attendance, json!({"attended": true}), &[("event", &world.event), ("person", ada)]),
-        make(Kind::Attendance, ticket.clone(), &[("event", &world.tickets), ("person", ada)]),
-        make(Kind::Answer, json!({"responses": ["a"]}), &[("question", &world.question), ("person", ada)]),
-        make(Kind::Tagging, json!({}), &[("tag", &world.tag), ("person", ada)]),
-        make(Kind::Item, json!({}), &[("list", &world.list), ("person", ada)]),
-        make(Kind::Submission, json!({}), &[("form", &world.form), ("person", ada)]),
+        one_of(Kind::Signature, json!({"identifiers": ["s:1"]}), &[("petition", &world.petition), ("person", ada)]),
+        one_of(Kind::Donation, json!({"amount": 5}), &[("fundraising_page", &world.page), ("person", ada)]),
+        one_of(Kind::Attendance, json!({"attended": true}), &[("event", &world.event), ("person", ada)]),
+        one_of(Kind::Attendance, ticket.clone(), &[("event", &world.tickets), ("person", ada)]),
+        one_of(Kind::Answer, json!({"responses": ["a"]}), &[("question", &world.question), ("person", ada)]),
+        one_of(Kind::Tagging, json!({}), &[("tag", &world.tag), ("person", ada)]),
+        one_of(Kind::Item, json!({}), &[("list", &world.list), ("person", ada)]),
+        one_of(Kind::Submission, json!({}), &[("form", &world.form), ("person", ada)]),
     ];
     let update = |at: &Address, fields: Value, identifiers: Option<&[&str]>| {
         let identifiers = identifiers.map(|them| them.iter().filter_map(|it| Identifier::parse(it)).collect());

@@ -1,5 +1,7 @@
 //! What the rulebook changes, written into the file inside the writer's transaction.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, ToSql};
 use svc_core::{
     model::Kind,
@@ -52,9 +54,7 @@ impl<'a> Apply<'a> {
                 &[&self.tenant, &self.row(at)?, &start.map(Timestamp::micros), &stop.map(Timestamp::micros)],
             ),
             Change::Delete(set) => self.delete(set),
-            Change::ClearLink { kind, link, to } => {
-                self.run(&sets::clearing(*kind, link, to), &[&self.tenant, &bottom(to)?])
-            }
+            Change::ClearLink { kind, link, to } => self.clear_link(table(*kind), link, to),
             Change::SetSum { of, members, sum } => self.set_sum(of, *members, sum),
             Change::SetPart { of: (_, id), name, sum } => self.run(
                 "INSERT INTO part (tenant, owner, name, tickets, amount) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -262,6 +262,20 @@ impl<'a> Apply<'a> {
         )
     }
 
+    /// Empties a link; where the records are listed under what it led to, they leave those collections.
+    fn clear_link(&mut self, table: &Table, link: &str, to: &Set) -> Result<()> {
+        let id = bottom(to)?;
+        if let Some(column) = table.scopes().find(|column| column.name == link) {
+            let mut statement = self.file.prepare_cached(&sets::leading(table, link, to))?;
+            let mut rows = statement.query((self.tenant, id))?;
+            while let Some(row) = rows.next()? {
+                let of = Some((column.kind, row.get::<_, RecordId>(1)?));
+                self.moves.push(moved(self.tenant, table, of, row.get(0)?, false));
+            }
+        }
+        self.run(&sets::clearing(table.kind, link, to), &[&self.tenant, &id])
+    }
+
     fn move_holders(&self, attendance: i64, places: &[(i64, i64)]) -> Result<()> {
         let mut statement =
             self.file.prepare_cached("SELECT person, place FROM holder WHERE tenant = ?1 AND attendance = ?2")?;
@@ -271,10 +285,9 @@ impl<'a> Apply<'a> {
             return Ok(());
         }
         self.run("DELETE FROM holder WHERE tenant = ?1 AND attendance = ?2", &[&self.tenant, &attendance])?;
-        held.into_iter().try_for_each(|(person, place)| {
-            let now = places.iter().find(|(from, _)| *from == place).map_or(ANY, |(_, to)| *to);
-            self.hold(attendance, now, person)
-        })
+        let places: HashMap<i64, i64> = places.iter().copied().collect();
+        held.into_iter()
+            .try_for_each(|(person, place)| self.hold(attendance, places.get(&place).copied().unwrap_or(ANY), person))
     }
 
     fn outbox(&self, outbox: &Outbox) -> Result<()> {

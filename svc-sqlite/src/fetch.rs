@@ -1,5 +1,7 @@
 //! What the rulebook asks, answered from the file inside the writer's transaction.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::{
     Error,
@@ -11,7 +13,7 @@ use svc_core::{
 use crate::{
     error::{Result, StoreError},
     record_id::RecordId,
-    rows::{by_id, by_row, find, one, under},
+    rows::{by_id, by_row, find, one, place, under},
     schema::{Table, table},
 };
 
@@ -79,6 +81,10 @@ impl<'a> Direct<'a> {
     fn find(&self, key: &Key) -> Result<Option<Found>> {
         match key {
             Key::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
+            Key::Identifier(..) | Key::Email(_) => match (row_of(self.file, self.tenant, key)?, key.kind()) {
+                (Some(row), Some(kind)) => Ok(place(self.file, self.tenant, kind, row)?),
+                _ => Ok(None),
+            },
             key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.found())),
         }
     }
@@ -110,7 +116,7 @@ impl<'a> Direct<'a> {
     fn answered(&self, people: &[Key], questions: &[Key]) -> Result<Vec<Stored>> {
         let answers = table(Kind::Answer);
         let Some(column) = answers.scope(Kind::Person) else { return Ok(Vec::new()) };
-        let mut wanted = Vec::new();
+        let mut wanted = HashSet::new();
         for question in questions {
             wanted.extend(self.id(question)?.map(RecordId::to_id));
         }
@@ -192,15 +198,22 @@ pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Res
             let link = by_id(file, tenant, *kind, id)?.and_then(|stored| stored.record.link(name).cloned());
             return link.map_or(Ok(None), |address| by_id(file, tenant, address.kind, &address.id));
         }
-        Key::Identifier(kind, identifier) => row_with(file, tenant, table(*kind), identifier)?,
-        Key::Email(address) => file
-            .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1")?
-            .query_row((tenant, lookup::email(address)), |row| row.get(0))
-            .optional()?,
-        _ => None,
+        key => row_of(file, tenant, key)?,
     };
     match (row, key.kind()) {
         (Some(row), Some(kind)) => by_row(file, tenant, kind, row),
+        _ => Ok(None),
+    }
+}
+
+/// The row of the record that has an identifier, or of the oldest person with an address.
+fn row_of(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<i64>> {
+    match key {
+        Key::Identifier(kind, identifier) => row_with(file, tenant, table(*kind), identifier),
+        Key::Email(address) => file
+            .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1")?
+            .query_row((tenant, lookup::email(address)), |row| row.get(0))
+            .optional(),
         _ => Ok(None),
     }
 }

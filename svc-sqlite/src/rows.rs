@@ -138,6 +138,16 @@ pub(crate) fn find(file: &Connection, tenant: i64, kind: Kind, id: &Id) -> rusql
         .optional()
 }
 
+/// What is known of the record in a row without reading it.
+pub(crate) fn place(file: &Connection, tenant: i64, kind: Kind, seq: i64) -> rusqlite::Result<Option<Found>> {
+    file.prepare_cached(&table(kind).sql.place)?
+        .query_row((tenant, seq), |row| {
+            let (id, parent): (RecordId, Option<RecordId>) = (row.get(0)?, row.get(1)?);
+            Ok(Found::new(kind, id.to_id(), seq, parent.map(RecordId::to_id)))
+        })
+        .optional()
+}
+
 /// Whether there is a record at an address.
 pub(crate) fn is_at(file: &Connection, tenant: i64, address: &Address) -> rusqlite::Result<bool> {
     let found = find(file, tenant, address.kind, &address.id)?;

@@ -49,6 +49,11 @@ pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
     texts
 }
 
+/// Reads row and owner of the records of a kind whose link leads to a set.
+pub(crate) fn leading(table: &Table, link: &str, to: &Set) -> String {
+    format!("SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}", table.name, leads_to(link, to))
+}
+
 /// Empties a link of the records of a kind that lead to a set.
 pub(crate) fn clearing(kind: Kind, link: &str, to: &Set) -> String {
     format!("UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}", table(kind).name, leads_to(link, to))

@@ -22,6 +22,8 @@ pub(crate) struct Statements {
     pub(crate) scan_under: Vec<String>,
     /// Row and parent of a record: `?2` id.
     pub(crate) exists: String,
+    /// Id and parent of a record: `?2` row.
+    pub(crate) place: String,
     /// Names of the tenants that have a record: `?1` id. The only statement that does not begin with the tenant.
     pub(crate) owners: String,
     /// A record by its unique name: `?2` the name; empty where names are not unique.
@@ -61,6 +63,7 @@ impl Statements {
                 format!("SELECT seq FROM {name} WHERE tenant = ?1 AND {column} = ?2 ORDER BY seq")
             }),
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
+            place: format!("SELECT id, {parent} FROM {name} WHERE tenant = ?1 AND seq = ?2"),
             owners: format!("SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"),
             named: name_of.map_or_else(String::new, |field| format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")),
             membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
@@ -74,8 +77,17 @@ impl Statements {
     /// Every statement.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
-        let reads =
-            [&self.get, &self.row, &self.page, &self.scan, &self.exists, &self.owners, &self.named, &self.membership];
+        let reads = [
+            &self.get,
+            &self.row,
+            &self.page,
+            &self.scan,
+            &self.exists,
+            &self.place,
+            &self.owners,
+            &self.named,
+            &self.membership,
+        ];
         let writes = [&self.insert, &self.update, &self.set_body];
         let each = [&self.page_under, &self.scan_under, &self.set_column];
         let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());

@@ -168,3 +168,20 @@ fn own_identifier_of_nobody(person: &Value) -> String {
     let (namespace, _) = own.split_once(':').unwrap();
     format!("{namespace}:01980000-0000-7000-8000-000000000000")
 }
+
+/// RES-attendance-14, HLP-04: a ticket finds a person by the address that the same call has just given to it.
+#[tokio::test]
+async fn a_holder_is_known_by_an_address_of_the_same_call() {
+    let server = Server::start().await;
+    let (_, helper) = ticketed(&server, json!({})).await;
+    let known = server.make("people", json!({"identifiers": ["x:1"], "given_name": "Ada"})).await;
+    let email = json!([{"address": "n@example.org"}]);
+    let body = json!({
+        "person": {"identifiers": ["x:1"], "email_addresses": email},
+        "tickets": [{"title": "Hall", "person": {"email_addresses": email, "family_name": "Lovelace"}}],
+    });
+    let sold = server.post(&helper, body).await;
+    assert_eq!(sold.status, 200, "{}", sold.json);
+    assert_eq!(server.total("people").await, 1, "HLP-04: nobody is made twice");
+    assert_eq!(server.get(&known).await.json["family_name"], "Lovelace", "RES-attendance-14");
+}

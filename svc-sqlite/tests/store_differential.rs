@@ -9,12 +9,12 @@ async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
     let made = AtomicU32::new(0);
-    let make = async || {
+    let fresh = async || {
         let number = made.fetch_add(1, Ordering::Relaxed);
         let (one, two) = (format!("one{number}"), format!("two{number}"));
         (store.clone(), [store.ensure_tenant(&one).await.unwrap(), store.ensure_tenant(&two).await.unwrap()])
     };
-    Laws::new().histories(histories).calls(calls).seed(seed).check(make).await
+    Laws::new().histories(histories).calls(calls).seed(seed).check(fresh).await
 }
 
 /// Short ones: about a minute in the dev profile.

@@ -83,6 +83,9 @@ impl Composed<'_> {
         let mut seen = Seen::default();
         self.look_up(cx, first_keys(plan, self.matching), &mut seen).await?;
         loop {
+            if cx.deadline.is_some_and(|deadline| deadline <= std::time::Instant::now()) {
+                return Err(Error::unavailable(std::time::Duration::from_secs(1)));
+            }
             let mut ground = Operations { composed: self, cx, seen: &seen, steps: 0, stop: None };
             let outcome = help(&mut ground, plan);
             match (outcome, ground.stop) {
@@ -106,12 +109,19 @@ impl Composed<'_> {
         self.slots.get(kind as usize).ok_or_else(|| Error::unexpected("a kind has no slots"))
     }
 
-    /// Looks keys up, all at the same time.
+    /// Looks keys up, many at the same time.
     async fn look_up(&self, cx: &Context, keys: Vec<Key>, seen: &mut Seen) -> Result<()> {
         let wanted: Vec<Key> = keys.into_iter().filter(|key| !seen.records.contains_key(key)).collect();
-        let found = together(wanted.iter().map(|key| self.find(cx, key)).collect()).await;
-        for (key, found) in wanted.into_iter().zip(found) {
-            seen.records.insert(key, found?);
+        for some in wanted.chunks(AT_ONCE) {
+            let found = together(some.iter().map(|key| self.find(cx, key)).collect()).await;
+            for (key, found) in some.iter().zip(found) {
+                let found = found?;
+                if let Some(record) = &found {
+                    let own = Key::Id(record.kind(), record.meta().id.clone());
+                    seen.records.insert(own, found.clone());
+                }
+                seen.records.insert(key.clone(), found);
+            }
         }
         Ok(())
     }
@@ -215,7 +225,7 @@ impl Operations<'_> {
 
 fn stored(record: RawRecord) -> Stored {
     // Operations tell no place: the older one is the one that was created before.
-    Stored { row: 0, record }
+    Stored { row: record.meta().created.micros(), record }
 }
 
 impl Ground for Operations<'_> {
@@ -282,6 +292,9 @@ impl Ground for Operations<'_> {
         self.cx.now
     }
 }
+
+/// Look-ups that are under way at the same time, at most: a body may name very many.
+const AT_ONCE: usize = 16;
 
 /// Waits for all of these at the same time.
 async fn together<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {

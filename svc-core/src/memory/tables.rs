@@ -59,11 +59,6 @@ impl Tables {
         }
     }
 
-    /// The record that a key names, as it is now.
-    pub(super) fn record(&self, key: &Key) -> Option<RawRecord> {
-        self.in_row(self.row(key)?).map(|stored| stored.record)
-    }
-
     /// The record in a row, as it is now.
     pub(super) fn in_row(&self, row: i64) -> Option<Stored> {
         let mut record = self.rows.get(&row)?.0.clone();
@@ -141,8 +136,9 @@ impl Tables {
             Change::Replace(replace) => self.replace(replace),
             Change::SetFields { at, fields } => self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone())),
             Change::SetLink { at, link, to, .. } => {
-                let row = self.row(&Key::Id(at.kind, at.id.clone()));
-                row.into_iter().for_each(|row| self.set_link(row, link, to.as_ref()));
+                if let Some(row) = self.row(&Key::Id(at.kind, at.id.clone())) {
+                    self.set_link(row, link, to.as_ref());
+                }
             }
             Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
                 record.set_computed(Source::ScheduledStart, start.map(Computed::Timestamp));
@@ -150,8 +146,9 @@ impl Tables {
             }),
             Change::Delete(set) => self.rows_of(set).into_iter().for_each(|row| self.remove(row)),
             Change::ClearLink { kind, link, to } => {
-                let rows = self.rows_of(&Set::Under(*kind, link, Box::new(to.clone())));
-                rows.into_iter().for_each(|row| self.set_link(row, link, None));
+                for row in self.rows_of(&Set::Under(*kind, link, Box::new(to.clone()))) {
+                    self.set_link(row, link, None);
+                }
             }
             Change::SetSum { of, sum, members } => {
                 self.sums.insert(of.clone(), *sum);

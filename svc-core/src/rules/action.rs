@@ -7,8 +7,8 @@ use crate::{
     helper::Merge,
     link::Address,
     model::Resource,
-    record::{RawRecord, Record},
-    store::{Key, Stored},
+    record::Record,
+    store::{Found, Key, Stored},
     value::Id,
 };
 
@@ -30,14 +30,19 @@ pub(super) fn record<G: Ground>(ground: &mut G, draft: RawDraft, anonymous: bool
 fn recorded_before<G: Ground>(ground: &mut G, draft: &RawDraft) -> Asked<Option<Stored>> {
     let mut met = Met::new(draft);
     if let Some(own) = &draft.own {
-        let stored = ground.record(&Key::Id(draft.kind, own.clone()))?;
-        met.own(stored, |stored| &stored.record);
+        met.own(ground.find(&Key::Id(draft.kind, own.clone()))?, place_of);
     }
     for (place, identifier) in draft.identifiers.iter().enumerate() {
-        let stored = ground.record(&Key::Identifier(draft.kind, identifier.clone()))?;
-        met.identifier(place, stored, |stored| &stored.record);
+        met.identifier(place, ground.find(&Key::Identifier(draft.kind, identifier.clone()))?, place_of);
     }
-    Ok(met.recorded()?)
+    match met.recorded()? {
+        Some(found) => ground.record(&Key::Id(draft.kind, found.id)),
+        None => Ok(None),
+    }
+}
+
+fn place_of(found: &Found) -> (&Id, Option<&Id>) {
+    (&found.id, found.parent.as_ref())
 }
 
 /// Updates a recorded action by what the repeated call sent.
@@ -65,8 +70,8 @@ fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: RawDraft) -> Asked<S
 /// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and for an own id that no
 /// action has.
 pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> Result<Option<&'a Record<R>>> {
-    fn raw<'r, R: Resource>(record: &'r &Record<R>) -> &'r RawRecord {
-        record
+    fn raw<'r, R: Resource>(record: &'r &Record<R>) -> (&'r Id, Option<&'r Id>) {
+        (&record.meta().id, record.parent())
     }
     let mut met = Met::new(action);
     if let Some(own) = &action.own {
@@ -94,7 +99,7 @@ impl<T> Met<T> {
     }
 
     /// What the action's own identifier leads to: it has to lead to something.
-    fn own(&mut self, found: Option<T>, raw: fn(&T) -> &RawRecord) {
+    fn own(&mut self, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         match found {
             None => self.problems.push(Problem::own_identifier_in_use()),
             found => self.meet(found, None, raw),
@@ -102,18 +107,18 @@ impl<T> Met<T> {
     }
 
     /// What the foreign identifier at this place leads to.
-    fn identifier(&mut self, place: usize, found: Option<T>, raw: fn(&T) -> &RawRecord) {
+    fn identifier(&mut self, place: usize, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         self.meet(found, Some(place), raw);
     }
 
     /// An action of another container, or a second one under this, is somebody else's.
-    fn meet(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> &RawRecord) {
+    fn meet(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         let Some(found) = found else { return };
-        let record = raw(&found);
+        let (id, parent) = raw(&found);
         match &self.recorded {
-            Some((_, id)) if *id == record.meta().id => {}
-            None if record.parent() == self.container.as_ref() => {
-                let id = record.meta().id.clone();
+            Some((_, recorded)) if recorded == id => {}
+            None if parent == self.container.as_ref() => {
+                let id = id.clone();
                 self.recorded = Some((found, id));
             }
             _ => self.problems.push(place.map_or_else(Problem::own_identifier_in_use, Problem::identifier_in_use)),

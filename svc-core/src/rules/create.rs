@@ -21,7 +21,8 @@ impl Case<'_> {
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
         {
-            check(self.wrong_answer(&question.id, None, &draft.fields)?)?;
+            let wrong = self.wrong_answer(&question.id, None, &draft.fields)?;
+            return self.create_unless(wrong, draft, &New::default());
         }
         self.create(draft, &New::default())
     }
@@ -52,9 +53,15 @@ impl Case<'_> {
 
     /// Creates a record; `false` beside the one that was there already (UND-38).
     pub(super) fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
+        self.create_unless(Vec::new(), draft, new)
+    }
+
+    /// The same where something may be wrong already: it is told with the rest.
+    fn create_unless(&mut self, wrong: Vec<Problem>, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
         let schema = draft.kind.schema();
         let mut record = self.blank(draft.kind, new);
-        let mut problems = self.follow_links(&draft, &mut record)?;
+        let mut problems = wrong;
+        problems.extend(self.follow_links(&draft, &mut record)?);
         if schema.unique_links().is_some()
             && let (Some(group), Some(person)) = (record.parent().cloned(), record.link("person").cloned())
             && let Some(existing) = self.ledger.member(draft.kind, &group, &person.id)?

@@ -12,7 +12,7 @@ use crate::{
     json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    store::{Change, Found, Key, Outbox, Pause, Question, Stored},
+    store::{Change, Found, Key, Outbox, Pause, Stored},
     value::{Id, Timestamp},
 };
 
@@ -103,8 +103,7 @@ impl Ground for Case<'_> {
     }
 
     fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Asked<Vec<Stored>> {
-        let people = vec![Key::Id(Kind::Person, person.clone())];
-        self.ledger.records(&Question::Answered { people, questions })
+        self.ledger.answered(person, questions)
     }
 
     fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {

@@ -9,7 +9,7 @@ use crate::{
     helper::{MatchKey, Merge, PersonMatching, merge_person, normal_email},
     json::Object,
     model::Kind,
-    store::{Key, Stored},
+    store::{Found, Key, Stored},
     value::{Id, Identifier},
 };
 
@@ -32,7 +32,11 @@ pub(super) fn known<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) 
         }
     }
     let keys = ground.matching().keys(&posted.identifiers, &posted.fields);
-    decided_by(keys, Stored::by_age, |key| ground.record(&person_key(key)))
+    // Only who is meant is read: a body may name very many.
+    match decided_by(keys, Found::by_age, |key| ground.find(&person_key(key)))? {
+        Some(found) => ground.record(&Key::Id(Kind::Person, found.id)),
+        None => Ok(None),
+    }
 }
 
 /// The key of a store that a key of the matching method stands for.
@@ -83,7 +87,9 @@ fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merg
     }
     let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
     if !problems.is_empty() {
-        problems.extend(patch.apply_to(&mut before.clone(), ground.received()).err().unwrap_or_default());
+        let mut rules = patch.apply_to(&mut before.clone(), ground.received()).err().unwrap_or_default();
+        rules.append(&mut problems);
+        problems = rules;
     }
     check(problems)?;
     ground.update(known, &before, &patch)

@@ -23,6 +23,10 @@ pub struct Overlay {
     keys: HashMap<Key, Option<(Kind, Id)>>,
     /// How many members a collection has won.
     counts: HashMap<(Kind, Kind, Id), i64>,
+    /// New memberships, by group and person.
+    members: HashMap<(Kind, Id, Id), Id>,
+    /// New answers, by person.
+    answers: HashMap<Id, Vec<Id>>,
     sums: HashMap<(Kind, Id), Sum>,
     parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
     /// Something was changed that cannot be told apart from what is stored: see [`Pause::Unsettled`].
@@ -81,9 +85,19 @@ impl Overlay {
         if let Some(name) = &insert.name {
             self.keys.insert(Key::Name(kind, name.clone()), own.clone());
         }
+        self.records.insert((kind, id.clone()), Some(Stored::new(Stored::NEW, record.clone())));
         for email in &insert.emails {
-            // Whoever has the address already is older.
-            self.keys.entry(Key::Email(email.clone())).or_insert_with(|| own.clone());
+            self.tie_email(email, kind, &id);
+        }
+        if let Some([group, person]) = kind.schema().unique_links()
+            && let (Some(group), Some(person)) = (record.link(group), record.link(person))
+        {
+            self.members.insert((kind, group.id.clone(), person.id.clone()), id.clone());
+        }
+        if kind == Kind::Answer
+            && let Some(person) = record.link(Kind::Person.singular())
+        {
+            self.answers.entry(person.id.clone()).or_default().push(id);
         }
         for reference in kind.schema().references().iter().filter(|reference| reference.is_scope) {
             if let Some(owner) = record.link(reference.name) {
@@ -91,7 +105,17 @@ impl Overlay {
                 *count = count.saturating_add(1);
             }
         }
-        self.records.insert((kind, id), Some(Stored { row: Stored::NEW, record: record.clone() }));
+    }
+
+    /// Makes a person found by an address, unless an older one is.
+    fn tie_email(&mut self, email: &str, kind: Kind, id: &Id) {
+        let row = |of: &(Kind, Id)| self.records.get(of).and_then(Option::as_ref).map_or(Stored::NEW, |it| it.row);
+        let key = Key::Email(email.to_owned());
+        let own = (kind, id.clone());
+        let has_older = self.keys.get(&key).and_then(Option::as_ref).is_some_and(|known| row(known) <= row(&own));
+        if !has_older {
+            self.keys.insert(key, Some(own));
+        }
     }
 
     fn replace(&mut self, replace: &Replace) {
@@ -106,9 +130,12 @@ impl Overlay {
         if let Some(name) = &replace.name {
             self.keys.insert(Key::Name(kind, name.clone()), own);
         }
-        // Which of several people is the oldest with an address is known to the store alone; and so is a name that is free.
+        for email in &replace.emails_tied {
+            self.tie_email(email, kind, id);
+        }
+        // Who else has an address that is freed is known to the store alone; and so is who has a name that is free now.
         let renames = kind.schema().unique_name().is_some();
-        self.unsettled |= renames || !replace.emails_freed.is_empty() || !replace.emails_tied.is_empty();
+        self.unsettled |= renames || !replace.emails_freed.is_empty();
         self.edit(kind, id, |record| {
             record.meta.modified = replace.modified;
             record.meta.identifiers = replace.identifiers.clone();
@@ -214,17 +241,19 @@ impl<'a> Ledger<'a> {
     /// Whether there is such a record, and where.
     pub(crate) fn find(&mut self, key: &Key) -> Result<Option<Found>, Pause> {
         let Some(key) = self.current(key) else { return Ok(None) };
-        match &key {
-            Key::Id(kind, id) => match self.fate(*kind, id) {
+        if let Key::Id(kind, id) = &key {
+            match self.fate(*kind, id) {
                 Fate::Changed(stored) => return Ok(Some(stored.found())),
                 Fate::Gone => return Ok(None),
                 Fate::Untouched => {}
-            },
-            Key::Email(_) => return Ok(self.record(&key)?.map(|stored| stored.found())),
-            _ => {}
+            }
         }
-        let Answer::Found(found) = self.ask(&Question::Find(key))? else { return Err(unfitting()) };
-        Ok(found.filter(|found| !matches!(self.fate(found.kind, &found.id), Fate::Gone)))
+        let Answer::Found(found) = self.ask(&Question::Find(key.clone()))? else { return Err(unfitting()) };
+        let found = found.filter(|found| !matches!(self.fate(found.kind, &found.id), Fate::Gone));
+        let Lead::To(Key::Id(kind, id)) = self.lead(&key) else { return Ok(found) };
+        // An address that somebody was given on the way: the older of both has it.
+        let given = self.changed(kind, &id).map(Stored::found);
+        Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
     }
 
     /// The record that a key names.
@@ -235,7 +264,11 @@ impl<'a> Ledger<'a> {
     }
 
     fn record_but_for_counts(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
-        let Some(current) = self.current(key) else { return Ok(None) };
+        let Some(mut current) = self.current(key) else { return Ok(None) };
+        if matches!(current, Key::Email(_)) && !self.is_plain() {
+            let Some(found) = self.find(&current)? else { return Ok(None) };
+            current = Key::Id(found.kind, found.id);
+        }
         if let Key::Id(kind, id) = &current {
             match self.fate(*kind, id) {
                 Fate::Changed(stored) => return Ok(Some(stored.clone())),
@@ -244,11 +277,7 @@ impl<'a> Ledger<'a> {
             }
         }
         let Answer::Record(stored) = self.ask(&Question::Record(current))? else { return Err(unfitting()) };
-        let Some(stored) = stored else {
-            // Nobody in the store: perhaps somebody new.
-            let Lead::To(Key::Id(kind, id)) = self.lead(key) else { return Ok(None) };
-            return Ok(self.changed(kind, &id).cloned());
-        };
+        let Some(stored) = stored else { return Ok(None) };
         match self.fate(stored.record.kind(), &stored.record.meta().id) {
             Fate::Changed(changed) => Ok(Some(changed.clone())),
             Fate::Gone => Ok(None),
@@ -272,11 +301,10 @@ impl<'a> Ledger<'a> {
             let leads = |link: &str, to: &Id| stored.record.link(link).is_some_and(|address| address.id == *to);
             leads(link, group) && leads(Kind::Person.singular(), person)
         };
-        for layer in self.layers() {
-            let of_kind = layer.records.iter().filter(|((of, _), _)| *of == kind);
-            if let Some(stored) = of_kind.filter_map(|(_, stored)| stored.as_ref()).find(ties) {
-                return Ok(Some(stored.clone()));
-            }
+        let made = (kind, group.clone(), person.clone());
+        let made = self.layers().into_iter().find_map(|layer| layer.members.get(&made));
+        if let Some(stored) = made.and_then(|id| self.changed(kind, id)) {
+            return Ok(Some(stored.clone()));
         }
         let made_here = |of, id: &Id| self.changed(of, id).is_some_and(|stored| stored.row == Stored::NEW);
         if made_here(of, group) || made_here(Kind::Person, person) {
@@ -290,8 +318,21 @@ impl<'a> Ledger<'a> {
         Ok(self.records(&question)?.into_iter().find(|stored| ties(&stored)))
     }
 
+    /// What a person has answered to these questions, or more.
+    pub(crate) fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Result<Vec<Stored>, Pause> {
+        let people = vec![Key::Id(Kind::Person, person.clone())];
+        let is_new = self.changed(Kind::Person, person).is_some_and(|stored| stored.row == Stored::NEW);
+        let mut answers = if is_new { Vec::new() } else { self.records(&Question::Answered { people, questions })? };
+        answers.retain(|answer| answer.record.link(Kind::Person.singular()).is_some_and(|to| to.id == *person));
+        for layer in self.layers() {
+            let made = layer.answers.get(person).into_iter().flatten();
+            answers.extend(made.filter_map(|id| self.changed(Kind::Answer, id)).cloned());
+        }
+        Ok(answers)
+    }
+
     /// The records that answer a question.
-    pub(crate) fn records(&mut self, question: &Question) -> Result<Vec<Stored>, Pause> {
+    fn records(&mut self, question: &Question) -> Result<Vec<Stored>, Pause> {
         match self.ask(question)? {
             Answer::Records(records) => Ok(records),
             _ => Err(unfitting()),

@@ -45,7 +45,7 @@ mod table;
 #[cfg(feature = "store")]
 mod tenant_name;
 
-use std::{cmp::Ordering, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -160,12 +160,6 @@ impl Stored {
     pub fn found(&self) -> Found {
         let record = &self.record;
         Found { kind: record.kind(), id: record.meta().id.clone(), row: self.row, parent: record.parent().cloned() }
-    }
-
-    /// Which of two records is older.
-    pub(crate) fn by_age(&self, other: &Self) -> Ordering {
-        let age = |stored: &Self| (stored.row, stored.record.meta().created);
-        age(self).cmp(&age(other)).then_with(|| self.record.meta().id.cmp(&other.record.meta().id))
     }
 }
 

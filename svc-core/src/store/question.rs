@@ -1,6 +1,6 @@
 //! What the rulebook needs to know to decide a call, as plain data, and what a store answers.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use super::{Stored, Sum};
 use crate::{
@@ -134,6 +134,11 @@ impl Found {
     #[must_use]
     pub fn new(kind: Kind, id: Id, row: i64, parent: Option<Id>) -> Self {
         Self { kind, id, row, parent }
+    }
+
+    /// Which of two records is older.
+    pub(crate) fn by_age(&self, other: &Self) -> Ordering {
+        self.row.cmp(&other.row).then_with(|| self.id.cmp(&other.id))
     }
 
     /// Its address (COL-19).

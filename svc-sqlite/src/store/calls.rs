@@ -91,7 +91,7 @@ impl Store {
         let (before, mut ids) = (Overlay::default(), Ids::default());
         let time = self.now().after(tenants::last_turn(job, tenant)?);
         let mut apply = Apply::new(job, tenant);
-        let mut last = None;
+        let (mut changed, mut last) = (false, None);
         for call in calls {
             let (share_names, matching) = (&self.inner.share_names, &*self.inner.matching);
             let turn = Turn::new(time, &ids, share_names, matching);
@@ -101,10 +101,14 @@ impl Store {
             for change in &decision.changes {
                 apply.change(change)?;
             }
+            changed |= !decision.changes.is_empty();
             last = Some(decision.outcome);
             ids = Ids::default();
         }
-        tenants::set_last_turn(job, tenant, time)?;
+        // A turn that changes nothing gives nobody a date, and costs no sync.
+        if changed {
+            tenants::set_last_turn(job, tenant, time)?;
+        }
         let moves = apply.into_moves();
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);

@@ -78,7 +78,7 @@ fn the_question_mark_works_both_ways() {
     assert!(bare.is::<std::num::ParseIntError>(), "without context it is the error that it was");
     let told = in_thread().unwrap_err();
     assert_eq!(told.to_string(), "people.list: invalid digit found in string");
-    assert!(told.source().is_some_and(|source| source.is::<std::num::ParseIntError>()));
+    assert!(told.source().and_then(|source| source.downcast_ref::<std::num::ParseIntError>()).is_some());
     let missing: Box<dyn StdError> = Error::not_found().into();
     assert_eq!((missing.to_string(), format!("{missing:?}")), ("not found".to_owned(), "not found".to_owned()));
 }
@@ -102,7 +102,7 @@ fn the_kind_the_problems_and_the_context_are_told() {
     let error = Error::invalid(problem.clone()).during("attendances.create").at("events/7");
     assert_eq!((error.operation(), error.address()), (Some("attendances.create"), Some("events/7")));
     assert_eq!(error.kind(), &ErrorKind::Invalid(vec![problem.clone()]));
-    assert_eq!(error.problems(), [problem.clone()]);
+    assert_eq!(error.problems(), std::slice::from_ref(&problem));
     assert!(error.is_invalid() && !error.is_not_found() && !error.is_unavailable() && !error.is_unexpected());
     assert_eq!(error.into_problems().unwrap(), [problem]);
     let error = Error::not_found().at("people/7").into_problems().unwrap_err();
