@@ -4,8 +4,7 @@ use async_trait::async_trait;
 use rusqlite::ErrorCode;
 use svc_core::{
     Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find, FindKey, Get, List, ListRequest,
-    Page, Problem, Record, Result, Update, UpdateRequest, link::Address, link::Scope, model::Kind, model::Tagging,
-    record::Meta, value::Timestamp,
+    Page, Problem, Record, Result, Update, UpdateRequest, link::Address, model::Kind, model::Tagging, record::Meta,
 };
 
 use super::client::{Param, Row, Transaction};
@@ -16,23 +15,20 @@ use super::refs;
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
-        let ListRequest { scope, page, .. } = request;
         let tx = self.reading(cx).await?;
-        let (column, above) = match scope {
-            Scope::All => ("?2", None),
-            Scope::Under(above) => {
+        let (column, above) = match &request.scope {
+            svc_core::link::Scope::All => ("?2", None),
+            svc_core::link::Scope::Under(above) => {
                 let mut links = R::LINKS.iter().filter(|(_, _, kind, _)| *kind == above.kind);
                 let (_, column, _, table) = links.next().ok_or_else(Error::not_found)?;
-                exists(&tx, cx, table, above)
-                    .await?
-                    .then_some((*column, above.id.number()))
-                    .ok_or_else(Error::not_found)?
+                let found = exists(&tx, cx, table, above).await?;
+                found.then_some((*column, above.id.number())).ok_or_else(Error::not_found)?
             }
         };
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
         let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
-        let records = select(&tx, cx, &condition, &[&above, &page.size, &page.offset()]).await?;
+        let records = select(&tx, cx, &condition, &[&above, &request.page.size, &request.page.offset()]).await?;
         Ok(Page::new(records, total.try_into()?))
     }
 }
@@ -56,26 +52,24 @@ impl<R: Mapped> Find<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
-        let draft = request.draft;
         let tx = self.writing(cx).await?;
-        let links: Vec<_> = draft.links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
+        let links: Vec<_> = request.draft.links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
-            let known = format!("{tag} = ?2 AND {person} = ?3");
-            if let Some(known) = select(&tx, cx, &known, &[tag_no, person_no]).await?.pop() {
+            let both = &format!("{tag} = ?2 AND {person} = ?3");
+            if let Some(known) = select(&tx, cx, both, &[tag_no, person_no]).await?.pop() {
                 return Ok(Created::existing(known));
             }
         }
-        let (company, entered) = (cx.tenant.number(), cx.now.micros());
-        let mut new: Vec<(&str, Param<'_>)> =
-            vec![("company_no", &company), ("entered_at", &entered), ("edited_at", &entered)];
+        let (company, now) = (cx.tenant.number(), cx.now.micros());
+        let mut new: Vec<(&str, Param<'_>)> = vec![("company_no", &company), ("entered_at", &now), ("edited_at", &now)];
         new.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
         let (names, values): (Vec<&str>, Vec<Param<'_>>) = new.into_iter().unzip();
         let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
         let row = format!("{} ({}) VALUES ({})", R::TABLE, names.join(", "), places.join(", "));
         let no = tx.query_one(&format!("INSERT INTO {row} RETURNING rowid AS row_no"), &values).await?.get("row_no")?;
-        refs::save::<R>(&tx, cx, no, &draft.identifiers).await?;
-        let record = write(&tx, cx, no, cx.now, &draft.fields(), &[]).await?;
+        refs::save::<R>(&tx, cx, no, &request.draft.identifiers).await?;
+        let record = write(&tx, cx, no, cx.now, &request.draft.fields(), &[]).await?;
         tx.commit().await?;
         Ok(Created::new(record))
     }
@@ -84,15 +78,14 @@ impl<R: Mapped> Create<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
-        let UpdateRequest { at, patch, .. } = &request;
         let tx = self.writing(cx).await?;
-        let Some(known) = read::<R>(&tx, cx, at).await? else { return Ok(None) };
+        let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
-        let links = columns::<R>(&tx, cx, &patch.links).await?;
-        if let Some(identifiers) = &patch.identifiers {
+        let links = columns::<R>(&tx, cx, &request.patch.links).await?;
+        if let Some(identifiers) = &request.patch.identifiers {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
         }
-        let fields = patch.apply(&known.fields(), cx.now)?;
+        let fields = request.patch.apply(&known.fields(), cx.now)?;
         let record = write(&tx, cx, no, cx.now.after(known.meta().modified), &fields, &links).await?;
         tx.commit().await?;
         Ok(Some(record))
@@ -148,7 +141,7 @@ async fn select<R: Mapped>(
 }
 
 fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
-    let moment = |name| row.get(name).map(Timestamp::from_micros);
+    let moment = |name| row.get(name).map(svc_core::value::Timestamp::from_micros);
     let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?).modified(moment("edited_at")?);
     let mut record = R::from_row(row, meta.identifiers(&refs::of(row)?))?;
     for (link, column, kind, _) in R::LINKS {
@@ -185,7 +178,7 @@ async fn write<R: Mapped>(
     tx: &Transaction,
     cx: &Context,
     no: i64,
-    edited: Timestamp,
+    edited: svc_core::value::Timestamp,
     fields: &R,
     links: &[(&'static str, Option<i64>)],
 ) -> Result<Record<R>> {
