@@ -233,7 +233,7 @@ impl RawPatch {
 ///
 /// let body = Json::read(br#"{"given_name":"Ada","family_name":null}"#, &Limits::default());
 /// let Ok(Json::Object(fields)) = body else { return };
-/// let patch = Patch::<Person>::from_raw(RawPatch { kind: Kind::Person, fields, identifiers: None, links: Vec::new() });
+/// let patch = Patch::<Person>::from_raw(RawPatch::new(Kind::Person, fields));
 ///
 /// assert_eq!(patch.sent(), fields!(person::{ given_name, family_name }));
 /// assert!(patch.clears(person::key::family_name) && !patch.clears(person::key::source));

@@ -375,7 +375,8 @@ pub enum FindKey {
 ///
 /// let email = EmailAddress { address: Some("ada@example.org".into()), ..EmailAddress::default() };
 /// let person = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
-/// let plan = RawPlan { person: Some(person.into_raw()), ..RawPlan::empty(HelperName::PersonSignup) };
+/// let mut plan = RawPlan::empty(HelperName::PersonSignup);
+/// plan.person = Some(person.into_raw());
 /// for is_new in [true, false] {
 ///     let outcome = newsletter.run(&cx, Plan::from_raw(plan.clone())).await?;
 ///     assert_eq!(outcome.into_raw().was_created(Kind::Person), is_new);

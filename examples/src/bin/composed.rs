@@ -16,12 +16,11 @@ use svc_core::field_set::LinkKey;
 use svc_core::helper::{MatchKey, RecordSignature, emails};
 use svc_core::link::Address;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
-use svc_core::record::Meta;
-use svc_core::value::Timestamp;
 use svc_core::{
     Api, Context, Create, CreateRequest, Created, Error, Find, FindKey, Get, Record, Result, Tenant, Update,
     UpdateRequest, Vendor,
 };
+use svc_core::{record::Meta, value::Timestamp};
 use svc_tower::SvcService;
 use tokio::net::TcpListener;
 use tower::ServiceExt;

@@ -63,13 +63,13 @@ pub(crate) enum Runner {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use svc_core::{Context, Delete, Result, link::Address, model::Signature};
+/// # use svc_core::{Context, Delete, DeleteRequest, Result, model::Signature};
 /// use svc_core::{Api, Vendor, api::Exposure};
 ///
 /// struct Crm;
 /// # #[async_trait::async_trait]
 /// # impl Delete<Signature> for Crm {
-/// #     async fn delete(&self, _: &Context, _: &Address) -> Result<bool> { Ok(false) }
+/// #     async fn delete(&self, _: &Context, _: &DeleteRequest) -> Result<bool> { Ok(false) }
 /// # }
 /// // impl Delete<Signature> for Crm { ... }
 ///
