@@ -36,8 +36,8 @@ use crate::{
 ///
 /// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others write (UND-20).
 /// - `Page::total` is exact and never counted anew; a page beyond the last is empty (UND-19).
-/// - For a [`Scope::Under`] a record that does not exist for the tenant, or whose parent is another than its address
-///   says, is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
+/// - For a [`Scope::Under`](crate::link::Scope::Under) a record that does not exist for the tenant, or whose parent is
+///   another than its address says, is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 ///
 /// # Examples
 ///

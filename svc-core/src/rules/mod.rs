@@ -1,7 +1,7 @@
 //! The rulebook: what each call of the interface means, decided once for every store.
 //!
 //! Each file has the rules of one thing and reads like the rows of the catalogue that it implements. A rule asks its
-//! [`Ground`] or [`Ledger`] and changes the ledger; it never waits, never stores, and may be run again.
+//! `Ground` or `Ledger` and changes the ledger; it never waits, never stores, and may be run again.
 
 mod action;
 mod answer;
