@@ -1,6 +1,7 @@
 //! Registers what a server supports, and proves it whole.
 
 mod contradictions;
+mod stores;
 mod withheld;
 
 use std::{
@@ -15,7 +16,7 @@ use super::{
     exposure::Exposure,
     kept::Kept,
     settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
-    slots::{AnyHelper, KindSlots, Through, helper_of},
+    slots::{AnyHelper, KindSlots, Through},
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
@@ -25,9 +26,8 @@ use crate::{
     link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    ops::{CountChanges, Helper, Transactions},
+    ops::{CountChanges, Helper},
     schema::{LinkSpec, LinkTarget},
-    store::Store,
     value::ClosedEnum,
 };
 
@@ -179,41 +179,6 @@ impl ApiBuilder {
         if self.kinds.insert(R::KIND, slots).is_some() {
             self.wrong.push(format!("{} are registered twice: register each kind once", R::SCHEMA.plural));
         }
-        self
-    }
-
-    /// Offers everything that the interface has, from a store that keeps every kind: all operations of the 21 kinds and all
-    /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some.
-    ///
-    /// The rulebook enforces full events and ticket levels and matches people, so that is declared (LIM-04, LIM-05); the
-    /// store's own matching method is published (HLP-05).
-    #[must_use]
-    pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
-        let store: Arc<dyn Store> = Arc::<S>::clone(store);
-        self.settings.matching = store.matching();
-        self.functions.get_or_insert_with(|| FunctionName::all().collect());
-        let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
-        self.settings.behaviours.extend(enforced);
-        for kind in Kind::ALL {
-            if self.kinds.insert(*kind, KindSlots::of_store(&store, *kind)).is_some() {
-                self.wrong.push(format!("{} are registered twice: register each kind once", kind.plural()));
-            }
-        }
-        for helper in HelperName::ALL {
-            if self.helpers.insert(*helper, Runner::Native(helper_of(&store, *helper))).is_some() {
-                self.wrong
-                    .push(format!("the helper `{}` is registered twice: register each helper once", helper.as_str()));
-            }
-        }
-        self
-    }
-
-    /// Runs each call of a composed helper in one transaction of the backend: a person whose action is refused, or who was
-    /// made before the backend failed, does not stay (HLP-10). Under [`Atomicity::WholeCall`] a tag that does not exist
-    /// undoes the call, too.
-    #[must_use]
-    pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
-        self.settings.transactions = Some(Arc::<T>::clone(backend));
         self
     }
 

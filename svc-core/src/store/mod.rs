@@ -37,6 +37,7 @@ mod load;
 pub mod lookup;
 #[cfg(feature = "store")]
 pub mod offset_index;
+mod overlay;
 mod question;
 #[cfg(feature = "store")]
 pub mod rank_bitmap;
@@ -53,9 +54,9 @@ pub use call::{Call, Ids, Load, Outcome, Turn, Work};
 pub use change::{At, Change, Insert, Outbox, Replace, Set};
 pub use fetched::Fetched;
 pub(crate) use ledger::Ledger;
-pub use ledger::Overlay;
 #[cfg(feature = "store")]
 pub use load::at_fault;
+pub use overlay::Overlay;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 #[cfg(feature = "store")]
 pub use table::{KindTable, kind_code};

@@ -1,0 +1,52 @@
+//! Offers what a store of every kind has, and the transactions of a vendor's.
+
+use std::sync::Arc;
+
+use super::{ApiBuilder, Runner};
+use crate::{
+    api::{
+        Behaviour,
+        slots::{KindSlots, helper_of},
+    },
+    helper::{FunctionName, HelperName},
+    model::Kind,
+    ops::Transactions,
+    store::Store,
+};
+
+impl ApiBuilder {
+    /// Offers everything that the interface has, from a store that keeps every kind: all operations of the 21 kinds and all
+    /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some.
+    ///
+    /// The rulebook enforces full events and ticket levels and matches people, so that is declared (LIM-04, LIM-05); the
+    /// store's own matching method is published (HLP-05).
+    #[must_use]
+    pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
+        let store: Arc<dyn Store> = Arc::<S>::clone(store);
+        self.settings.matching = store.matching();
+        self.functions.get_or_insert_with(|| FunctionName::all().collect());
+        let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
+        self.settings.behaviours.extend(enforced);
+        for kind in Kind::ALL {
+            if self.kinds.insert(*kind, KindSlots::of_store(&store, *kind)).is_some() {
+                self.wrong.push(format!("{} are registered twice: register each kind once", kind.plural()));
+            }
+        }
+        for helper in HelperName::ALL {
+            if self.helpers.insert(*helper, Runner::Native(helper_of(&store, *helper))).is_some() {
+                self.wrong
+                    .push(format!("the helper `{}` is registered twice: register each helper once", helper.as_str()));
+            }
+        }
+        self
+    }
+
+    /// Runs each call of a composed helper in one transaction of the backend: a person whose action is refused, or who was
+    /// made before the backend failed, does not stay (HLP-10). Under [`Atomicity::WholeCall`] a tag that does not exist
+    /// undoes the call, too.
+    #[must_use]
+    pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
+        self.settings.transactions = Some(Arc::<T>::clone(backend));
+        self
+    }
+}

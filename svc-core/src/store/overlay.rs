@@ -1,0 +1,152 @@
+//! What the calls of one transaction have changed, as later calls see it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Change, Insert, Key, Replace, Stored, Sum};
+use crate::{
+    model::Kind,
+    record::{Computed, RawRecord},
+    schema::Source,
+    value::Id,
+};
+
+/// What the calls of one transaction have changed so far.
+///
+/// A store that applies the changes of each call at once needs none: it hands an empty one to every call.
+#[derive(Debug, Clone, Default)]
+pub struct Overlay {
+    /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for one that is gone.
+    pub(super) records: HashMap<(Kind, Id), Option<Stored>>,
+    /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
+    pub(super) keys: HashMap<Key, Option<(Kind, Id)>>,
+    /// How many members a collection has won.
+    pub(super) counts: HashMap<(Kind, Kind, Id), i64>,
+    /// New memberships, by group and person.
+    pub(super) members: HashMap<(Kind, Id, Id), Id>,
+    /// New answers, by person.
+    pub(super) answers: HashMap<Id, Vec<Id>>,
+    pub(super) sums: HashMap<(Kind, Id), Sum>,
+    pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
+    /// Something was changed that cannot be told apart from what is stored: see [`Pause::Unsettled`].
+    pub(super) unsettled: bool,
+}
+
+impl Overlay {
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty() && !self.unsettled
+    }
+
+    /// Takes over what a call has changed.
+    pub fn settle(&mut self, changes: &[Change]) {
+        for change in changes {
+            self.apply(change);
+        }
+    }
+
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Insert(insert) => self.insert(insert),
+            Change::Replace(replace) => self.replace(replace),
+            Change::SetFields { at, fields } => {
+                self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
+            }
+            Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
+                for (source, date) in [(Source::ScheduledStart, start), (Source::ScheduledStop, stop)] {
+                    record.set_computed(source, date.map(Computed::Timestamp));
+                }
+            }),
+            Change::SetSum { of, members, sum } => {
+                self.sums.insert(of.clone(), *sum);
+                self.edit(of.0, &of.1, |record| record.set_sum(*members, *sum));
+            }
+            Change::SetPart { of, name, sum } => {
+                self.parts.entry(of.clone()).or_default().insert(name.clone(), *sum);
+            }
+            Change::Outbox(_) => {}
+            // Sets, collections, and what tickets note, are known to the store alone.
+            Change::Delete(_)
+            | Change::SetLink { .. }
+            | Change::ClearLink { .. }
+            | Change::Hold { .. }
+            | Change::MoveHolders { .. }
+            | Change::Forget(_) => self.unsettled = true,
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        let record = &insert.record;
+        let (kind, id) = (record.kind(), record.meta().id.clone());
+        let own = Some((kind, id.clone()));
+        for identifier in &insert.identifiers {
+            self.keys.insert(Key::Identifier(kind, identifier.clone()), own.clone());
+        }
+        if let Some(name) = &insert.name {
+            self.keys.insert(Key::Name(kind, name.clone()), own.clone());
+        }
+        self.records.insert((kind, id.clone()), Some(Stored::new(Stored::NEW, record.clone())));
+        for email in &insert.emails {
+            self.tie_email(email, kind, &id);
+        }
+        if let Some([group, person]) = kind.schema().unique_links()
+            && let (Some(group), Some(person)) = (record.link(group), record.link(person))
+        {
+            self.members.insert((kind, group.id.clone(), person.id.clone()), id.clone());
+        }
+        if kind == Kind::Answer
+            && let Some(person) = record.link(Kind::Person.singular())
+        {
+            self.answers.entry(person.id.clone()).or_default().push(id);
+        }
+        for reference in kind.schema().references().iter().filter(|reference| reference.is_scope) {
+            if let Some(owner) = record.link(reference.name) {
+                let count = self.counts.entry((kind, reference.kind, owner.id.clone())).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    /// Makes a person found by an address, unless an older one is.
+    fn tie_email(&mut self, email: &str, kind: Kind, id: &Id) {
+        let row = |of: &(Kind, Id)| self.records.get(of).and_then(Option::as_ref).map_or(Stored::NEW, |it| it.row);
+        let key = Key::Email(email.to_owned());
+        let own = (kind, id.clone());
+        let has_older = self.keys.get(&key).and_then(Option::as_ref).is_some_and(|known| row(known) <= row(&own));
+        if !has_older {
+            self.keys.insert(key, Some(own));
+        }
+    }
+
+    fn replace(&mut self, replace: &Replace) {
+        let (kind, id) = (replace.at.kind, &replace.at.id);
+        let own = Some((kind, id.clone()));
+        for identifier in &replace.identifiers_freed {
+            self.keys.insert(Key::Identifier(kind, identifier.clone()), None);
+        }
+        for identifier in &replace.identifiers_tied {
+            self.keys.insert(Key::Identifier(kind, identifier.clone()), own.clone());
+        }
+        if let Some(name) = &replace.name {
+            self.keys.insert(Key::Name(kind, name.clone()), own);
+        }
+        for email in &replace.emails_tied {
+            self.tie_email(email, kind, id);
+        }
+        // Who else has an address that is freed is known to the store alone; and so is who has a name that is free now.
+        let renames = kind.schema().unique_name().is_some();
+        self.unsettled |= renames || !replace.emails_freed.is_empty();
+        self.edit(kind, id, |record| {
+            record.meta.modified = replace.modified;
+            record.meta.identifiers = replace.identifiers.clone();
+            record.set_fields(replace.fields.clone());
+        });
+    }
+
+    /// Changes a record that is known here.
+    fn edit(&mut self, kind: Kind, id: &Id, edit: impl FnOnce(&mut RawRecord)) {
+        match self.records.get_mut(&(kind, id.clone())) {
+            Some(Some(stored)) => edit(&mut stored.record),
+            // The rule had it in hand, and has noted it before: see [`Ledger::note`].
+            _ => self.unsettled = true,
+        }
+    }
+}
