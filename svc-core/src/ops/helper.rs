@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Behaviour
 ///
-/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where [`Get`] is registered and
+/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where [`Get`](crate::Get) is registered and
 ///   [`finds_container`](Self::finds_container) is not true, the library has looked before the call.
 /// - An action that cannot be stored stores nothing: [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the
 ///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
@@ -76,7 +76,7 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
 
     /// Whether [`run`](Self::run) itself answers [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such
-    /// container (HLP-23). The library then asks [`Get`] for it only before calls that it refuses itself (UND-39).
+    /// container (HLP-23). The library then asks [`Get`](crate::Get) for it only before calls that it refuses itself (UND-39).
     ///
     /// Even the 404 then needs what a write needs: a store that cannot write now, because another process holds its file,
     /// answers 503 (UND-36).
@@ -94,7 +94,7 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
 ///   is none.
 /// - Two calls at once must not both find nobody and both make a person: begin with the lock that writers share (`BEGIN
 ///   IMMEDIATE`, `pg_advisory_xact_lock`, `SELECT ... FOR UPDATE` of the tenant's row), or serializable (HLP-04).
-/// - Operations of one call may be waited for at the same time, but only those that read: [`Find`] and [`Get`].
+/// - Operations of one call may be waited for at the same time, but only those that read: [`Find`](crate::Find) and [`Get`](crate::Get).
 /// - An operation that refuses leaves nothing behind in the transaction, as the call may go on without it (ERR-29): it
 ///   checks before it writes, or works in a savepoint.
 /// - A call that is dropped on the way ends without commit and rollback: a transaction that is dropped is rolled back.

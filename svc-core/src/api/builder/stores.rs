@@ -42,7 +42,7 @@ impl ApiBuilder {
     }
 
     /// Runs each call of a composed helper in one transaction of the backend: a person whose action is refused, or who was
-    /// made before the backend failed, does not stay (HLP-10). Under [`Atomicity::WholeCall`] a tag that does not exist
+    /// made before the backend failed, does not stay (HLP-10). Under [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall) a tag that does not exist
     /// undoes the call, too.
     #[must_use]
     pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
