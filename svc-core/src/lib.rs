@@ -89,7 +89,7 @@
 //! | [`model`] | the 21 kinds of records as Rust types, each in a table of its own ([`model::Kind`] names them) |
 //! | [`record`], [`page`] | what a backend hands over: [`Record`] typed or as stored bytes, [`Page`] |
 //! | [`draft`] | what a backend is handed, validated: [`Draft`] to create, [`Patch`] to change |
-//! | [`helper`] | the eight helpers: plans, outcomes, the default runner, recognising people ([`helper::PersonMatching`]) |
+//! | [`helper`] | the eight helpers: plans, outcomes, how people are matched ([`helper::PersonMatching`]) |
 //! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
 //! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
 //! | [`error`](mod@error) | [`Code`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |

@@ -209,7 +209,7 @@ impl RawRecord {
         members
     }
 
-    /// The same for a store that reads what it has stored itself.
+    /// Its fields under the names of the tables, for a store that reads what it has stored itself.
     ///
     /// # Errors
     ///

@@ -65,7 +65,7 @@ impl Api {
         Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
     }
 
-    /// [`Error::NotFound`] where the record that something is made under does not exist (HLP-23, UND-39).
+    /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
     async fn container_exists(&self, cx: &Context, container: Option<&Address>) -> Result<()> {
         match container {
             Some(container) if !self.record_exists(cx, container).await? => Err(Error::not_found()),
