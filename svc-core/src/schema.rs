@@ -150,6 +150,12 @@ impl ObjectSchema {
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
+
+    /// Whether objects in its fields have computed members, which [`fill_nested_computed`] adds.
+    pub(crate) fn has_nested_computed(&self) -> bool {
+        let inner = self.fields.iter().filter_map(|field| field.ty.object());
+        inner.into_iter().any(|inner| inner.fields.iter().any(Field::is_computed) || inner.has_nested_computed())
+    }
 }
 
 /// The fields that every resource has (TYP-13 to TYP-16).

@@ -18,6 +18,7 @@ use crate::error::{Result, StoreError};
 use crate::options::{Hold, Options};
 use crate::readers::Snapshots;
 use crate::stats::Commits;
+use crate::turns::Turns;
 
 /// The write-ahead log is copied into the file when it has so many pages. Over and over the same few pages of the log are
 /// cheaper to write than ever new ones.
@@ -32,9 +33,15 @@ type Hook = Box<dyn FnOnce() + Send>;
 pub(crate) struct Job<'a> {
     connection: &'a Connection,
     hooks: Vec<Hook>,
+    turns: &'a mut Turns,
 }
 
 impl Job<'_> {
+    /// The clocks of the tenants in this transaction.
+    pub(crate) fn turns(&mut self) -> (&Connection, &mut Turns) {
+        (self.connection, self.turns)
+    }
+
     /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job is undone.
     ///
     /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and must not write.
@@ -150,6 +157,7 @@ fn panicked(panic: &(dyn Any + Send)) -> StoreError {
 struct Kept {
     any: bool,
     hooks: Vec<Hook>,
+    turns: Turns,
 }
 
 /// Why a transaction cannot be committed.
@@ -312,7 +320,7 @@ impl Engine {
             if savepoints {
                 self.execute("SAVEPOINT job")?;
             }
-            let mut job = Job { connection: &self.connection, hooks: Vec::new() };
+            let mut job = Job { connection: &self.connection, hooks: Vec::new(), turns: &mut kept.turns };
             let keeps = task.attempt(&mut job);
             let hooks = job.hooks;
             // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
@@ -344,6 +352,7 @@ impl Engine {
                 hold();
             }
             let begun = Instant::now();
+            kept.turns.store(&self.connection)?;
             self.execute("COMMIT")?;
             self.commits.count(jobs, begun.elapsed());
         }

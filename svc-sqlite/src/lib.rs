@@ -73,6 +73,7 @@ mod statements;
 mod stats;
 mod store;
 mod tenants;
+mod turns;
 mod writer;
 
 pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file};

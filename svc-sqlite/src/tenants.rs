@@ -52,17 +52,6 @@ pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
     tenants.query_map((), |row| Ok(Tenant::new(row.get::<_, String>(0)?)))?.collect()
 }
 
-/// The moment of the tenant's last turn.
-pub(crate) fn last_turn(file: &Connection, tenant: i64) -> rusqlite::Result<Timestamp> {
-    let mut clock = file.prepare_cached("SELECT clock FROM tenant WHERE id = ?1")?;
-    clock.query_row([tenant], |row| row.get(0)).map(Timestamp::from_micros)
-}
-
-/// Keeps the moment of a turn: the next one is later.
-pub(crate) fn set_last_turn(file: &Connection, tenant: i64, time: Timestamp) -> rusqlite::Result<()> {
-    file.prepare_cached("UPDATE tenant SET clock = ?2 WHERE id = ?1")?.execute((tenant, time.micros())).map(drop)
-}
-
 /// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that does not begin with the
 /// tenant, because it finds it.
 pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<Option<Tenant>> {

@@ -255,8 +255,15 @@ impl Ground for Operations<'_> {
         Ok(Vec::new())
     }
 
-    fn create(&mut self, draft: RawDraft, _: &New) -> Asked<(Stored, bool)> {
-        self.step(|| Stop::Create(Box::new(draft)))
+    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+        self.step(|| {
+            let mut draft = RawDraft { own: None, ..draft.clone() };
+            if let Some(person) = &new.person {
+                draft.links.retain(|(name, _)| *name != "person");
+                draft.links.push(("person", person.clone()));
+            }
+            Stop::Create(Box::new(draft))
+        })
     }
 
     fn update(&mut self, stored: Stored, _: &Object, patch: &RawPatch) -> Asked<Stored> {

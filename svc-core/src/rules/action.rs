@@ -13,15 +13,21 @@ use crate::{
 };
 
 /// Records an action, or finds and updates the one that an earlier try recorded (`false`).
-pub(super) fn record<G: Ground>(ground: &mut G, draft: RawDraft, anonymous: bool) -> Asked<(Stored, bool)> {
-    match recorded_before(ground, &draft)? {
+///
+/// It is by the person of the call, where there is one, whoever the draft names.
+pub(super) fn record<G: Ground>(
+    ground: &mut G,
+    draft: &RawDraft,
+    person: Option<Address>,
+    anonymous: bool,
+) -> Asked<(Stored, bool)> {
+    match recorded_before(ground, draft)? {
         // A stranger leaves what is recorded as it is.
         Some(stored) if anonymous => Ok((stored, false)),
-        Some(stored) => Ok((repeat(ground, stored, draft)?, false)),
+        Some(stored) => Ok((repeat(ground, stored, draft, person)?, false)),
         None => {
             let merge = if anonymous { Merge::Fill } else { Merge::Replace };
-            let new = New { holders: Holders::Recognise(merge), ..New::default() };
-            ground.create(RawDraft { own: None, ..draft }, &new)
+            ground.create(draft, &New { person, holders: Holders::Recognise(merge), ..New::default() })
         }
     }
 }
@@ -46,9 +52,9 @@ fn place_of(found: &Found) -> (&Id, Option<&Id>) {
 }
 
 /// Updates a recorded action by what the repeated call sent.
-fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: RawDraft) -> Asked<Stored> {
-    let person = draft.link("person").cloned();
-    let mut patch = draft.repeated(stored.record.meta().identifiers.to_vec(), ground.received());
+fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: &RawDraft, person: Option<Address>) -> Asked<Stored> {
+    let person = person.or_else(|| draft.link("person").cloned());
+    let mut patch = draft.clone().repeated(stored.record.meta().identifiers.to_vec(), ground.received());
     // An action that had no person gets the one that is named now; another one's is not taken away.
     if stored.record.link("person").is_none()
         && let Some(person) = person

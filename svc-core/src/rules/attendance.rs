@@ -196,7 +196,7 @@ impl Case<'_> {
                     let part = Property::member("tickets").element(place).then("person");
                     let wrong = posted.complete(self.call.received);
                     check(wrong).map_err(|error| error.within(part.clone()))?;
-                    Some(person::recognise(self, posted, merge).map_err(|pause| pause.within(&part))?.0)
+                    Some(person::recognise(self, &posted, merge).map_err(|pause| pause.within(&part))?.0)
                 }
                 Holders::Note => person::known(self, &posted, Merge::Fill)?,
             };

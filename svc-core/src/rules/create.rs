@@ -1,5 +1,7 @@
 //! Creating a record (CRU-01, UND-12, UND-24, UND-38).
 
+use std::borrow::Cow;
+
 use super::{Asked, Case, New, check};
 use crate::{
     draft::RawDraft,
@@ -17,7 +19,7 @@ use crate::{
 
 impl Case<'_> {
     /// Creates what a request creates by itself; a helper has asked its questions before, each once.
-    pub(super) fn create_alone(&mut self, draft: RawDraft) -> Asked<(Stored, bool)> {
+    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(Stored, bool)> {
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
         {
@@ -43,8 +45,9 @@ impl Case<'_> {
             Some(address) => Some(self.find_at(address)?.ok_or_else(Error::not_found)?.address()),
             None => None,
         };
-        let new = New { recorded_by, given: Some((load.id.clone(), load.created)), holders: Holders::Note };
-        let (stored, _) = self.create(draft, &new)?;
+        let given = Some((load.id.clone(), load.created));
+        let new = New { recorded_by, given, holders: Holders::Note, ..New::default() };
+        let (stored, _) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
             return Ok(self.set_schedule(stored, Some(start), stop));
         }
@@ -52,16 +55,16 @@ impl Case<'_> {
     }
 
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    pub(super) fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    pub(super) fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
         self.create_unless(Vec::new(), draft, new)
     }
 
     /// The same where something may be wrong already: it is told with the rest.
-    fn create_unless(&mut self, wrong: Vec<Problem>, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    fn create_unless(&mut self, wrong: Vec<Problem>, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
         let schema = draft.kind.schema();
         let mut record = self.blank(draft.kind, new);
         let mut problems = wrong;
-        problems.extend(self.follow_links(&draft, &mut record)?);
+        problems.extend(self.follow_links(draft, new, &mut record)?);
         if schema.unique_links().is_some()
             && let (Some(group), Some(person)) = (record.parent().cloned(), record.link("person").cloned())
             && let Some(existing) = self.ledger.member(draft.kind, &group, &person.id)?
@@ -69,12 +72,14 @@ impl Case<'_> {
             return Ok((existing, false));
         }
         problems.extend(self.taken_identifiers(draft.kind, &draft.identifiers, None)?);
-        let mut fields = draft.fields;
+        let mut fields = Cow::Borrowed(&draft.fields);
         let name = self.unique_name(draft.kind, &fields, None, &mut problems)?;
-        fill_nested_computed(schema.fields, &mut fields);
+        if schema.fields.has_nested_computed() {
+            fill_nested_computed(schema.fields, fields.to_mut());
+        }
         match (draft.kind, record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
-                self.settle_attendance(&event, None, Some(&mut fields), true, &mut problems)?;
+                self.settle_attendance(&event, None, Some(fields.to_mut()), true, &mut problems)?;
             }
             (Kind::Donation, Some(page)) => self.settle_donation(&page, None, Some(&fields), &mut problems)?,
             _ => {}
@@ -86,7 +91,7 @@ impl Case<'_> {
         let stored = Stored { row: Stored::NEW, record };
         self.ledger.change(Change::Insert(Box::new(Insert {
             record: stored.record.clone(),
-            identifiers: draft.identifiers,
+            identifiers: draft.identifiers.clone(),
             name,
             emails: addresses,
         })));
@@ -123,12 +128,14 @@ impl Case<'_> {
     }
 
     /// Looks up where the links of a draft lead (CRU-02).
-    fn follow_links(&mut self, draft: &RawDraft, record: &mut RawRecord) -> Asked<Vec<Problem>> {
+    fn follow_links(&mut self, draft: &RawDraft, new: &New, record: &mut RawRecord) -> Asked<Vec<Problem>> {
         let mut problems = Vec::new();
-        for (name, address) in &draft.links {
+        let person = new.person.iter().map(|person| ("person", person));
+        let named = draft.links.iter().map(|(name, address)| (*name, address));
+        for (name, address) in named.filter(|(name, _)| new.person.is_none() || *name != "person").chain(person) {
             match self.find_at(address)? {
                 Some(found) => record.set_link(name, Some(found.address().into())),
-                None if Some(*name) == draft.kind.schema().parent => return Err(Error::not_found().into()),
+                None if Some(name) == draft.kind.schema().parent => return Err(Error::not_found().into()),
                 None => problems.push(Problem::leads_nowhere(address.kind, name)),
             }
         }

@@ -115,7 +115,7 @@ fn entry<G: Ground>(ground: &mut G, draft: RawDraft, done: &Done<'_>) -> Asked<E
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
     let recorded_by = action.filter(|action| references.iter().any(|it| it.is_scope && it.kind == action.kind));
-    match ground.create(draft, &New { recorded_by, ..New::default() }) {
+    match ground.create(&draft, &New { recorded_by, ..New::default() }) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
         Err(Pause::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),

@@ -23,7 +23,7 @@ pub(crate) trait Ground {
     /// What a person has answered to these questions; nothing where that cannot be told.
     fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Asked<Vec<Stored>>;
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)>;
+    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)>;
     /// Changes a record whose fields are `before`.
     fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored>;
     /// Sets or clears the dates of a message (SCH-01, SCH-04).
@@ -43,6 +43,8 @@ pub(crate) trait Ground {
 /// How a new record comes about.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct New {
+    /// The person that the action is by, whoever the draft names.
+    pub(crate) person: Option<Address>,
     /// The submission or canvass whose helper call makes it (UND-01).
     pub(crate) recorded_by: Option<Address>,
     /// Its id and moment, where they are given.

@@ -34,21 +34,18 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     }
     let mut person = None;
     if let Some(posted) = &plan.person {
-        let (known, is_new) = person::recognise(ground, posted.clone(), plan.merge())
+        let (known, is_new) = person::recognise(ground, posted, plan.merge())
             .map_err(|pause| pause.within(&Property::member("person")))?;
         outcome.entry(Kind::Person, EntryStatus::stored(is_new));
         person = Some(known);
     }
     let mut recorded = None;
     let mut is_repeat = false;
-    if let Some(mut draft) = plan.action.clone() {
-        if let Some(person) = &person {
-            draft.links.retain(|(name, _)| *name != "person");
-            draft.links.push(("person", person.record.address()));
-        }
+    if let Some(draft) = &plan.action {
+        let by = person.as_ref().map(|person| person.record.address());
         let is_canvass = plan.helper == HelperName::RecordCanvass;
         let part = if is_canvass { Property::member("canvass") } else { Property::default() };
-        match action::record(ground, draft, plan.anonymous).map_err(|pause| pause.within(&part)) {
+        match action::record(ground, draft, by, plan.anonymous).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
                 outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
                 is_repeat = !is_new;
@@ -106,7 +103,7 @@ impl Ground for Case<'_> {
         self.ledger.answered(person, questions)
     }
 
-    fn create(&mut self, draft: RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
         Case::create(self, draft, new)
     }
 

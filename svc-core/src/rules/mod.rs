@@ -62,7 +62,7 @@ pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &
     }
     let outcome = match &call.work {
         Work::Create(draft) => {
-            let (stored, is_new) = case.create_alone(draft.clone())?;
+            let (stored, is_new) = case.create_alone(draft)?;
             Outcome::Created { record: stored.record, is_new }
         }
         Work::Update(at, patch) => Outcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record)),

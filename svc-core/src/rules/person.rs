@@ -14,10 +14,10 @@ use crate::{
 };
 
 /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
-pub(super) fn recognise<G: Ground>(ground: &mut G, posted: RawDraft, merge: Merge) -> Asked<(Stored, bool)> {
-    match known(ground, &posted, merge)? {
-        Some(known) => Ok((join(ground, known, &posted, merge)?, false)),
-        None => ground.create(RawDraft { own: None, ..posted }, &New::default()),
+pub(super) fn recognise<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) -> Asked<(Stored, bool)> {
+    match known(ground, posted, merge)? {
+        Some(known) => Ok((join(ground, known, posted, merge)?, false)),
+        None => ground.create(posted, &New::default()),
     }
 }
 

@@ -23,7 +23,6 @@ use crate::{
     fetch::{Direct, record},
     page::Place,
     rows::{is_at, raw_at},
-    tenants,
     writer::Job,
 };
 
@@ -89,7 +88,8 @@ impl Store {
         blame: fn(&Call, Error) -> Error,
     ) -> error::Result<Outcome> {
         let (before, mut ids) = (Overlay::default(), Ids::default());
-        let time = self.now().after(tenants::last_turn(job, tenant)?);
+        let (file, turns) = job.turns();
+        let time = self.now().after(turns.last(file, tenant)?);
         let mut apply = Apply::new(job, tenant);
         let (mut changed, mut last) = (false, None);
         for call in calls {
@@ -105,11 +105,11 @@ impl Store {
             last = Some(decision.outcome);
             ids = Ids::default();
         }
+        let moves = apply.into_moves();
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
-            tenants::set_last_turn(job, tenant, time)?;
+            job.turns().1.set_last(tenant, time);
         }
-        let moves = apply.into_moves();
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);
             job.after_commit(move || offset_index.follow(&moves));
