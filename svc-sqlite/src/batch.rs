@@ -33,15 +33,10 @@ type Hook = Box<dyn FnOnce() + Send>;
 pub(crate) struct Job<'a> {
     connection: &'a Connection,
     hooks: Vec<Hook>,
-    turns: &'a mut Turns,
+    pub(crate) turns: &'a mut Turns,
 }
 
 impl Job<'_> {
-    /// The clocks of the tenants in this transaction.
-    pub(crate) fn turns(&mut self) -> (&Connection, &mut Turns) {
-        (self.connection, self.turns)
-    }
-
     /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job is undone.
     ///
     /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and must not write.

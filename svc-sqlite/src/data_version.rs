@@ -112,15 +112,11 @@ impl Watch {
 
     /// The number of changes to keys; read at the first call after a change.
     fn key_epoch(&mut self) -> rusqlite::Result<i64> {
-        match (self.keys, &self.file) {
-            (Some(epoch), _) => Ok(epoch),
-            (None, Some(file)) => {
-                let epoch = metadata::key_epoch(file)?;
-                self.keys = Some(epoch);
-                Ok(epoch)
-            }
-            (None, None) => Err(rusqlite::Error::QueryReturnedNoRows),
+        if let Some(epoch) = self.keys {
+            return Ok(epoch);
         }
+        let file = self.file.as_ref().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        Ok(*self.keys.insert(metadata::key_epoch(file)?))
     }
 }
 

@@ -7,7 +7,7 @@ use svc_core::{
     Error,
     model::Kind,
     store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum, lookup},
-    value::{Amount, Id, Identifier},
+    value::{Amount, Id},
 };
 
 use crate::{
@@ -149,13 +149,11 @@ impl<'a> Direct<'a> {
         let mut statement = self
             .file
             .prepare_cached("SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name")?;
-        let mut rows = statement.query((self.tenant, owner))?;
-        let mut parts = Vec::new();
-        while let Some(row) = rows.next()? {
+        let parts = statement.query_and_then((self.tenant, owner), |row| {
             let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
-            parts.push((row.get(0)?, Sum::new(0, row.get(1)?, amount)));
-        }
-        Ok(parts)
+            Ok((row.get(0)?, Sum::new(0, row.get(1)?, amount)))
+        })?;
+        parts.collect()
     }
 
     fn holdings(&self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>> {
@@ -209,20 +207,16 @@ pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Res
 /// The row of the record that has an identifier, or of the oldest person with an address.
 fn row_of(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<i64>> {
     match key {
-        Key::Identifier(kind, identifier) => row_with(file, tenant, table(*kind), identifier),
+        Key::Identifier(kind, identifier) => file
+            .prepare_cached("SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3")?
+            .query_row((tenant, table(*kind).code, lookup::identifier(identifier)), |row| row.get(0))
+            .optional(),
         Key::Email(address) => file
             .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1")?
             .query_row((tenant, lookup::email(address)), |row| row.get(0))
             .optional(),
         _ => Ok(None),
     }
-}
-
-/// The row of the record that has this identifier.
-fn row_with(file: &Connection, tenant: i64, table: &Table, identifier: &Identifier) -> rusqlite::Result<Option<i64>> {
-    file.prepare_cached("SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3")?
-        .query_row((tenant, table.code, lookup::identifier(identifier)), |row| row.get(0))
-        .optional()
 }
 
 /// How many records a collection has.

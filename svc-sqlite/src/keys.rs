@@ -64,12 +64,7 @@ pub(crate) fn add(file: &Connection, key: &IssuedKey) -> Result<Result<KeyInfo, 
 pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
     let sql = format!("{SELECT} WHERE ?1 IS NULL OR tenant.name = ?1 ORDER BY api_key.created, api_key.id");
     let mut keys = file.prepare_cached(&sql)?;
-    let mut rows = keys.query([tenant.map(Tenant::as_str)])?;
-    let mut list = Vec::new();
-    while let Some(row) = rows.next()? {
-        list.push(info(row)?);
-    }
-    Ok(list)
+    keys.query_and_then([tenant.map(Tenant::as_str)], info)?.collect()
 }
 
 /// Revokes a key; `false` when there is no such key in force.

@@ -88,8 +88,7 @@ impl Store {
         blame: fn(&Call, Error) -> Error,
     ) -> error::Result<Outcome> {
         let (before, mut ids) = (Overlay::default(), Ids::default());
-        let (file, turns) = job.turns();
-        let time = self.now().after(turns.last(file, tenant)?);
+        let time = self.now().after(job.turns.last(job, tenant)?);
         let mut apply = Apply::new(job, tenant);
         let (mut changed, mut last) = (false, None);
         for call in calls {
@@ -108,7 +107,7 @@ impl Store {
         let moves = apply.into_moves();
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
-            job.turns().1.set_last(tenant, time);
+            job.turns.set_last(tenant, time);
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);
