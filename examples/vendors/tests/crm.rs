@@ -9,8 +9,8 @@ use http::{Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
-use svc_vendor_examples::crm::{Crm, interface};
 use svc_tower::SvcService;
+use svc_vendor_examples::crm::{Crm, interface};
 use tower::ServiceExt;
 
 /// The MUST rows that apply to it and cannot be seen in it, and why.
