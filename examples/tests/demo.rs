@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use support::client::{Client, link};
-use support::program::{KEY, Program, demo, outcome};
+use support::demo::demo;
+use support::program::{KEY, Program, outcome};
 use support::{Raw, TestResult};
 use tempfile::tempdir;
 

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use support::client::{Client, link};
-use support::program::{KEY, Program, demo, outcome};
+use support::demo::demo;
+use support::program::{KEY, Program, outcome};
 use support::{Answer, Raw, TestResult};
 
 async fn get(program: &Program, path: &str) -> TestResult<Answer> {

@@ -46,7 +46,7 @@ fn started(text: &str) -> Vec<String> {
 #[test]
 fn tests_start_no_foreign_program() {
     let mut files = Vec::new();
-    for package in ["svc-core", "svc-tower", "svc-sqlite", "svc-conformance", "examples"] {
+    for package in ["svc-core", "svc-tower", "svc-sqlite", "svc-conformance", "examples", "examples/vendors"] {
         for part in ["src", "tests"] {
             sources(&root().join(package).join(part), &mut files);
         }

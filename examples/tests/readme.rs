@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use support::program::{Program, demo};
+use support::demo::demo;
+use support::program::Program;
 use support::{Answer, Raw, TestResult};
 use svc_conformance::catalogue::{Catalogue, Level};
 

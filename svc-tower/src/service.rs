@@ -29,6 +29,9 @@ use crate::{
     settings::{Clock, Settings},
 };
 
+/// An answer on its way.
+type Answering = Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send>>;
+
 /// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails (HAL-01, ERR-01).
 ///
 /// Cheap to clone. See the [crate's first page](crate) for an example.
@@ -122,6 +125,11 @@ impl SvcService {
         self
     }
 
+    /// The answer, on its way. It is boxed here, where no type is open, so that no other crate compiles it again.
+    fn answering(&self, request: Request<AnyBody>) -> Answering {
+        Box::pin(self.clone().answer(request))
+    }
+
     /// Answers a request whose body has lost its type.
     async fn answer(self, request: Request<AnyBody>) -> Result<Response<Full<Bytes>>, Infallible> {
         let watching = Watching::begin(self.settings.observer.as_ref());
@@ -168,14 +176,13 @@ where
 {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = Answering;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let request = request.map(erase);
-        Box::pin(self.clone().answer(request))
+        self.answering(request.map(erase))
     }
 }

@@ -14,7 +14,7 @@ use http_body_util::Full;
 use svc_tower::SvcService;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tower::{Service, ServiceExt};
+use tower_service::Service;
 
 /// What a request passes before it reaches the service. Clones are the same gate.
 #[derive(Debug, Clone)]
@@ -102,10 +102,10 @@ where
         if self.gate.is_open() {
             return self.service.call(request);
         }
-        let Self { gate, service, patience } = self.clone();
+        let Self { gate, mut service, patience } = self.clone();
         Box::pin(async move {
             if gate.pass(patience).await {
-                return service.oneshot(request).await;
+                return service.call(request).await;
             }
             let mut response = service.unavailable(&request, Duration::from_secs(patience.as_secs().max(1)));
             // Its body was not read.

@@ -37,7 +37,7 @@ pub use load::{Load, Progress};
 pub use metrics::Metrics;
 pub use monitor::{Monitor, Monitored};
 pub use places::{KeysFile, ShownKey, data_file};
-pub use run::run;
+pub use run::main;
 pub use server::serve;
 pub use settings::{Cors, FixedKey, Settings};
 pub use trouble::Trouble;

@@ -11,7 +11,7 @@ use http_body::Body;
 use http_body_util::Full;
 use svc_sqlite::Store;
 use svc_tower::SvcService;
-use tower::Service;
+use tower_service::Service;
 
 use super::gate::Gated;
 use super::metrics::Metrics;

@@ -1,11 +1,14 @@
 //! The program from its command line to its end.
 
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
 use svc_sqlite::Store;
+use tracing_subscriber::filter::LevelFilter;
 
 use super::access_log::AccessLog;
 use super::address::Address;
@@ -26,12 +29,22 @@ use super::signals::Stop;
 use super::top;
 use super::trouble::Trouble;
 
+/// The program: it does what its command line says, and tells on standard error why it could not.
+#[tokio::main]
+pub async fn main() -> ExitCode {
+    // Warnings and errors only: each request has its line already.
+    tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(io::stderr).init();
+    match run(Cli::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            eprintln!("{trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Does what the command line says; a server runs until it is told to stop.
-///
-/// # Errors
-///
-/// Why it could not be done.
-pub async fn run(cli: Cli) -> Result<(), Trouble> {
+async fn run(cli: Cli) -> Result<(), Trouble> {
     let data = cli.options.data.as_deref();
     match cli.command {
         None => run_server(&cli.options).await,

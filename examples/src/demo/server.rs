@@ -19,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
-use tower::{Service, ServiceExt};
+use tower_service::Service;
 
 use super::access_log::AccessLog;
 use super::body::TimedBody;
@@ -159,7 +159,7 @@ where
 /// Answers one request.
 async fn answer<S, B>(
     request: Request<Incoming>,
-    service: S,
+    mut service: S,
     watch: Arc<Watch>,
     front: Front,
 ) -> Result<Response<B>, Infallible>
@@ -169,7 +169,8 @@ where
     let deadline = watch.request_begins();
     let mut line = front.log.begin(&request);
     let request = request.map(|body| TimedBody::new(body, deadline, Arc::clone(&watch)));
-    let mut response = service.oneshot(request).await.unwrap_or_else(|never| match never {});
+    let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
+    let Ok(mut response) = service.call(request).await;
     if watch.was_too_slow() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }

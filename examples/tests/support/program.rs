@@ -1,31 +1,15 @@
 //! A program of this package as a child process.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 use super::TestResult;
 
-/// How often a demo is asked that still loads its data; it holds each question back for some seconds.
-const TRIES: usize = 60;
-
 /// The key that tests give the demo.
 pub(crate) const KEY: &str = "test-key-4711";
-
-/// A command that runs the demo, whatever the environment of the test says.
-pub(crate) fn demo(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("SVC_DEMO_") {
-            command.env_remove(name);
-        }
-    }
-    command.arg("--data").arg(data).stdin(Stdio::null());
-    command
-}
 
 /// A server that runs until it is stopped; a test that fails takes it along.
 pub(crate) struct Program {
@@ -42,19 +26,6 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The demo on any free port, with [`KEY`] for the tenant `demo`, once its data are there.
-    pub(crate) fn demo(data: &Path, arguments: &[&str]) -> TestResult<Self> {
-        Self::loading_demo(data, arguments)?.loaded()
-    }
-
-    /// The same, while it may still load its data.
-    pub(crate) fn loading_demo(data: &Path, arguments: &[&str]) -> TestResult<Self> {
-        let key = format!("demo={KEY}");
-        let mut command = demo(data);
-        command.args(["--port", "0", "--key", &key]).args(arguments);
-        Self::start(&mut command)
-    }
-
     /// Starts a program and reads what it says up to its `curl` line.
     pub(crate) fn start(command: &mut Command) -> TestResult<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -79,25 +50,6 @@ impl Program {
                 return Ok(Self { child, out, rest: String::new(), errors: Some(errors), base_url, said });
             }
         }
-    }
-
-    /// Waits for the data of a demo as the interface tells its clients to: who is put off comes again (UND-36).
-    pub(crate) fn loaded(self) -> TestResult<Self> {
-        let path = self.base_url.splitn(4, '/').nth(3).ok_or("no path")?;
-        let request = format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        let mut answer = String::new();
-        for _ in 0..TRIES {
-            let mut stream = TcpStream::connect(self.address()?)?;
-            stream.write_all(request.as_bytes())?;
-            answer.clear();
-            stream.read_to_string(&mut answer)?;
-            match answer.split(' ').nth(1) {
-                Some("503") => {}
-                Some("200") => return Ok(self),
-                _ => break,
-            }
-        }
-        Err(format!("{}: {answer}", self.base_url).into())
     }
 
     /// Where it listens.

@@ -67,14 +67,21 @@ impl<'a> Definitions<'a> {
 
     /// A reference to a definition that `make` writes unless it is there.
     fn refer(&mut self, name: String, make: impl FnOnce(&mut Self) -> Value) -> Value {
-        let reference = json!({ "$ref": format!("{}{name}", self.place) });
-        if !self.made.contains_key(&name) {
-            // It stands there before it is made, so that an object that holds itself comes to an end.
-            self.made.insert(name.clone(), Value::Bool(true));
+        if self.announce(&name) {
             let schema = make(self);
-            self.made.insert(name, schema);
+            self.made.insert(name.clone(), schema);
         }
-        reference
+        json!({ "$ref": format!("{}{name}", self.place) })
+    }
+
+    /// Whether this is still to be made. It stands there before it is made, so that an object that holds itself comes to
+    /// an end.
+    fn announce(&mut self, name: &str) -> bool {
+        let is_new = !self.made.contains_key(name);
+        if is_new {
+            self.made.insert(name.to_owned(), Value::Bool(true));
+        }
+        is_new
     }
 
     /// The name of a nested object: that of its table, behind that of its owner where two tables share one.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use svc_conformance::{InProcess, Intensity, Keys, Profile, Suite};
-use svc_examples::crm::{Crm, interface};
+use svc_vendor_examples::crm::{Crm, interface};
 
 /// What its links begin with; nobody listens there.
 const BASE: &str = "http://localhost/api/v1/";

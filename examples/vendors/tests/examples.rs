@@ -182,14 +182,14 @@ async fn crm_is_mounted_beside_what_was_there() -> TestResult {
 #[test]
 fn no_example_has_more_than_150_lines() -> TestResult {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
     for file in std::fs::read_dir(folder)? {
         let path = file?.path();
         let (length, name) = (std::fs::read_to_string(&path)?.lines().count(), path.file_stem().ok_or("a name")?);
         println!("{}: {length} lines", path.display());
         assert!(length < 150, "{}: {length} lines", path.display());
         let name = name.to_string_lossy();
-        assert!(name == "svc-demo" || readme.contains(&format!("--bin {name}")), "the README says nothing of {name}");
+        assert!(readme.contains(&format!("--bin {name}")), "the README says nothing of {name}");
     }
     Ok(())
 }

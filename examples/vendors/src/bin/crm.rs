@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use svc_core::Result;
-use svc_examples::crm::{Crm, existing::pages, interface};
+use svc_vendor_examples::crm::{Crm, existing::pages, interface};
 use tokio::net::TcpListener;
 
 #[tokio::main]

@@ -9,8 +9,8 @@ use http::{Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
-use svc_examples::crm::{Crm, interface};
 use svc_tower::SvcService;
+use svc_vendor_examples::crm::{Crm, interface};
 use tower::ServiceExt;
 
 /// The MUST rows that apply to it and cannot be seen in it, and why.
@@ -132,7 +132,7 @@ fn the_integration_of_crm_is_counted() -> Result<(), Box<dyn Error>> {
     }
     println!("crm: {integration} lines of integration beside {before} that were there before");
     assert!(integration <= 450, "{integration} lines of integration");
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
     assert!(readme.contains(&format!("in {integration} lines")), "the README says another number than {integration}");
     Ok(())
 }
