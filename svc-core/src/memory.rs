@@ -93,7 +93,7 @@ impl MemoryStore {
         self
     }
 
-    /// Registers all 21 kinds and all eight helpers: see [`ApiBuilder::store`].
+    /// Registers every kind and all eight helpers: see [`ApiBuilder::store`].
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         api.store(&Arc::new(self.clone()))
