@@ -173,6 +173,12 @@ mod tests {
     }
 
     #[test]
+    fn col_24_links_repeat_what_was_understood() {
+        let repeated = |query| PageRequest::read(Some(query), 25, 100).unwrap().repeated;
+        assert_eq!(["page=2", "per_page=7&x=y", "per_page=1000"].map(repeated), ["", "&per_page=7", "&per_page=100"]);
+    }
+
+    #[test]
     fn und_14_und_19_pages_are_counted_from_one() {
         assert_eq!(request("").unwrap(), PageRequest::new(1, 25));
         assert_eq!(request("page=3&per_page=10&other=1").unwrap().skipped(), 20);
