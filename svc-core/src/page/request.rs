@@ -35,7 +35,12 @@ impl PageRequest {
         self.number.saturating_sub(1).saturating_mul(u64::from(self.size))
     }
 
-    /// The same for databases, whose offsets are signed: `LIMIT {size} OFFSET {offset()}`.
+    /// What this page has of a collection that is at hand as a whole.
+    pub fn cut<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        all.skip(usize::try_from(self.skipped()).unwrap_or(usize::MAX)).take(self.size as usize)
+    }
+
+    /// How many come before it, for databases, whose offsets are signed: `LIMIT {size} OFFSET {offset()}`.
     #[must_use]
     pub fn offset(&self) -> i64 {
         i64::try_from(self.skipped()).unwrap_or(i64::MAX)
