@@ -86,7 +86,7 @@
 //! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] resolves, admits and answers requests |
 //! | [`operation`] | the operations of the interface as one table: methods, rights, bodies, statuses |
 //! | [`ops`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
-//! | [`model`] | the 21 kinds of records as Rust types, each in a table of its own ([`model::Kind`] names them) |
+//! | [`model`] | the kinds of records as Rust types, each in a table of its own ([`model::Kind`] names them) |
 //! | [`record`], [`page`] | what a backend hands over: [`Record`] typed or as stored bytes, [`Page`] |
 //! | [`draft`] | what a backend is handed, validated: [`Draft`] to create, [`Patch`] to change |
 //! | [`helper`] | the eight helpers: plans, outcomes, how people are matched ([`helper::PersonMatching`]) |

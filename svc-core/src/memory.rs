@@ -93,7 +93,7 @@ impl MemoryStore {
         self
     }
 
-    /// Registers all 21 kinds and all eight helpers: see [`ApiBuilder::store`].
+    /// Registers every kind and all eight helpers: see [`ApiBuilder::store`].
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         api.store(&Arc::new(self.clone()))
@@ -173,9 +173,7 @@ impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         self.read(&cx.tenant, |tables| {
             let rows = tables.collection(kind, &request.scope).ok_or_else(Error::not_found)?;
-            let page = &request.page;
-            let (skipped, size) = (usize::try_from(page.skipped()).unwrap_or(usize::MAX), page.size as usize);
-            let page = rows.iter().skip(skipped).take(size).filter_map(|row| tables.in_row(*row));
+            let page = request.page.cut(rows.iter()).filter_map(|row| tables.in_row(*row));
             let records = page.map(|stored| stored.record).collect();
             Ok(RawPage::new(records, rows.len() as u64))
         })

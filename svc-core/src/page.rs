@@ -1,50 +1,14 @@
 //! Pages of a collection (COL-20 to COL-31, UND-14, UND-19).
 
+mod request;
+
+pub use request::{PageRequest, Parameter, Values};
+
 use crate::{
     link::Scope,
     model::Resource,
     record::{RawRecord, Record},
 };
-
-/// Which page of a collection is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PageRequest {
-    /// The page, counted from 1 (COL-22).
-    pub number: u64,
-    /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
-    pub size: u32,
-    /// The continuation of a `next` link, as a page before gave it ([`Next::After`]); opaque to all but the store. It
-    /// comes from a client: one that is damaged or of another collection is ignored and `number` decides (UND-14).
-    pub after: Option<String>,
-}
-
-impl PageRequest {
-    /// The page with this number, counted from 1, of pages of this size.
-    #[must_use]
-    pub fn new(number: u64, size: u32) -> Self {
-        Self { number, size, after: None }
-    }
-
-    /// The same page, found by the continuation of the page before it.
-    #[must_use]
-    pub fn after(mut self, continuation: impl Into<String>) -> Self {
-        self.after = Some(continuation.into());
-        self
-    }
-
-    /// How many records come before this page; numbers beyond all counting stay at the largest one (UND-19).
-    #[must_use]
-    pub fn skipped(&self) -> u64 {
-        self.number.saturating_sub(1).saturating_mul(u64::from(self.size))
-    }
-
-    /// The same for databases, whose offsets are signed: `LIMIT {size} OFFSET {offset()}`.
-    #[must_use]
-    pub fn offset(&self) -> i64 {
-        i64::try_from(self.skipped()).unwrap_or(i64::MAX)
-    }
-}
 
 /// A collection to read: which records, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@
 //! let tenant = store.ensure_tenant("acme").await?;
 //! let key = store.create_key(&tenant, KeyOptions::new("my first key")).await?;
 //!
-//! // All 21 kinds and all eight helpers; the store is also what knows the keys.
+//! // Every kind and all eight helpers; the store is also what knows the keys.
 //! let api = store
 //!     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")))
 //!     .base_url("https://crm.acme.example/api/v1/")

@@ -94,7 +94,7 @@ impl Store {
         &self.inner.share_names
     }
 
-    /// Registers all 21 kinds and all eight helpers, which run natively in one transaction each; full events and ticket
+    /// Registers every kind and all eight helpers, which run natively in one transaction each; full events and ticket
     /// levels are declared as enforced (LIM-04, LIM-05), and the store's own matching method is published (HLP-05).
     ///
     /// ```no_run

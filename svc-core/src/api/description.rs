@@ -53,7 +53,7 @@ impl<'a> Description<'a> {
     #[must_use]
     pub fn collection(&self, kind: Kind, scope: &Scope, request: &PageRequest, page: &RawPage) -> Vec<u8> {
         let signup = kind == Kind::Person && self.api.helpers().any(|helper| helper == HelperName::PersonSignup);
-        let view = CollectionView { kind, scope, request, names_page: true, names_size: false, page, signup };
+        let view = CollectionView { kind, scope, request, names_page: true, repeated: "", page, signup };
         let mut out = Vec::new();
         hal::collection(&self.api.hal(self.base), &view, &mut out);
         out

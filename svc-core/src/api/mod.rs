@@ -12,7 +12,6 @@ mod description;
 mod exposure;
 mod kept;
 mod offered;
-mod query;
 mod reply;
 mod request;
 mod respond;
@@ -48,6 +47,7 @@ use crate::{
     helper::{FunctionName, HelperName},
     link::{Dialect, Target},
     model::Kind,
+    page::{PageRequest, Parameter},
     read::{Bodies, Links},
 };
 
@@ -118,6 +118,13 @@ impl Api {
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.inner.settings.sizes
+    }
+
+    /// The query parameters of its collections (COL-29, UND-14).
+    #[must_use]
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let Sizes { page, max_page, .. } = self.sizes();
+        PageRequest::parameters(page, max_page)
     }
 
     /// What the server calls itself.

@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
-use super::{Api, ContentType, Reply, Request, query, reply::kind_of};
+use super::{Api, ContentType, Reply, Request, reply::kind_of};
 use crate::{
     auth::Operation,
     context::Context,
@@ -15,7 +15,7 @@ use crate::{
     link::{Address, Scope, Target},
     model::Kind,
     operation::{Handler, OperationSpec},
-    page::{ListRequest, RawPage},
+    page::{ListRequest, PageRequest, RawPage},
     record::RawRecord,
 };
 
@@ -164,7 +164,8 @@ impl Api {
     }
 
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, query: Option<&str>) -> Result<Reply> {
-        let asked = match query::page_query(query, self.inner.settings.sizes) {
+        let sizes = self.sizes();
+        let asked = match PageRequest::read(query, sizes.page, sizes.max_page) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
@@ -180,7 +181,7 @@ impl Api {
             scope,
             request: &request.page,
             names_page: asked.names_page,
-            names_size: asked.names_size,
+            repeated: &asked.repeated,
             page: &page,
             signup: kind == HelperName::PersonSignup.records()
                 && *scope == Scope::All

@@ -28,6 +28,7 @@
 //! becomes of the record when the other one goes: `cascade`, `restrict`, or `clear`, which need not be said.
 
 mod field_type;
+mod mode;
 
 pub use field_type::{FieldType, Flag, MemberWriter, OneOrMany, Reference, StringMap};
 
@@ -197,52 +198,6 @@ macro_rules! wire_name {
     };
 }
 
-/// Who sets a field, after the `=` of its line.
-macro_rules! mode {
-    () => {
-        $crate::schema::Mode::Stored
-    };
-    (required) => {
-        $crate::schema::Mode::Required
-    };
-    (receipt_time) => {
-        $crate::schema::Mode::ReceiptTime
-    };
-    (default $value:literal) => {
-        $crate::schema::Mode::Default($value)
-    };
-    (outside) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Outside)
-    };
-    (relation $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Relation($crate::model::Kind::$kind))
-    };
-    (count $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Count($crate::model::Kind::$kind))
-    };
-    (accepted $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Accepted($crate::model::Kind::$kind))
-    };
-    (tickets $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Tickets($crate::model::Kind::$kind))
-    };
-    (sum $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Sum($crate::model::Kind::$kind))
-    };
-    (schedule start) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::ScheduledStart)
-    };
-    (schedule stop) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::ScheduledStop)
-    };
-    (computed $($rest:tt)*) => {
-        compile_error!("a computed field names its source: `= count Signature`, `= sum Donation`, `= outside`, ...")
-    };
-    ($mark:ident $($rest:tt)*) => {
-        compile_error!(concat!("no field is `= ", stringify!($mark $($rest)*), "`: see `mode!` for what there is"))
-    };
-}
-
 macro_rules! optional {
     () => {
         None
@@ -379,6 +334,7 @@ macro_rules! closed_enum {
     };
 }
 
+pub(crate) use mode::mode;
 pub(crate) use {
-    closed_enum, link_key, link_target, mode, object, on_delete, operation, optional, resource, rules, under, wire_name,
+    closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules, under, wire_name,
 };

@@ -20,9 +20,10 @@ pub(crate) struct CollectionView<'a> {
     pub(crate) kind: Kind,
     pub(crate) scope: &'a Scope,
     pub(crate) request: &'a PageRequest,
-    /// Whether the request named its page, and its size: the `self` link repeats what was asked for (COL-27).
+    /// Whether the request named its page: the `self` link repeats what was asked for (COL-27).
     pub(crate) names_page: bool,
-    pub(crate) names_size: bool,
+    /// What every link repeats, such as `&per_page=10`.
+    pub(crate) repeated: &'a str,
     pub(crate) page: &'a RawPage,
     /// Whether the person signup helper belongs to this collection (RES-person-49).
     pub(crate) signup: bool,
@@ -84,17 +85,16 @@ fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> 
 
 /// `self`, `next`, and both names of the page before (COL-24, COL-27, UND-32).
 fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut Vec<u8>) {
-    let size = if view.names_size { format!("&per_page={}", view.request.size) } else { String::new() };
-    let number = view.request.number;
-    let own = match (view.names_page, view.names_size) {
-        (true, _) => format!("{here}?page={number}{size}"),
-        (false, true) => format!("{here}?per_page={}", view.request.size),
-        (false, false) => here.to_owned(),
+    let (number, repeated) = (view.request.number, view.repeated);
+    let own = match (view.names_page, repeated.strip_prefix('&')) {
+        (true, _) => format!("{here}?page={number}{repeated}"),
+        (false, Some(query)) => format!("{here}?{query}"),
+        (false, None) => here.to_owned(),
     };
     link("self", &own, out);
     let next = match &view.page.next {
-        Next::After(after) => Some(format!("{here}?page={}{size}&after={after}", number.saturating_add(1))),
-        Next::ByNumber if number < total_pages => Some(format!("{here}?page={}{size}", number.saturating_add(1))),
+        Next::After(after) => Some(format!("{here}?page={}{repeated}&after={after}", number.saturating_add(1))),
+        Next::ByNumber if number < total_pages => Some(format!("{here}?page={}{repeated}", number.saturating_add(1))),
         _ => None,
     };
     if let Some(next) = next {
@@ -102,7 +102,7 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
     }
     if number > 1 {
         let before = number.saturating_sub(1).min(total_pages.max(1));
-        let before = format!("{here}?page={before}{size}");
+        let before = format!("{here}?page={before}{repeated}");
         link("previous", &before, out);
         link("prev", &before, out);
     }

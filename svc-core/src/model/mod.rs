@@ -40,7 +40,7 @@ pub trait Resource: FieldType + Clone + Default + Send + Sync + 'static {
 pub trait Under<Parent: Resource>: Resource {}
 
 macro_rules! tables {
-    ($($name:ident in $file:ident),+ $(,)?) => {
+    ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
         $( pub mod $file; pub use $file::$name; )+
 
         /// The kind that each table file declares, for [`fields!`](crate::fields).

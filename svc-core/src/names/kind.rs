@@ -1,37 +1,39 @@
-//! The 21 kinds of resources. This file holds the only list of them.
+//! The kinds of resources. This file holds the only list of them.
 
-/// Calls a macro of the crate with every kind and the file of its table.
+/// Calls a macro of the crate with every kind: the number that stands for it in stored data, and the file of its table.
+///
+/// The order is that of the entry point's links. A number is never changed, and never given to another kind.
 macro_rules! kinds {
     ($callback:ident) => {
         $callback! {
-            Person in person,
-            Petition in petition,
-            Event in event,
-            Form in form,
-            FundraisingPage in fundraising_page,
-            Donation in donation,
-            Tag in tag,
-            List in list,
-            Query in query,
-            Question in question,
-            SharePage in share_page,
-            AdvocacyCampaign in advocacy_campaign,
-            Message in message,
-            Signature in signature,
-            Submission in submission,
-            Attendance in attendance,
-            Outreach in outreach,
-            Answer in answer,
-            Tagging in tagging,
-            Item in item,
-            Canvass in canvass,
+            Person = 1 in person,
+            Petition = 2 in petition,
+            Event = 3 in event,
+            Form = 4 in form,
+            FundraisingPage = 5 in fundraising_page,
+            Donation = 6 in donation,
+            Tag = 7 in tag,
+            List = 8 in list,
+            Query = 9 in query,
+            Question = 10 in question,
+            SharePage = 11 in share_page,
+            AdvocacyCampaign = 12 in advocacy_campaign,
+            Message = 13 in message,
+            Signature = 14 in signature,
+            Submission = 15 in submission,
+            Attendance = 16 in attendance,
+            Outreach = 17 in outreach,
+            Answer = 18 in answer,
+            Tagging = 19 in tagging,
+            Item = 20 in item,
+            Canvass = 21 in canvass,
         }
     };
 }
 
 macro_rules! names {
-    ($($name:ident in $file:ident),+ $(,)?) => {
-        /// The 21 kinds of resources (CAP-02, CAP-03).
+    ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
+        /// The kinds of resources (CAP-02, CAP-03).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Kind { $( #[doc = concat!("The kind of `", stringify!($name), "` in the tables.")] $name ),+ }
 

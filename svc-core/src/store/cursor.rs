@@ -142,7 +142,10 @@ mod tests {
     #[test]
     fn a_page_begins_where_the_one_before_ended() {
         let cursors = Cursors::new(&SECRET);
-        let page = |number, size, after: Option<&str>| PageRequest { number, size, after: after.map(str::to_owned) };
+        let page = |number, size, after: Option<&str>| {
+            let page = PageRequest::new(number, size);
+            after.map_or(page.clone(), |after| page.after(after))
+        };
         let Next::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77)) else { panic!("no cursor") };
         let start = |number, size, after: &str| cursors.start(1, b"people", &page(number, size, Some(after)));
         assert_eq!(start(3, 25, &after), Start::After(77));

@@ -74,7 +74,7 @@ use crate::{
     value::Amount,
 };
 
-/// A store that keeps records of all 21 kinds and runs all eight helpers; [`ApiBuilder::store`](crate::ApiBuilder::store)
+/// A store that keeps records of every kind and runs all eight helpers; [`ApiBuilder::store`](crate::ApiBuilder::store)
 /// registers all of it with one call.
 ///
 /// It is not generic over the kind: raw records go in and come out.

@@ -3,6 +3,7 @@
 use crate::{
     helper::HelperName,
     model::Kind,
+    names::kinds,
     schema::{Reference, Source},
 };
 
@@ -64,33 +65,17 @@ impl KindTable {
     }
 }
 
-/// The number that stands for a kind in stored data. Numbers are never given to another kind.
-#[must_use]
-pub const fn kind_code(kind: Kind) -> i64 {
-    match kind {
-        Kind::Person => 1,
-        Kind::Petition => 2,
-        Kind::Event => 3,
-        Kind::Form => 4,
-        Kind::FundraisingPage => 5,
-        Kind::Donation => 6,
-        Kind::Tag => 7,
-        Kind::List => 8,
-        Kind::Query => 9,
-        Kind::Question => 10,
-        Kind::SharePage => 11,
-        Kind::AdvocacyCampaign => 12,
-        Kind::Message => 13,
-        Kind::Signature => 14,
-        Kind::Submission => 15,
-        Kind::Attendance => 16,
-        Kind::Outreach => 17,
-        Kind::Answer => 18,
-        Kind::Tagging => 19,
-        Kind::Item => 20,
-        Kind::Canvass => 21,
-    }
+macro_rules! codes {
+    ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
+        /// The number that stands for a kind in stored data. Numbers are never given to another kind.
+        #[must_use]
+        pub const fn kind_code(kind: Kind) -> i64 {
+            match kind { $(Kind::$name => $number),+ }
+        }
+    };
 }
+
+kinds!(codes);
 
 #[cfg(test)]
 mod tests {

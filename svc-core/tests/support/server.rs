@@ -14,10 +14,7 @@ use svc_core::{
         RecordSubmission,
     },
     link::Address,
-    model::{
-        AdvocacyCampaign, Answer, Attendance, Canvass, Donation, Event, Form, FundraisingPage, Item, List, Message,
-        Outreach, Person, Petition, Query, Question, SharePage, Signature, Submission, Tag, Tagging,
-    },
+    model::{AdvocacyCampaign, Event, Form, FundraisingPage, List, Person, Petition, Question, Submission, Tag},
     read::{Json, Limits},
     value::Timestamp,
 };
@@ -51,35 +48,34 @@ pub(crate) fn builder() -> ApiBuilder {
 }
 
 /// Registers every kind with all that the interface has for it, and composes every helper that can be composed.
-pub(crate) fn everything(builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
+///
+/// A kind at the top has every operation; the others are named with what they have.
+pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
+    macro_rules! offered {
+        ($x:ident Person) => { offered!($x Top).find() };
+        ($x:ident Question) => { offered!($x Top).find() };
+        ($x:ident Tag) => { offered!($x Top).find() };
+        ($x:ident List) => { offered!($x Top).find() };
+        ($x:ident Query) => { $x.list().get().update() };
+        ($x:ident Donation) => { offered!($x Top).under::<FundraisingPage>().under::<Person>() };
+        ($x:ident Signature) => { offered!($x Below).under::<Petition>() };
+        ($x:ident Submission) => { offered!($x Below).under::<Form>() };
+        ($x:ident Attendance) => { offered!($x Below).under::<Event>() };
+        ($x:ident Outreach) => { offered!($x Below).under::<AdvocacyCampaign>() };
+        ($x:ident Answer) => { offered!($x Below).under::<Question>().under::<Submission>() };
+        ($x:ident Canvass) => { offered!($x Below) };
+        ($x:ident Tagging) => { $x.under::<Tag>().under::<Person>().get().create().delete() };
+        ($x:ident Item) => { $x.under::<List>().under::<Person>().get().create().delete() };
+        ($x:ident Below) => { $x.under::<Person>().get().create().update().delete() };
+        ($x:ident $top:ident) => { $x.list().get().create().update().delete() };
+    }
+    macro_rules! register {
+        ($args:tt $($name:ident)+) => {
+            $( builder = builder.resource::<svc_core::model::$name, _>(store, |x| offered!(x $name)); )+
+        };
+    }
+    svc_core::each_kind!(register());
     builder
-        .resource::<Person, _>(store, |x| x.list().get().create().update().delete().find())
-        .resource::<Petition, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<Event, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<Form, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<FundraisingPage, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<AdvocacyCampaign, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<SharePage, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<Question, _>(store, |x| x.list().get().create().update().delete().find())
-        .resource::<Tag, _>(store, |x| x.list().get().create().update().delete().find())
-        .resource::<List, _>(store, |x| x.list().get().create().update().delete().find())
-        .resource::<Query, _>(store, |x| x.list().get().update())
-        .resource::<Message, _>(store, |x| x.list().get().create().update().delete())
-        .resource::<Donation, _>(store, |x| {
-            x.list().under::<FundraisingPage>().under::<Person>().get().create().update().delete()
-        })
-        .resource::<Signature, _>(store, |x| x.under::<Petition>().under::<Person>().get().create().update().delete())
-        .resource::<Submission, _>(store, |x| x.under::<Form>().under::<Person>().get().create().update().delete())
-        .resource::<Attendance, _>(store, |x| x.under::<Event>().under::<Person>().get().create().update().delete())
-        .resource::<Outreach, _>(store, |x| {
-            x.under::<AdvocacyCampaign>().under::<Person>().get().create().update().delete()
-        })
-        .resource::<Answer, _>(store, |x| {
-            x.under::<Question>().under::<Person>().under::<Submission>().get().create().update().delete()
-        })
-        .resource::<Tagging, _>(store, |x| x.under::<Tag>().under::<Person>().get().create().delete())
-        .resource::<Item, _>(store, |x| x.under::<List>().under::<Person>().get().create().delete())
-        .resource::<Canvass, _>(store, |x| x.under::<Person>().get().create().update().delete())
         .compose::<PersonSignup>()
         .compose::<RecordSignature>()
         .compose::<RecordSubmission>()

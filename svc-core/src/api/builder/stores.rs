@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Offers everything that the interface has, from a store that keeps every kind: all operations of the 21 kinds and all
+    /// Offers everything that the interface has, from a store that keeps every kind: all operations of all kinds and all
     /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some.
     ///
     /// The rulebook enforces full events and ticket levels and matches people, so that is declared (LIM-04, LIM-05); the

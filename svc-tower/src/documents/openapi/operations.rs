@@ -7,6 +7,7 @@ use svc_core::{
     link::{Address, Target},
     model::Kind,
     operation::{Input, Key, OperationSpec, Output},
+    page::{Parameter, Values},
 };
 
 use super::{KEY, routes::Route};
@@ -94,23 +95,15 @@ fn kind_of(target: &Target) -> Option<Kind> {
 
 /// The parameters of a collection (COL-29, UND-14); anything else is ignored.
 fn paging(all: &Definitions<'_>) -> Value {
-    let sizes = all.api.sizes();
-    json!([
-        {
-            "name": "page", "in": "query", "description": "The page, counted from 1.",
-            "schema": { "type": "integer", "minimum": 1, "default": 1 },
-        },
-        {
-            "name": "per_page", "in": "query",
-            "description": format!("Records on a page; more than {} count as that.", sizes.max_page),
-            "schema": { "type": "integer", "minimum": 1, "default": sizes.page },
-        },
-        {
-            "name": "after", "in": "query",
-            "description": "Where the page begins; only `next` links of this server have it.",
-            "schema": { "type": "string" },
-        },
-    ])
+    let parameter = |it: Parameter| {
+        let schema = match it.values {
+            Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
+            Values::OneOf(values) => json!({ "type": "string", "enum": values, "default": values.first() }),
+            _ => json!({ "type": "string" }),
+        };
+        json!({ "name": it.name, "in": "query", "description": format!("{}.", it.text), "schema": schema })
+    };
+    all.api.parameters().into_iter().map(parameter).collect()
 }
 
 /// The body that an operation takes, and whether it has to be there.

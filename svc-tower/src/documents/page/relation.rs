@@ -161,9 +161,7 @@ fn collection(docs: &Docs<'_>, kind: Kind) -> DocPage {
     ]
     .map(|(name, text)| docs.plain(name, "integer", text))
     .into();
-    let sizes = api.sizes();
-    let size = format!("Records on a page, at most {}; {} when it is not sent", sizes.max_page, sizes.page);
-    let rows = vec![("page".to_owned(), "The page, from 1".to_owned()), ("per_page".to_owned(), size)];
+    let rows = api.parameters().into_iter().map(|parameter| (parameter.name.to_owned(), parameter.text)).collect();
     page.facts.push(Facts { title: "Query", rows });
     page.requests = docs.examples().of_collection(kind);
     let parents = schema.scopes().filter(|parent| api.offers_under(kind, *parent));
