@@ -36,7 +36,7 @@ use std::{
 };
 
 use self::{
-    history::{Caller, Dice, Known},
+    history::{Caller, Dice, Known, kinds},
     shown::{Names, refusal},
 };
 use crate::{
@@ -249,7 +249,8 @@ impl<S: Store> History<S> {
     fn call(&mut self) -> Call {
         self.steps = self.steps.saturating_add(1);
         self.here.known.steps = self.steps;
-        Caller { dice: &mut self.dice, known: &self.here.known, foreign: &self.there.known }.call()
+        Caller { dice: &mut self.dice, known: &self.here.known, foreign: &self.there.known, kinds: kinds(self.seed) }
+            .call()
     }
 
     /// Does the next call.
@@ -315,7 +316,12 @@ impl<S: Store> History<S> {
 
     /// A page of something, and a record by some key.
     async fn look(&mut self) -> (String, String) {
-        let mut caller = Caller { dice: &mut self.dice, known: &self.here.known, foreign: &self.there.known };
+        let mut caller = Caller {
+            dice: &mut self.dice,
+            known: &self.here.known,
+            foreign: &self.there.known,
+            kinds: kinds(self.seed),
+        };
         let (key, at) = (caller.key(), caller.anything());
         let (cx, names) = (self.cx(), &mut self.here.names);
         let by_key = match self.store.find(&cx, &key).await {
