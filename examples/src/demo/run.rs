@@ -8,6 +8,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
 use svc_sqlite::Store;
+use tokio::runtime::Runtime;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::access_log::AccessLog;
@@ -30,11 +31,16 @@ use super::top;
 use super::trouble::Trouble;
 
 /// The program: it does what its command line says, and tells on standard error why it could not.
-#[tokio::main]
-pub async fn main() -> ExitCode {
+#[must_use]
+pub fn main() -> ExitCode {
     // Warnings and errors only: each request has its line already.
     tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(io::stderr).init();
-    match run(Cli::parse()).await {
+    let cli = Cli::parse();
+    let runtime = Runtime::new().map_err(|error| {
+        let what = format!("No threads can be started: {error}.");
+        Trouble::new(what, "the operating system", "Start the demo where it may have threads.")
+    });
+    match runtime.and_then(|runtime| runtime.block_on(run(cli))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("{trouble}");

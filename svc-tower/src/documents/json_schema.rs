@@ -66,10 +66,10 @@ impl<'a> Definitions<'a> {
     }
 
     /// A reference to a definition that `make` writes unless it is there.
-    fn refer(&mut self, name: String, make: impl FnOnce(&mut Self) -> Value) -> Value {
-        if self.announce(&name) {
+    fn refer(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
+        if self.announce(name) {
             let schema = make(self);
-            self.made.insert(name.clone(), schema);
+            self.made.insert(name.to_owned(), schema);
         }
         json!({ "$ref": format!("{}{name}", self.place) })
     }
@@ -99,7 +99,7 @@ impl<'a> Definitions<'a> {
     /// A reference to the schema of a nested object.
     fn object(&mut self, schema: &'static ObjectSchema, form: Form, owner: &str) -> Value {
         let name = self.name_of(schema, owner);
-        self.refer(format!("{name}{}", form.suffix()), |all| {
+        self.refer(&format!("{name}{}", form.suffix()), |all| {
             let fields: Vec<_> =
                 schema.fields.iter().filter(|field| form == Form::Read || !field.is_computed()).collect();
             let mut object = Members::default();

@@ -24,7 +24,7 @@ enum Links {
 impl Definitions<'_> {
     /// A reference to a kind in a form.
     pub(in crate::documents) fn kind(&mut self, kind: Kind, form: Form) -> Value {
-        self.refer(format!("{}{}", kind.singular(), form.suffix()), |all| match form {
+        self.refer(&format!("{}{}", kind.singular(), form.suffix()), |all| match form {
             Form::Read => all.read(kind),
             Form::Create => {
                 let mut body = all.written(kind, form, Links::Create);
@@ -139,7 +139,7 @@ impl Definitions<'_> {
 
     /// A reference to the body of a helper (HLP-02, SCH-01).
     pub(in crate::documents) fn helper(&mut self, helper: HelperName) -> Value {
-        self.refer(helper.relation().to_owned(), |all| {
+        self.refer(helper.relation(), |all| {
             let mut schema = all.helper_body(helper);
             set(&mut schema, "description", format!("{} ({}).", helper.text(), helper.row()));
             schema
@@ -207,7 +207,7 @@ impl Definitions<'_> {
 
     /// A reference to the schema of a link that is sent (HAL-05).
     pub(in crate::documents) fn link(&mut self) -> Value {
-        self.refer("link".to_owned(), |_| {
+        self.refer("link", |_| {
             let address = json!({ "type": "string", "format": "uri" });
             let mut link = values::href(&address);
             if let Some(properties) = link.get_mut("properties") {
@@ -219,7 +219,7 @@ impl Definitions<'_> {
 
     /// The curies of a document (HAL-18).
     pub(in crate::documents) fn curies(&mut self) -> Value {
-        let curie = self.refer("curie".to_owned(), |_| {
+        let curie = self.refer("curie", |_| {
             let mut curie = Members::default();
             curie.require("name", json!({ "type": "string" }));
             curie.require("href", json!({ "type": "string" }));

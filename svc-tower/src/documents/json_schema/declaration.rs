@@ -8,12 +8,12 @@ use super::{Definitions, Members, documents::CAPABILITIES};
 impl Definitions<'_> {
     /// A reference to the capability document (UND-40).
     pub(in crate::documents) fn capabilities(&mut self) -> Value {
-        self.refer(CAPABILITIES.to_owned(), |all| {
+        self.refer(CAPABILITIES, |all| {
             let text = || json!({ "type": "string" });
             let texts = || json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true });
             let address = || json!({ "type": "string", "format": "uri" });
             let flag = || json!({ "type": "boolean" });
-            let field = all.refer("field".to_owned(), |all| {
+            let field = all.refer("field", |all| {
                 let mut field = Members::default();
                 field.require("type", text());
                 for name in ["readable", "writable", "computed", "required"] {

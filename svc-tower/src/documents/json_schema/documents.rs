@@ -65,7 +65,7 @@ impl Definitions<'_> {
 
     /// A reference to a page of a collection (COL-20 to COL-31).
     pub(in crate::documents) fn page(&mut self, kind: Kind) -> Value {
-        self.refer(format!("{}.page", kind.plural()), |all| {
+        self.refer(&format!("{}.page", kind.plural()), |all| {
             let relation = all.api.dialect().relation(kind.plural());
             let mut links = Members::default();
             for name in ["self", "next", "previous", "prev"] {
@@ -95,7 +95,7 @@ impl Definitions<'_> {
 
     /// A reference to the entry point (ENT-01 to ENT-27).
     pub(in crate::documents) fn entry_point(&mut self) -> Value {
-        self.refer(ENTRY_POINT.to_owned(), |all| {
+        self.refer(ENTRY_POINT, |all| {
             let text = || json!({ "type": "string" });
             let mut entry = Members::default();
             for name in ["motd", "vendor_name", "product_name", all.api.dialect().version_field(), "namespace"] {
@@ -115,7 +115,7 @@ impl Definitions<'_> {
 
     /// A reference to the error object (ERR-18 to ERR-33).
     pub(in crate::documents) fn error(&mut self) -> Value {
-        self.refer(ERROR.to_owned(), |all| {
+        self.refer(ERROR, |all| {
             let whole = all.statuses("error_descriptions", "error_code");
             let atomic = all.report("atomic", &whole, Members::default());
             let (list, code) = if all.api.style_name() == "examples" {
@@ -168,7 +168,7 @@ impl Definitions<'_> {
 
     /// A reference to a notice (SCH-02, CRU-05).
     pub(in crate::documents) fn notice(&mut self) -> Value {
-        self.refer("notice".to_owned(), |_| {
+        self.refer("notice", |_| {
             let mut notice = Members::default();
             notice.require("notice", json!({ "type": "string" }));
             notice.into_schema()
