@@ -223,7 +223,7 @@ impl<R: Resource> Created<R> {
 /// # let (labels, cx) = Labels::with_one();
 ///
 /// let fields = Draft::new(&Tag { name: Some("press".into()), ..Tag::default() }).into_raw().fields;
-/// let patch = Patch::from_raw(RawPatch::new(Kind::Tag, fields));
+/// let patch = Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields));
 /// let changed = labels.update(&cx, UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())

@@ -23,6 +23,7 @@ const FLOORS: &[&str] = &[
     "draft",
     "helper",
     "page",
+    "raw",
     "ops",
     "read",
     "hal",

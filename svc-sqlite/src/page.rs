@@ -6,7 +6,7 @@ use svc_core::{
     Error,
     link::Scope,
     model::Kind,
-    record::RawRecord,
+    raw::RawRecord,
     store::offset_index::{Collection, Load, collection},
 };
 

@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::FromSql};
 use svc_core::{
     link::Address,
     model::Kind,
-    record::{Computed, Identifiers, Meta, RawRecord},
+    raw::RawRecord,
+    record::{Computed, Identifiers, Meta},
     schema::Source,
     store::{Found, Stored},
     value::{Amount, Id, Timestamp},

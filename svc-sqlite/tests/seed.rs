@@ -6,9 +6,9 @@ use serde_json::json;
 use server::Server;
 use svc_core::store::Load;
 use svc_core::{
-    draft::RawDraft,
     link::{Address, Dialect, ShareNames},
     model::Kind,
+    raw::RawDraft,
     read::{Json, Limits, Object},
     value::{Id, Identifier, Timestamp},
 };

@@ -90,6 +90,11 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
 }
 
 impl Draft<Person> {
+    /// The e-mail addresses that were sent, in the form in which they are compared, the primary one first; see [`emails`].
+    pub fn emails(&self) -> impl Iterator<Item = String> {
+        emails(&self.as_raw().fields)
+    }
+
     /// The known person with this posted one merged in (HLP-04), with the rules between fields applied.
     ///
     /// # Errors
@@ -97,7 +102,7 @@ impl Draft<Person> {
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person would break.
     pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
         let mut fields = to_object(known);
-        merge_person(&mut fields, &self.fields, merge);
+        merge_person(&mut fields, &self.as_raw().fields, merge);
         let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
         rules.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
         Ok(Person::from_object(&fields))

@@ -42,7 +42,7 @@ fn meta(cx: &Context) -> Meta {
 impl Helper<RecordSignature> for Native {
     async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
         let action = plan.action().ok_or_else(|| Error::unexpected("an action"))?.fields();
-        self.note(format!("atomic {} anonymous {} {:?}", plan.atomic, plan.anonymous, action.comments));
+        self.note(format!("atomic {} anonymous {} {:?}", plan.is_atomic(), plan.is_anonymous(), action.comments));
         let problem = Problem::new(Code::IdentifierInUse, "identifiers[1]", "{property} is taken.");
         let status = if self.fails { EntryStatus::Failed(vec![problem]) } else { EntryStatus::Created };
         Ok(Outcome::without_person().action(Record::<Signature>::new(meta(cx), action), status))
@@ -52,12 +52,12 @@ impl Helper<RecordSignature> for Native {
 #[async_trait]
 impl Helper<Schedule> for Native {
     async fn run(&self, cx: &Context, plan: Plan<Schedule>) -> Result<Outcome<Schedule>> {
-        self.note(match plan.schedule {
+        self.note(match plan.schedule() {
             Some(Scheduling::Set { start, stop }) => format!("{start} {stop:?}"),
             Some(Scheduling::Cancel) => {
                 return Err(Error::invalid(Problem::general(Code::MessageNotScheduled, "It is not scheduled.")));
             }
-            None => "nothing".to_owned(),
+            _ => "nothing".to_owned(),
         });
         Ok(Outcome::without_person().action(Record::new(meta(cx), Message::default()), EntryStatus::Existing))
     }

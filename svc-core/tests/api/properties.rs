@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use svc_core::{
     Base, Context, Create, Draft, Problem, Tenant,
     auth::{Caller, Rights},
-    draft::RawDraft,
     each_kind,
     field_set::FieldBits,
     link::{Address, ConventionalLayout, Dialect, Layout, Scope, ShareNames, Target},
     model::{Kind, Resource},
+    raw::RawDraft,
     read::{Bodies, Json, Limits, Links, Object},
     value::{Amount, Id, Timestamp},
 };

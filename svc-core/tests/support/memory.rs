@@ -240,19 +240,21 @@ impl<R: Resource> Get<R> for Memory {
 impl<R: Resource> Create<R> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let draft = request.draft;
-        self.check(cx, R::KIND, None, &draft.identifiers)?;
+        self.check(cx, R::KIND, None, draft.identifiers())?;
         let missing = |(name, at): &&(&'static str, Address)| {
             let code = if at.kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
             let problem = Problem::new(code, format!("_links.{name}"), "It leads nowhere.");
             (!self.has(cx, at)).then_some(problem)
         };
-        let problems: Vec<Problem> = draft.links.iter().filter_map(|link| missing(&link)).collect();
+        let problems: Vec<Problem> = draft.as_raw().links.iter().filter_map(|link| missing(&link)).collect();
         if !problems.is_empty() {
             return Err(Error::refused(problems));
         }
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);
-        if let Some(row) = rows.iter().find(|row| is_membership && row.kind == R::KIND && row.links == draft.links) {
+        if let Some(row) =
+            rows.iter().find(|row| is_membership && row.kind == R::KIND && row.links == draft.as_raw().links)
+        {
             return Ok(Created::existing(self.record(row)));
         }
         let mut made = lock(&self.made);
@@ -264,10 +266,10 @@ impl<R: Resource> Create<R> for Memory {
             id: Id::new(&format!("{}-{number}", R::SCHEMA.singular)).ok_or_else(|| Error::unexpected("an id"))?,
             created: cx.now,
             modified: cx.now,
-            identifiers: draft.identifiers.clone(),
+            identifiers: draft.identifiers().to_vec(),
             // What a vendor's own columns would hold: only what the typed view shows.
             fields: Draft::new(&draft.fields()).into_raw().fields,
-            links: draft.links.clone(),
+            links: draft.as_raw().links.clone(),
         };
         *lock(&self.writes) += 1;
         rows.push(row.clone());
@@ -282,15 +284,15 @@ impl<R: Resource> Update<R> for Memory {
         if !self.has(cx, at) {
             return Ok(None);
         }
-        self.check(cx, R::KIND, Some(&at.id), patch.identifiers.as_deref().unwrap_or_default())?;
+        self.check(cx, R::KIND, Some(&at.id), patch.identifiers().unwrap_or_default())?;
         let mut rows = lock(&self.rows);
         let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else { return Ok(None) };
         let after = patch.apply(&R::from_object(&row.fields), cx.now)?;
         row.fields = Draft::new(&after).into_raw().fields;
-        if let Some(identifiers) = &patch.identifiers {
-            row.identifiers.clone_from(identifiers);
+        if let Some(identifiers) = patch.identifiers() {
+            row.identifiers = identifiers.to_vec();
         }
-        for (name, to) in &patch.links {
+        for (name, to) in &patch.as_raw().links {
             row.links.retain(|(link, _)| link != name);
             row.links.extend(to.clone().map(|to| (*name, to)));
         }

@@ -140,7 +140,7 @@ impl Helper<PersonSignup> for Memory {
 #[async_trait]
 impl Helper<RecordSignature> for Memory {
     async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
-        let container = plan.container.clone().ok_or_else(Error::not_found)?;
+        let container = plan.container().cloned().ok_or_else(Error::not_found)?;
         if !is_the_petition(cx, &container.id) {
             return Err(Error::not_found());
         }

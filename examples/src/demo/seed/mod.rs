@@ -12,9 +12,9 @@ mod words;
 
 use std::collections::VecDeque;
 
-use svc_core::draft::RawDraft;
 use svc_core::link::Address;
 use svc_core::model::Kind;
+use svc_core::raw::RawDraft;
 use svc_core::read::Object;
 use svc_core::value::{Id, Timestamp};
 use uuid::Builder;
@@ -317,7 +317,7 @@ mod tests {
             let (draft, problems) = bodies.draft(kind, writable(kind), &body, container);
             assert!(problems.is_empty(), "{kind:?}: {problems:?}");
             assert_eq!(Json::Object(draft.fields.clone()), Json::Object(row.draft.fields.clone()), "{kind:?}");
-            let sent = |draft: &svc_core::draft::RawDraft| {
+            let sent = |draft: &svc_core::raw::RawDraft| {
                 let named = draft.links.iter().filter(|(name, _)| *name != "modified_by");
                 named.cloned().collect::<HashSet<_>>()
             };

@@ -2,12 +2,13 @@
 
 use svc_core::{
     error::{Code, Problem},
-    helper::{EntryStatus, RawOutcome},
+    helper::EntryStatus,
     link::{Ref, Target},
     model::Kind,
-    page::{PageRequest, RawPage},
+    page::PageRequest,
+    raw::{RawOutcome, RawPage, RawRecord},
     read::{Json, Limits, Object},
-    record::{Computed, Meta, RawRecord},
+    record::{Computed, Meta},
     schema::LinkTarget,
     value::{Identifier, Timestamp},
 };
