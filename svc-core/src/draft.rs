@@ -114,10 +114,9 @@ impl<R> fmt::Debug for Draft<R> {
 /// assert_eq!(patch.sent(), fields!(person::{ given_name, family_name }));
 /// assert!(patch.clears(person::key::family_name) && !patch.clears(person::key::source));
 ///
-/// let before = Person { family_name: Some("Byron".into()), source: Some("web".into()), ..Person::default() };
+/// let before = Person::default().family_name("Byron").source("web");
 /// let after = patch.apply(&before, Timestamp::now()).unwrap();
-/// let expected = Person { given_name: Some("Ada".into()), source: Some("web".into()), ..Person::default() };
-/// assert_eq!(after, expected);
+/// assert_eq!(after, Person::default().given_name("Ada").source("web"));
 /// ```
 pub struct Patch<R> {
     raw: RawPatch,

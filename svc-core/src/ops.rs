@@ -147,7 +147,7 @@ pub trait Get<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let draft = Draft::new(&Tag { name: Some("events".into()), ..Tag::default() });
+/// let draft = Draft::new(&Tag::default().name("events"));
 /// assert!(labels.create(&cx, CreateRequest::new(draft)).await?.is_new);
 /// # Ok(())
 /// # }
@@ -222,7 +222,7 @@ impl<R: Resource> Created<R> {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let fields = Draft::new(&Tag { name: Some("press".into()), ..Tag::default() }).into_raw().fields;
+/// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields;
 /// let patch = Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields));
 /// let changed = labels.update(&cx, UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));

@@ -9,7 +9,7 @@
 //! ```
 //! use svc_core::{Draft, model::{Kind, Tag}, raw::RawDraft};
 //!
-//! let draft: RawDraft = Draft::new(&Tag { name: Some("news".into()), ..Tag::default() }).into_raw();
+//! let draft: RawDraft = Draft::new(&Tag::default().name("news")).into_raw();
 //! assert!(draft.kind == Kind::Tag && draft.fields.contains("name"));
 //! assert_eq!(Draft::<Tag>::from_raw(draft).fields().name.as_deref(), Some("news"));
 //! ```

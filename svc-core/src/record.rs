@@ -121,7 +121,7 @@ pub enum Computed {
 /// let now = Timestamp::from_micros(0);
 ///
 /// // Typed, with a computed field and where its links lead.
-/// let petition = Petition { title: Some("More trees".into()), ..Petition::default() };
+/// let petition = Petition::default().title("More trees");
 /// let petition = Record::new(Meta::new(id("p1")?, now), petition)
 ///     .computed(petition::key::total_signatures, Computed::Count(1));
 ///

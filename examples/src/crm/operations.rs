@@ -24,6 +24,7 @@ impl<R: Mapped> List<R> for Crm {
                 let found = exists(&tx, cx, table, above).await?;
                 found.then_some((*column, above.id.number())).ok_or_else(Error::not_found)?
             }
+            _ => return Err(Error::not_found()),
         };
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
         let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;

@@ -2,7 +2,7 @@
 
 pub mod shared;
 
-pub use crate::names::Kind;
+pub use crate::names::{Kind, PerKind};
 use crate::{
     describe::{FieldType, MemberWriter},
     json::Object,

@@ -54,8 +54,8 @@ use crate::{
 /// # let cx = Context::new(Tenant::new("acme"), Caller::with_rights(Rights::all()), Timestamp::from_micros(0));
 /// # let newsletter = Newsletter::default();
 ///
-/// let email = EmailAddress { address: Some("ada@example.org".into()), ..EmailAddress::default() };
-/// let person = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let email = EmailAddress::default().address("ada@example.org");
+/// let person = Draft::new(&Person::default().email_addresses([email]));
 /// let mut plan = RawPlan::empty(HelperName::PersonSignup);
 /// plan.person = Some(person.into_raw());
 /// for is_new in [true, false] {

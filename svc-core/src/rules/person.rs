@@ -136,8 +136,8 @@ fn joined<E>(
 /// ```
 /// use svc_core::{Draft, helper::{Merge, StockMatching}, rules::{Candidate, Wanted}, model::{Person, shared::EmailAddress}};
 ///
-/// let email = EmailAddress { address: Some("Ada@example.org".into()), ..EmailAddress::default() };
-/// let posted = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let email = EmailAddress::default().address("Ada@example.org");
+/// let posted = Draft::new(&Person::default().email_addresses([email]));
 ///
 /// let wanted = Wanted::of(&posted, &StockMatching);
 /// // SELECT number, lower(email) FROM customers WHERE company = $1 AND lower(email) = ANY($2)

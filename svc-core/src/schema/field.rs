@@ -40,6 +40,7 @@ impl Field {
 
 /// Who sets a field, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// The client may set it.
     Stored,
@@ -57,6 +58,7 @@ pub enum Mode {
 ///
 /// A store matches it without a wildcard: a source that is added here does not compile until each store has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// The clock of the store, at the write.
     Clock,
@@ -93,6 +95,7 @@ impl Source {
 
 /// The type of a value on the wire (TYP-01 to TYP-12).
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Type {
     /// JSON string (TYP-01).
     String,

@@ -213,7 +213,7 @@ fn sch_01_to_09_scheduling() {
 
 #[test]
 fn a_computed_value_is_sent_once() {
-    let petition = Petition { total_signatures: Some(7), title: Some("T".into()), ..Petition::default() };
+    let petition = Petition::default().total_signatures(7).title("T");
     let now = Timestamp::from_micros(0);
     let record = Record::new(Meta::new(Id::new("p").unwrap(), now), petition)
         .computed(petition::key::total_signatures, Computed::Count(8))
@@ -228,7 +228,7 @@ fn und_42_what_could_be_logged_shows_no_key_and_no_person() {
     let credentials =
         svc_core::auth::Credentials::new(Some("sesame"), &headers, &extensions, Timestamp::from_micros(0));
     assert!(!format!("{credentials:?}").contains("sesame"), "UND-42");
-    let petition = Petition { title: Some("planted".into()), ..Petition::default() };
+    let petition = Petition::default().title("planted");
     let record = Record::new(Meta::new(Id::new("p").unwrap(), Timestamp::from_micros(0)), petition);
     assert!(format!("{record:?}").contains("Typed(17 bytes)"), "UND-42: {record:?}");
 }

@@ -36,7 +36,7 @@ impl Row {
     fn address(&self) -> Address {
         let schema = self.kind.schema();
         let parent = schema.home.and(schema.parent).and_then(|parent| self.link(parent)).map(|at| at.id.clone());
-        Address { kind: self.kind, id: self.id.clone(), parent }
+        Address::new(self.kind, self.id.clone(), parent)
     }
 
     fn link(&self, name: &str) -> Option<&Address> {
@@ -218,6 +218,7 @@ impl<R: Resource> List<R> for Memory {
             .filter(|row| match scope {
                 Scope::All => true,
                 Scope::Under(parent) => row.links.iter().any(|(_, at)| at.kind == parent.kind && at.id == parent.id),
+                _ => false,
             })
             .collect();
         let first = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
@@ -231,7 +232,7 @@ impl<R: Resource> List<R> for Memory {
 impl<R: Resource> Get<R> for Memory {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
         // A vendor who forgets to look at the parent: the library does (COL-19).
-        let at = Address { parent: None, ..at.clone() };
+        let at = Address::top(at.kind, at.id.clone());
         Ok(lock(&self.rows).iter().find(|row| is_at(row, cx, &at)).map(|row| self.record(row)))
     }
 }

@@ -119,7 +119,7 @@ impl Maker {
         self.clock += 1 + i64::from(self.random.below(self.step));
         let id = self.id();
         Row {
-            address: Address { kind, id, parent: parent.map(|parent| parent.id.clone()) },
+            address: Address::new(kind, id, parent.map(|parent| parent.id.clone())),
             created: Timestamp::from_micros(self.clock),
             draft: RawDraft::empty(kind).with_fields(fields),
             recorded_by: None,
@@ -282,7 +282,7 @@ mod tests {
     fn writable(kind: Kind) -> FieldBits {
         macro_rules! of {
             (($kind:expr) $($name:ident)+) => {
-                match $kind { $(Kind::$name => FieldSet::<$name>::writable().bits()),+ }
+                match $kind { $(Kind::$name => FieldSet::<$name>::writable().bits(),)+ _ => unreachable!("{:?}", $kind) }
             };
         }
         svc_core::each_kind!(of(kind))
