@@ -339,6 +339,29 @@ pub enum FindKey {
 /// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show, from the moment
 ///   on at which the change is visible; also when another process made it. Changes may be counted together.
 /// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use svc_core::CountChanges;
+///
+/// /// Whoever changes a record adds one here, once the change can be seen.
+/// #[derive(Default)]
+/// struct Crm { changes: AtomicU64 }
+///
+/// impl CountChanges for Crm {
+///     fn changes(&self) -> Option<u64> {
+///         Some(self.changes.load(Ordering::Acquire))
+///     }
+/// }
+///
+/// let crm = Crm::default();
+/// let before = CountChanges::changes(&crm);
+/// crm.changes.fetch_add(1, Ordering::Release);
+/// assert_ne!(CountChanges::changes(&crm), before);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not count changes",
     label = "missing `impl CountChanges for {Self}`",

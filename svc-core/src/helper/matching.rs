@@ -25,6 +25,29 @@ pub enum MatchKey {
 ///
 /// - A method has no effects of its own and depends on its arguments only. It may be asked again for the same call: a
 ///   store may do a transaction again.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{helper::{MatchKey, PersonMatching}, read::Object, value::Identifier};
+///
+/// /// Families share addresses here: only identifiers name somebody.
+/// #[derive(Debug)]
+/// struct ByIdentifier;
+///
+/// impl PersonMatching for ByIdentifier {
+///     fn keys(&self, identifiers: &[Identifier], _: &Object) -> Vec<MatchKey> {
+///         identifiers.iter().cloned().map(MatchKey::Identifier).collect()
+///     }
+///
+///     fn text(&self) -> &str {
+///         "A posted person is looked up by each foreign identifier. The oldest match wins."
+///     }
+/// }
+///
+/// let sent: Vec<_> = Identifier::parse("shop:17").into_iter().collect();
+/// assert_eq!(ByIdentifier.keys(&sent, &Object::new()).len(), 1);
+/// ```
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
     /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses behind each other
     /// decide together: the oldest person with any of them.
