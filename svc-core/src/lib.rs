@@ -120,6 +120,8 @@ pub mod error;
 pub mod field_set;
 mod hal;
 pub mod helper;
+#[doc(hidden)]
+pub mod internal;
 mod json;
 #[cfg(feature = "store-tests")]
 pub mod laws;

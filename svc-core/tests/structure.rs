@@ -32,6 +32,7 @@ const FLOORS: &[&str] = &[
     "operation",
     "capability",
     "api",
+    "internal",
     "memory",
     "laws",
 ];
