@@ -75,8 +75,7 @@ impl Mapped for Person {
             email
         });
         let mut person = Self::default();
-        person.given_name = row.get("first_name")?;
-        person.family_name = row.get("last_name")?;
+        (person.given_name, person.family_name) = (row.get("first_name")?, row.get("last_name")?);
         person.source = row.get("comes_from")?;
         person.email_addresses = Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty());
         Ok(Record::new(meta, person))
