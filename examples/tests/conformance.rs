@@ -20,8 +20,7 @@ use svc_conformance::{CleanUp, InProcess, Intensity, Keys, Outcome, Remote, Repo
 use svc_core::api::{Api, Vendor};
 use svc_core::link::Address;
 use svc_core::model::Kind;
-use svc_core::page::RawPage;
-use svc_core::record::RawRecord;
+use svc_core::raw::{RawPage, RawRecord};
 use svc_core::store::{self, Call, Key};
 use svc_core::{Context, ListRequest};
 use svc_sqlite::{KeyOptions, Options, Store};

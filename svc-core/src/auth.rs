@@ -227,6 +227,26 @@ impl Credentials<'_> {
 /// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point included (AUT-03).
 /// - It is called only when the request has a key, and [`Authenticator::without_key`] when it has none.
 /// - An `Err` becomes 500 or 503; nothing of the key goes into it.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use svc_core::{Result, Tenant, auth::{Authenticator, Caller, Credentials, Rights}};
+///
+/// /// The companies by the digest of their keys, as the vendor has them.
+/// struct Keys(HashMap<Vec<u8>, i64>);
+/// # fn digest(key: &str) -> Vec<u8> { key.bytes().rev().collect() }
+///
+/// #[async_trait::async_trait]
+/// impl Authenticator for Keys {
+///     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+///         let company = credentials.key.and_then(|key| self.0.get(&digest(key)));
+///         Ok(company.map(|company| (Tenant::new(company.to_string()), Caller::with_rights(Rights::all()))))
+///     }
+/// }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an authenticator",
@@ -245,6 +265,25 @@ pub trait Authenticator: Send + Sync {
 }
 
 /// Finds the tenant that an anonymous helper call works on: that of the container in its path (HLP-07).
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use svc_core::{Result, Tenant, auth::AnonymousTenant, link::Address, model::Kind};
+///
+/// /// The companies by the numbers of their campaigns.
+/// struct Campaigns(HashMap<i64, i64>);
+///
+/// #[async_trait::async_trait]
+/// impl AnonymousTenant for Campaigns {
+///     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+///         let number = container.id.number().filter(|_| container.kind == Kind::Petition);
+///         Ok(number.and_then(|number| self.0.get(&number)).map(|company| Tenant::new(company.to_string())))
+///     }
+/// }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find the tenant of an anonymous helper call",

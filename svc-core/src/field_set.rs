@@ -16,9 +16,8 @@ pub struct FieldKey<R> {
 
 impl<R: Resource> FieldKey<R> {
     /// The field at a place of the table.
-    #[doc(hidden)]
     #[must_use]
-    pub const fn new(position: u32) -> Self {
+    pub(crate) const fn new(position: u32) -> Self {
         Self { position, kind: PhantomData }
     }
 
@@ -62,9 +61,8 @@ pub struct LinkKey<R> {
 
 impl<R: Resource> LinkKey<R> {
     /// The link of this name of the table.
-    #[doc(hidden)]
     #[must_use]
-    pub const fn new(name: &'static str) -> Self {
+    pub(crate) const fn new(name: &'static str) -> Self {
         Self { name, kind: PhantomData }
     }
 
@@ -181,9 +179,7 @@ pub struct WritableSet<R: Resource>(FieldSet<R>);
 
 impl<R: Resource> WritableSet<R> {
     /// For [`writable!`](crate::writable), which has proved that no field of the set is computed.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn proved(set: FieldSet<R>) -> Self {
+    pub(crate) const fn proved(set: FieldSet<R>) -> Self {
         Self(set)
     }
 
@@ -221,7 +217,7 @@ impl FieldBits {
 #[macro_export]
 macro_rules! fields {
     ($kind:ident :: { $($field:ident),* $(,)? }) => {{
-        const SET: $crate::field_set::FieldSet<$crate::model::kind_of::$kind> =
+        const SET: $crate::field_set::FieldSet<$crate::internal::kind_of::$kind> =
             $crate::field_set::FieldSet::of(&[$($crate::model::$kind::key::$field),*]);
         SET
     }};
@@ -239,6 +235,6 @@ macro_rules! writable {
                 concat!("`", stringify!($field), "` is kept by the system: it cannot be made writable"),
             );
         )*
-        $crate::field_set::WritableSet::proved($crate::fields!($kind::{ $($field),* }))
+        $crate::internal::proved($crate::fields!($kind::{ $($field),* }))
     }};
 }

@@ -90,6 +90,7 @@
 //! | [`record`], [`page`] | what a backend hands over: [`Record`] typed or as stored bytes, [`Page`] |
 //! | [`draft`] | what a backend is handed, validated: [`Draft`] to create, [`Patch`] to change |
 //! | [`helper`] | the eight helpers: plans, outcomes, how people are matched ([`helper::PersonMatching`]) |
+//! | [`raw`] | the same without the type of the kind or the helper, for programs that treat all alike |
 //! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
 //! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
 //! | [`error`](mod@error) | [`Code`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
@@ -119,6 +120,8 @@ pub mod error;
 pub mod field_set;
 mod hal;
 pub mod helper;
+#[doc(hidden)]
+pub mod internal;
 mod json;
 #[cfg(feature = "store-tests")]
 pub mod laws;
@@ -130,6 +133,7 @@ mod names;
 pub mod operation;
 pub mod ops;
 pub mod page;
+pub mod raw;
 pub mod read;
 pub mod record;
 pub mod rules;

@@ -6,6 +6,6 @@ mod operation;
 
 pub use helper::HelperName;
 pub(crate) use helper::helpers;
-pub use kind::Kind;
 pub(crate) use kind::kinds;
+pub use kind::{Kind, PerKind};
 pub use operation::Operation;

@@ -147,7 +147,7 @@ pub trait Get<R: Resource>: Send + Sync {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let draft = Draft::new(&Tag { name: Some("events".into()), ..Tag::default() });
+/// let draft = Draft::new(&Tag::default().name("events"));
 /// assert!(labels.create(&cx, CreateRequest::new(draft)).await?.is_new);
 /// # Ok(())
 /// # }
@@ -222,8 +222,8 @@ impl<R: Resource> Created<R> {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let fields = Draft::new(&Tag { name: Some("press".into()), ..Tag::default() }).into_raw().fields;
-/// let patch = Patch::from_raw(RawPatch::new(Kind::Tag, fields));
+/// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields;
+/// let patch = Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields));
 /// let changed = labels.update(&cx, UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())
@@ -339,6 +339,29 @@ pub enum FindKey {
 /// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show, from the moment
 ///   on at which the change is visible; also when another process made it. Changes may be counted together.
 /// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use svc_core::CountChanges;
+///
+/// /// Whoever changes a record adds one here, once the change can be seen.
+/// #[derive(Default)]
+/// struct Crm { changes: AtomicU64 }
+///
+/// impl CountChanges for Crm {
+///     fn changes(&self) -> Option<u64> {
+///         Some(self.changes.load(Ordering::Acquire))
+///     }
+/// }
+///
+/// let crm = Crm::default();
+/// let before = CountChanges::changes(&crm);
+/// crm.changes.fetch_add(1, Ordering::Release);
+/// assert_ne!(CountChanges::changes(&crm), before);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not count changes",
     label = "missing `impl CountChanges for {Self}`",

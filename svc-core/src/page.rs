@@ -1,14 +1,12 @@
 //! Pages of a collection (COL-20 to COL-31, UND-14, UND-19).
 
+pub(crate) mod raw;
 mod request;
 
+pub(crate) use raw::RawPage;
 pub use request::{PageRequest, Parameter, Values};
 
-use crate::{
-    link::Scope,
-    model::Resource,
-    record::{RawRecord, Record},
-};
+use crate::{link::Scope, model::Resource, record::Record};
 
 /// A collection to read: which records, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,33 +43,6 @@ pub enum Next {
     After(String),
     /// Nothing: this is the last page, whatever the numbers say after records went away.
     End,
-}
-
-/// One page of a collection, without the type of its kind.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct RawPage {
-    /// The records, in creation order, then by id (UND-20).
-    pub records: Vec<RawRecord>,
-    /// How many records the collection has (COL-23).
-    pub total: u64,
-    /// What comes behind the last record.
-    pub next: Next,
-}
-
-impl RawPage {
-    /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
-    #[must_use]
-    pub fn new(records: Vec<RawRecord>, total: u64) -> Self {
-        Self { records, total, next: Next::ByNumber }
-    }
-
-    /// The same page, with what comes behind its last record.
-    #[must_use]
-    pub fn with_next(mut self, next: Next) -> Self {
-        self.next = next;
-        self
-    }
 }
 
 /// One page of a collection.

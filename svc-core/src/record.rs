@@ -1,19 +1,21 @@
 //! What a backend hands over: a record as a typed value or as wire-ready bytes.
 
-use std::{fmt, marker::PhantomData, ops::Deref};
+pub(crate) mod raw;
+
+use std::marker::PhantomData;
 
 use bytes::Bytes;
 
 use crate::{
     describe::MemberWriter,
-    error::{Error, Result},
     field_set::{FieldKey, LinkKey},
-    json::{Json, Object, write_string},
-    link::{Ref, ShareNames, is_relation_name},
+    json::{Json, write_string},
+    link::{Address, Ref, ShareNames, is_relation_name},
     model::{Kind, Resource},
-    schema::Source,
     value::{Amount, Id, Identifier, Timestamp},
 };
+
+pub(crate) use raw::{Fields, RawRecord, members_object};
 
 /// What every record has besides its fields (TYP-13 to TYP-16).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,155 +107,6 @@ pub enum Computed {
     Relation(Kind),
 }
 
-/// The fields of a record, ready for the wire.
-#[derive(Clone, PartialEq)]
-pub(crate) enum Fields {
-    /// `"name":value` pairs separated by commas, without braces, under wire names.
-    Stored(Bytes),
-    /// The same, but share objects under the names of the tables, computed fields among them.
-    Typed(Bytes),
-}
-
-impl fmt::Debug for Fields {
-    /// Without values: they are personal data.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (form, bytes) = match self {
-            Self::Stored(bytes) => ("Stored", bytes),
-            Self::Typed(bytes) => ("Typed", bytes),
-        };
-        f.debug_tuple(form).field(&format_args!("{} bytes", bytes.len())).finish()
-    }
-}
-
-/// A record on its way to the wire, without the type of its kind.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RawRecord {
-    pub(crate) kind: Kind,
-    pub(crate) meta: Meta,
-    pub(crate) fields: Fields,
-    pub(crate) computed: Vec<(&'static str, Computed)>,
-    pub(crate) links: Vec<(&'static str, Ref)>,
-    pub(crate) own_links: Vec<(String, String)>,
-}
-
-impl RawRecord {
-    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas, without braces, without
-    /// identifiers, dates, computed fields of the top level and links.
-    #[must_use]
-    pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
-        let fields = Fields::Stored(fields.into());
-        Self { kind, meta, fields, computed: Vec::new(), links: Vec::new(), own_links: Vec::new() }
-    }
-
-    /// Sets a computed field; a value among typed fields gives way.
-    pub fn add_computed(&mut self, name: &'static str, value: Computed) {
-        self.computed.retain(|(known, _)| *known != name);
-        if let Fields::Typed(bytes) = &self.fields {
-            let mut members = members_object(bytes);
-            if members.remove(name).is_some() {
-                let mut bytes = Vec::new();
-                members.write_members(&mut bytes);
-                self.fields = Fields::Typed(bytes.into());
-            }
-        }
-        self.computed.push((name, value));
-    }
-
-    /// Adds where a link to one record leads.
-    pub fn add_link(&mut self, name: &'static str, to: Ref) {
-        self.links.push((name, to));
-    }
-
-    /// The kind.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// Id, dates and identifiers.
-    #[must_use]
-    pub fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    /// Where a link to one record leads, when it is a record of this server.
-    #[must_use]
-    pub fn link(&self, name: &str) -> Option<&crate::link::Address> {
-        self.links.iter().find_map(|(link, to)| match to {
-            Ref::Local(address) if *link == name => Some(address),
-            _ => None,
-        })
-    }
-
-    /// The id of the container it lives in.
-    #[must_use]
-    pub fn parent(&self) -> Option<&Id> {
-        self.link(self.kind.schema().parent?).map(|address| &address.id)
-    }
-
-    /// Its fields under the names of the tables; `names` are those of the stored bytes.
-    #[must_use]
-    pub fn fields_object(&self, names: &ShareNames) -> Object {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
-        let mut object = members_object(members);
-        if matches!(self.fields, Fields::Stored(_)) {
-            names.rename_from_wire(&mut object);
-        }
-        object
-    }
-
-    /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
-    #[must_use]
-    pub fn stored_fields(&self) -> &[u8] {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
-        members
-    }
-
-    /// Its fields under the names of the tables, for a store that reads what it has stored itself.
-    ///
-    /// # Errors
-    ///
-    /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it would be lost.
-    pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
-        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
-        let mut object = parse_members(members).ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
-        if matches!(self.fields, Fields::Stored(_)) {
-            names.rename_from_wire(&mut object);
-        }
-        Ok(object)
-    }
-
-    /// The value of the computed field with this source.
-    pub(crate) fn computed_value(&self, source: Source) -> Option<&Computed> {
-        let field = self.kind.schema().computed_from(source)?;
-        self.computed.iter().find(|(name, _)| *name == field.name).map(|(_, value)| value)
-    }
-
-    /// Its address (COL-19).
-    #[must_use]
-    pub fn address(&self) -> crate::link::Address {
-        let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
-        crate::link::Address { kind: self.kind, id: self.meta.id.clone(), parent }
-    }
-}
-
-/// `"name":value` pairs separated by commas, without braces, as an object.
-#[must_use]
-pub fn members_object(members: &[u8]) -> Object {
-    parse_members(members).unwrap_or_default()
-}
-
-fn parse_members(members: &[u8]) -> Option<Object> {
-    let mut json = Vec::with_capacity(members.len().saturating_add(2));
-    json.push(b'{');
-    json.extend_from_slice(members);
-    json.push(b'}');
-    match Json::read_kept(&json) {
-        Some(Json::Object(object)) => Some(object),
-        _ => None,
-    }
-}
-
 /// A record on its way to the wire.
 ///
 /// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON [`Record::stored`], and
@@ -268,7 +121,7 @@ fn parse_members(members: &[u8]) -> Option<Object> {
 /// let now = Timestamp::from_micros(0);
 ///
 /// // Typed, with a computed field and where its links lead.
-/// let petition = Petition { title: Some("More trees".into()), ..Petition::default() };
+/// let petition = Petition::default().title("More trees");
 /// let petition = Record::new(Meta::new(id("p1")?, now), petition)
 ///     .computed(petition::key::total_signatures, Computed::Count(1));
 ///
@@ -276,7 +129,7 @@ fn parse_members(members: &[u8]) -> Option<Object> {
 /// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
 ///     .link(signature::link::petition, Address::top(Kind::Petition, id("p1")?))
 ///     .link(signature::link::person, Address::top(Kind::Person, id("a")?));
-/// assert_eq!(signature.into_raw().address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
+/// assert_eq!(signature.address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
 /// # let _ = petition;
 /// # Ok::<(), &str>(())
 /// ```
@@ -300,7 +153,8 @@ impl<R: Resource> Record<R> {
         Self::from_raw(raw)
     }
 
-    /// A record whose fields are stored wire-ready; see [`RawRecord::stored`].
+    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas, without braces, without
+    /// identifiers, dates, computed fields of the top level and links.
     #[must_use]
     pub fn stored(meta: Meta, fields: impl Into<Bytes>) -> Self {
         Self::from_raw(RawRecord::stored(R::KIND, meta, fields))
@@ -345,17 +199,39 @@ impl<R: Resource> Record<R> {
         R::from_object(&self.raw.fields_object(&ShareNames::default()))
     }
 
+    /// Id, dates and identifiers.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.raw.meta
+    }
+
+    /// Its address (COL-19).
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.raw.address()
+    }
+
+    /// The id of the container it lives in.
+    #[must_use]
+    pub fn parent(&self) -> Option<&Id> {
+        self.raw.parent()
+    }
+
+    /// Where a link to one record leads, when it is a record of this server.
+    #[must_use]
+    pub fn link_to(&self, key: LinkKey<R>) -> Option<&Address> {
+        self.raw.link(key.name())
+    }
+
+    /// The record without its type, lent.
+    #[must_use]
+    pub fn as_raw(&self) -> &RawRecord {
+        &self.raw
+    }
+
     /// The record without its type.
     #[must_use]
     pub fn into_raw(self) -> RawRecord {
         self.raw
-    }
-}
-
-impl<R> Deref for Record<R> {
-    type Target = RawRecord;
-
-    fn deref(&self) -> &RawRecord {
-        &self.raw
     }
 }

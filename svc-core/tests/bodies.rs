@@ -2,10 +2,10 @@
 
 use svc_core::{
     Base, Problem,
-    draft::RawDraft,
     field_set::FieldSet,
     link::{ConventionalLayout, Dialect},
     model::{Kind, Person, Question},
+    raw::RawDraft,
     read::{Bodies, Json, Limits, Links},
     value::Timestamp,
 };

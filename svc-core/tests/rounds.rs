@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use svc_core::Result;
 use svc_core::auth::Caller;
 use svc_core::context::{Context, Tenant};
-use svc_core::draft::{RawDraft, RawPatch};
-use svc_core::helper::{Functions, HelperName, Named, QuestionRef, RawPlan, ResponseInput, Scheduling, StockMatching};
+use svc_core::helper::{Functions, HelperName, Named, QuestionRef, ResponseInput, Scheduling, StockMatching};
 use svc_core::link::{Address, ShareNames};
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
+use svc_core::raw::{RawDraft, RawPatch, RawPlan};
 use svc_core::read::{Json, Object};
 use svc_core::rules::{Decision, decide, first_questions};
 use svc_core::store::{Call, Change, Fetched, Ids, Insert, Outcome, Overlay, Pause, Turn, Work};
@@ -308,7 +308,7 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     let taggings: Vec<Change> = (0..100_000_u128)
         .map(|number| {
             let id = uuid::Uuid::from_u128(number).into();
-            let mut record = svc_core::record::RawRecord::stored(
+            let mut record = svc_core::raw::RawRecord::stored(
                 Kind::Tagging,
                 svc_core::record::Meta::new(id, Timestamp::from_micros(0)),
                 one.record.stored_fields().to_vec(),

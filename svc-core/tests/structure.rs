@@ -23,6 +23,7 @@ const FLOORS: &[&str] = &[
     "draft",
     "helper",
     "page",
+    "raw",
     "ops",
     "read",
     "hal",
@@ -31,6 +32,7 @@ const FLOORS: &[&str] = &[
     "operation",
     "capability",
     "api",
+    "internal",
     "memory",
     "laws",
 ];

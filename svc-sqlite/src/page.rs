@@ -6,7 +6,7 @@ use svc_core::{
     Error,
     link::Scope,
     model::Kind,
-    record::RawRecord,
+    raw::RawRecord,
     store::offset_index::{Collection, Load, collection},
 };
 
@@ -48,6 +48,7 @@ impl Place {
                 let column = members.scope(address.kind).ok_or_else(Error::not_found)?;
                 Some((column, address.kind, RecordId::parse(&address.id).ok_or_else(Error::not_found)?))
             }
+            _ => return Err(Error::unexpected("a scope that this store does not know").into()),
         };
         Ok(Self { tenant, members, under })
     }

@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::FromSql};
 use svc_core::{
     link::Address,
     model::Kind,
-    record::{Computed, Identifiers, Meta, RawRecord},
+    raw::RawRecord,
+    record::{Computed, Identifiers, Meta},
     schema::Source,
     store::{Found, Stored},
     value::{Amount, Id, Timestamp},
@@ -34,7 +35,7 @@ pub(crate) fn read_raw(table: &Table, row: &Row<'_>, bodies: &mut BytesMut) -> r
         let home: Option<RecordId> = if column.home_link().is_some() { homes.next()? } else { None };
         if let Some(id) = link.filter(|_| column.is_link) {
             let parent = home.map(RecordId::to_id);
-            record.add_link(column.name, Address { kind: column.kind, id: id.to_id(), parent }.into());
+            record.add_link(column.name, Address::new(column.kind, id.to_id(), parent).into());
         }
     }
     for (name, source) in &table.computed {
@@ -69,11 +70,11 @@ impl Columns<'_, '_> {
                 let text: Option<String> = self.next()?;
                 Some(Computed::Amount(text.as_deref().and_then(Amount::parse).unwrap_or_default()))
             }
-            // Sent with every record, from its own columns.
-            Source::Clock => None,
             Source::ScheduledStart | Source::ScheduledStop => {
                 self.next::<Option<i64>>()?.map(|micros| Computed::Timestamp(Timestamp::from_micros(micros)))
             }
+            // Sent with every record, from its own columns.
+            Source::Clock => None,
         })
     }
 }

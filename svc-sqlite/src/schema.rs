@@ -4,7 +4,11 @@
 
 use std::{ops::Deref, sync::LazyLock};
 
-use svc_core::{each_kind, model::Kind, schema::Reference, store::KindTable};
+use svc_core::{
+    model::{Kind, PerKind},
+    schema::Reference,
+    store::KindTable,
+};
 
 use crate::statements::Statements;
 
@@ -17,17 +21,8 @@ pub(crate) struct Table {
 
 /// The table of a kind.
 pub(crate) fn table(kind: Kind) -> &'static Table {
-    macro_rules! one_of {
-        (($kind:expr) $($name:ident)+) => {
-            match $kind {
-                $(Kind::$name => {
-                    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(Kind::$name));
-                    &TABLE
-                })+
-            }
-        };
-    }
-    each_kind!(one_of(kind))
+    static TABLES: LazyLock<PerKind<Table>> = LazyLock::new(|| PerKind::new(Table::of));
+    TABLES.get(kind)
 }
 
 impl Table {

@@ -113,7 +113,7 @@ fn select(table: &KindTable) -> String {
             Source::Sum(_) => "s.amount",
             Source::ScheduledStart => "r.scheduled_start",
             Source::ScheduledStop => "r.scheduled_stop",
-            Source::Clock | Source::Outside | Source::Relation(_) => return None,
+            Source::Outside | Source::Relation(_) | Source::Clock => return None,
         };
         Some(column.to_owned())
     }));

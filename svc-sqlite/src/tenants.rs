@@ -66,7 +66,7 @@ pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<
 
 #[cfg(test)]
 mod tests {
-    use svc_core::{auth::AnonymousTenant, draft::RawDraft, model::Kind, value::Id};
+    use svc_core::{auth::AnonymousTenant, model::Kind, raw::RawDraft, value::Id};
 
     use super::*;
     use crate::{Options, Store};

@@ -5,8 +5,8 @@
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::Vendor;
 use svc_core::api::Api;
-use svc_core::draft::RawDraft;
 use svc_core::model::Kind;
+use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{KeyOptions, Options, Store};

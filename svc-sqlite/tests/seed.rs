@@ -6,9 +6,9 @@ use serde_json::json;
 use server::Server;
 use svc_core::store::Load;
 use svc_core::{
-    draft::RawDraft,
     link::{Address, Dialect, ShareNames},
     model::Kind,
+    raw::RawDraft,
     read::{Json, Limits, Object},
     value::{Id, Identifier, Timestamp},
 };
@@ -33,7 +33,7 @@ async fn a_load() {
     let server = Server::start().await;
     let mut answer =
         row(Kind::Answer, 5, r#"{"value": "v"}"#, &[("question", Kind::Question, 4), ("person", Kind::Person, 1)]);
-    answer.recorded_by = Some(Address { kind: Kind::Submission, id: id(7), parent: Some(id(6)) });
+    answer.recorded_by = Some(Address::under(Kind::Submission, id(6), id(7)));
     let mut person = row(Kind::Person, 1, r#"{"email_addresses": [{"address": "A@example.org"}]}"#, &[]);
     person.draft.identifiers = vec![Identifier::parse("x:1").unwrap()];
     let rows = vec![

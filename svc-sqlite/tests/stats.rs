@@ -20,7 +20,7 @@ async fn writes_share_transactions_and_are_counted() {
         let (store, tenant) = (store.clone(), tenant.clone());
         writes.push(tokio::spawn(async move {
             let cx = context(tenant);
-            let tag = Tag { name: Some(format!("tag {number}")), ..Tag::default() };
+            let tag = Tag::default().name(format!("tag {number}"));
             let call = Call::new(&cx, Work::Create(Draft::new(&tag).into_raw()));
             let made = store.write(&cx, call).await.expect("a tag");
             drop(made);

@@ -23,7 +23,7 @@
 //! #[async_trait]
 //! impl Get<Tag> for Crm {
 //!     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<Tag>>> {
-//!         let tag = Tag { name: Some("volunteer".to_owned()), ..Tag::default() };
+//!         let tag = Tag::default().name("volunteer");
 //!         Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)))
 //!     }
 //! }

@@ -114,7 +114,7 @@ async fn bound(store: &Store, tenant: &str, asked: Option<&str>) -> Result<Optio
     };
     let id = Id::new(asked).ok_or_else(unknown)?;
     let cx = Context::new(Tenant::new(tenant), Caller::with_rights(Rights::all()), Timestamp::now());
-    let address = Address { kind: Kind::Person, id: id.clone(), parent: None };
+    let address = Address::top(Kind::Person, id.clone());
     let person = svc_core::store::Store::get(store, &cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }

@@ -13,9 +13,6 @@ use crate::{
 };
 
 /// The renderer that answers requests, for the examples in documents.
-///
-/// For `svc-tower` alone: nothing is promised of it.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Description<'a> {
     api: &'a Api,
@@ -23,24 +20,23 @@ pub struct Description<'a> {
 }
 
 /// A relation of the vendor's own.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct OwnRelation<'a> {
+    /// With its prefix.
     pub name: String,
+    /// The address of its page.
     pub page: String,
+    /// What it is, in a few words.
     pub title: &'a str,
 }
 
-impl Api {
-    /// What documents are written from, under a base.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn description<'a>(&'a self, base: &'a Base) -> Description<'a> {
-        Description { api: self, base }
-    }
-}
-
 impl<'a> Description<'a> {
+    /// What documents about an API are written from, under a base.
+    #[must_use]
+    pub fn new(api: &'a Api, base: &'a Base) -> Self {
+        Self { api, base }
+    }
+
     /// A record as it is answered.
     #[must_use]
     pub fn record(&self, record: &RawRecord) -> Vec<u8> {

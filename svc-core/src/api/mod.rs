@@ -8,7 +8,7 @@ mod call;
 mod capabilities;
 mod composed;
 mod declared;
-mod description;
+pub(crate) mod description;
 mod exposure;
 mod kept;
 mod offered;
@@ -25,8 +25,6 @@ pub use crate::link::OwnRelations;
 pub use builder::{ApiBuilder, BuildError};
 pub use call::Call;
 pub use capabilities::{capabilities, json_schema_names, type_name};
-#[doc(hidden)]
-pub use description::Description;
 pub use exposure::Exposure;
 pub use offered::Offered;
 pub use reply::{ContentType, Reply};

@@ -47,6 +47,7 @@ macro_rules! object {
     ) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Default, PartialEq)]
+        #[non_exhaustive]
         pub struct $name {
             $( #[doc = concat!($($fdoc,)+ " (", $row, ").")] pub $field: Option<$ty>, )+
         }
@@ -76,6 +77,15 @@ macro_rules! object {
                         .and_then(<$ty as $crate::describe::FieldType>::read),
                 )+ }
             }
+
+            $(
+                #[doc = concat!("The same, with the field [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, value: impl Into<$ty>) -> Self {
+                    self.$field = Some(value.into());
+                    self
+                }
+            )+
 
             /// Writes the members that are set, each with a comma behind it, without braces.
             pub fn write_members(&self, out: &mut $crate::describe::MemberWriter<'_>) {
@@ -305,6 +315,7 @@ macro_rules! closed_enum {
     ($(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum $name { $( #[doc = concat!("`", $wire, "`")] $variant, )+ }
 
         impl $crate::value::ClosedEnum for $name {

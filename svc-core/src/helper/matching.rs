@@ -25,6 +25,29 @@ pub enum MatchKey {
 ///
 /// - A method has no effects of its own and depends on its arguments only. It may be asked again for the same call: a
 ///   store may do a transaction again.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{helper::{MatchKey, PersonMatching}, read::Object, value::Identifier};
+///
+/// /// Families share addresses here: only identifiers name somebody.
+/// #[derive(Debug)]
+/// struct ByIdentifier;
+///
+/// impl PersonMatching for ByIdentifier {
+///     fn keys(&self, identifiers: &[Identifier], _: &Object) -> Vec<MatchKey> {
+///         identifiers.iter().cloned().map(MatchKey::Identifier).collect()
+///     }
+///
+///     fn text(&self) -> &str {
+///         "A posted person is looked up by each foreign identifier. The oldest match wins."
+///     }
+/// }
+///
+/// let sent: Vec<_> = Identifier::parse("shop:17").into_iter().collect();
+/// assert_eq!(ByIdentifier.keys(&sent, &Object::new()).len(), 1);
+/// ```
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
     /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses behind each other
     /// decide together: the oldest person with any of them.
@@ -90,6 +113,11 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
 }
 
 impl Draft<Person> {
+    /// The e-mail addresses that were sent, in the form in which they are compared, the primary one first; see [`emails`].
+    pub fn emails(&self) -> impl Iterator<Item = String> {
+        emails(&self.as_raw().fields)
+    }
+
     /// The known person with this posted one merged in (HLP-04), with the rules between fields applied.
     ///
     /// # Errors
@@ -97,7 +125,7 @@ impl Draft<Person> {
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person would break.
     pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
         let mut fields = to_object(known);
-        merge_person(&mut fields, &self.fields, merge);
+        merge_person(&mut fields, &self.as_raw().fields, merge);
         let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
         rules.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
         Ok(Person::from_object(&fields))

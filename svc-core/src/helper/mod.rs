@@ -9,6 +9,7 @@ mod matching;
 mod name;
 mod outcome;
 mod plan;
+pub(crate) mod raw;
 
 pub(crate) use choices::{Choices, answer_draft};
 pub use functions::{
@@ -20,7 +21,8 @@ pub use name::{
     HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
     RecordSubmission, Schedule,
 };
-pub use outcome::{Entry, EntryStatus, Outcome, RawOutcome};
-pub use plan::{Plan, RawPlan, Scheduling};
+pub use outcome::{Entry, EntryStatus, Outcome};
+pub use plan::{Plan, Scheduling};
+pub(crate) use raw::{RawOutcome, RawPlan};
 
 pub use crate::names::HelperName;

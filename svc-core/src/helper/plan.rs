@@ -1,68 +1,19 @@
 //! What a helper call asks for, validated, as plain data.
 
-use std::{marker::PhantomData, ops::Deref};
+use std::marker::PhantomData;
 
-use super::{Functions, HelperName, HelperSpec, Merge};
+use super::{Functions, HelperSpec, Merge, RawPlan};
 use crate::{
-    draft::{Draft, RawDraft},
+    draft::Draft,
     error::{Code, Error, Problem, Result},
     link::Address,
     model::Person,
     value::Timestamp,
 };
 
-/// A helper call as plain data (HLP-02).
-///
-/// Everything in it was validated: what only the store can know (whether a tag exists, whether an event is full) is left
-/// to the runner.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RawPlan {
-    /// Which helper.
-    pub helper: HelperName,
-    /// The record it belongs to; `None` for person signup.
-    pub container: Option<Address>,
-    /// The inline person (HLP-03).
-    pub person: Option<RawDraft>,
-    /// The action to record; `None` for person signup and schedule.
-    pub action: Option<RawDraft>,
-    /// The action functions (HAF-01).
-    pub functions: Functions,
-    /// What the schedule helper asks for (SCH-01, SCH-04).
-    pub schedule: Option<Scheduling>,
-    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
-    pub atomic: bool,
-    /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
-    /// stored action as it is (UND-24).
-    pub anonymous: bool,
-}
-
-impl RawPlan {
-    /// A call with a key that asks for nothing, for tests of runners.
-    #[must_use]
-    pub fn empty(helper: HelperName) -> Self {
-        Self {
-            helper,
-            container: None,
-            person: None,
-            action: None,
-            functions: Functions::default(),
-            schedule: None,
-            atomic: false,
-            anonymous: false,
-        }
-    }
-
-    /// How the posted person is merged into a known one: without a key only what is empty is filled (HLP-04).
-    #[must_use]
-    pub const fn merge(&self) -> Merge {
-        if self.anonymous { Merge::Fill } else { Merge::Replace }
-    }
-}
-
 /// What the schedule helper asks for (SCH-01, SCH-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scheduling {
     /// To set the dates.
     Set {
@@ -75,7 +26,10 @@ pub enum Scheduling {
     Cancel,
 }
 
-/// A call of the helper `H`; reads like a [`RawPlan`], with typed views of the person and the action.
+/// A call of the helper `H` (HLP-02).
+///
+/// Everything in it was validated: what only the store can know (whether a tag exists, whether an event is full) is left
+/// to the runner.
 #[derive(Debug)]
 pub struct Plan<H> {
     raw: RawPlan,
@@ -111,17 +65,53 @@ impl<H: HelperSpec> Plan<H> {
         self.raw.action.clone().map(Draft::from_raw)
     }
 
+    /// The record that the helper belongs to; `None` for person signup.
+    #[must_use]
+    pub fn container(&self) -> Option<&Address> {
+        self.raw.container.as_ref()
+    }
+
+    /// The action functions (HAF-01).
+    #[must_use]
+    pub fn functions(&self) -> &Functions {
+        &self.raw.functions
+    }
+
+    /// What the schedule helper asks for (SCH-01, SCH-04).
+    #[must_use]
+    pub fn schedule(&self) -> Option<Scheduling> {
+        self.raw.schedule
+    }
+
+    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    #[must_use]
+    pub fn is_atomic(&self) -> bool {
+        self.raw.atomic
+    }
+
+    /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
+    /// stored action as it is (UND-24).
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.raw.anonymous
+    }
+
+    /// How the posted person is merged into a known one: without a key only what is empty is filled (HLP-04).
+    #[must_use]
+    pub fn merge(&self) -> Merge {
+        self.raw.merge()
+    }
+
+    /// The plan without its type, lent.
+    #[must_use]
+    pub fn as_raw(&self) -> &RawPlan {
+        &self.raw
+    }
+
     /// The plan without its type.
     #[must_use]
     pub fn into_raw(self) -> RawPlan {
         self.raw
-    }
-}
-
-impl<H> Deref for Plan<H> {
-    type Target = RawPlan;
-
-    fn deref(&self) -> &RawPlan {
-        &self.raw
     }
 }

@@ -9,6 +9,7 @@ use crate::{
 
 /// One record: its kind, its id, and the id of the record in whose path it lives (COL-19).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Address {
     /// The kind.
     pub kind: Kind,
@@ -20,6 +21,12 @@ pub struct Address {
 }
 
 impl Address {
+    /// A record, with the record that it lives under where there is one.
+    #[must_use]
+    pub fn new(kind: Kind, id: Id, parent: Option<Id>) -> Self {
+        Self { kind, id, parent }
+    }
+
     /// A record of a kind that lives at the top.
     #[must_use]
     pub fn top(kind: Kind, id: Id) -> Self {
@@ -41,6 +48,7 @@ impl Address {
 
 /// Which records of a kind a collection holds (COL-01, COL-04 to COL-18).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Scope {
     /// All of the tenant.
     All,

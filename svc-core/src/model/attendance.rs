@@ -54,6 +54,7 @@ object! {
 
 /// The holder of a ticket: an inline person with its foreign identifiers (RES-attendance-14, TYP-17).
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Holder {
     /// Identifiers of the form `<system_name>:<id>` (TYP-13).
     pub identifiers: Option<Vec<String>>,
@@ -62,6 +63,19 @@ pub struct Holder {
 }
 
 impl Holder {
+    /// This person, without foreign identifiers.
+    #[must_use]
+    pub fn new(person: Person) -> Self {
+        Self { identifiers: None, person }
+    }
+
+    /// The same, with the field [`identifiers`](field@Self::identifiers).
+    #[must_use]
+    pub fn identifiers(mut self, identifiers: Vec<String>) -> Self {
+        self.identifiers = Some(identifiers);
+        self
+    }
+
     /// The table of this object: that of a person behind its identifiers.
     pub const FIELDS: &'static ObjectSchema = &ObjectSchema { name: "person", fields: &Self::ALL };
 

@@ -2,7 +2,7 @@
 
 pub mod shared;
 
-pub use crate::names::Kind;
+pub use crate::names::{Kind, PerKind};
 use crate::{
     describe::{FieldType, MemberWriter},
     json::Object,
@@ -44,9 +44,8 @@ macro_rules! tables {
         $( pub mod $file; pub use $file::$name; )+
 
         /// The kind that each table file declares, for [`fields!`](crate::fields).
-        #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "named as the table files are")]
-        pub mod kind_of { $( pub type $file = super::$name; )+ }
+        #[allow(non_camel_case_types, missing_docs, reason = "named as the table files are")]
+        pub(crate) mod kind_of { $( pub type $file = super::$name; )+ }
 
         impl Kind {
             /// The table of this kind.

@@ -35,11 +35,29 @@ macro_rules! names {
     ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
         /// The kinds of resources (CAP-02, CAP-03).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Kind { $( #[doc = concat!("The kind of `", stringify!($name), "` in the tables.")] $name ),+ }
 
         impl Kind {
             /// Every kind; the order is that of the entry point's links.
             pub const ALL: &'static [Kind] = &[$(Kind::$name),+];
+        }
+
+        /// One value for each kind, so that there is one for a kind that comes later, too.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct PerKind<T> { $($file: T),+ }
+
+        impl<T> PerKind<T> {
+            /// The value of each kind.
+            pub fn new(of: impl Fn(Kind) -> T) -> Self {
+                Self { $($file: of(Kind::$name)),+ }
+            }
+
+            /// The value of a kind.
+            #[must_use]
+            pub const fn get(&self, kind: Kind) -> &T {
+                match kind { $(Kind::$name => &self.$file),+ }
+            }
         }
     };
 }

@@ -18,7 +18,7 @@ use crate::{
 ///   [`finds_container`](Self::finds_container) is not true, the library has looked before the call.
 /// - An action that cannot be stored stores nothing: [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the
 ///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
-///   stay, unless [`RawPlan::atomic`](crate::helper::RawPlan::atomic) (ERR-34).
+///   stay, unless [`Plan::is_atomic`] (ERR-34).
 /// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are not in the plan: the
 ///   library reports them (ERR-38).
 /// - An action identifier that is known under the same container updates that action instead of recording a second one,
@@ -29,7 +29,7 @@ use crate::{
 /// ```
 /// # use std::{collections::BTreeMap, sync::{Mutex, PoisonError}};
 /// # use async_trait::async_trait;
-/// # use svc_core::{*, auth::{Caller, Rights}, draft::*, helper::*, model::{Kind, Person}, record::Meta, value::Timestamp};
+/// # use svc_core::{*, auth::{Caller, Rights}, helper::*, model::{Kind, Person}, raw::RawPlan, record::Meta, value::Timestamp};
 /// /// The numbers of subscribers by address.
 /// #[derive(Default)]
 /// struct Newsletter(Mutex<BTreeMap<String, i64>>);
@@ -39,7 +39,7 @@ use crate::{
 ///     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
 ///         let person = plan.required_person()?;
 ///         let missing = || Problem::new(Code::FieldRequired, "person.email_addresses", "An address is required.");
-///         let email = emails(&person.fields).next().ok_or_else(|| Error::invalid(missing()))?;
+///         let email = person.emails().next().ok_or_else(|| Error::invalid(missing()))?;
 ///         // One lock around both: two sign-ups at once are one subscriber.
 ///         let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
 ///         let next = i64::try_from(subscribers.len())?;
@@ -54,13 +54,13 @@ use crate::{
 /// # let cx = Context::new(Tenant::new("acme"), Caller::with_rights(Rights::all()), Timestamp::from_micros(0));
 /// # let newsletter = Newsletter::default();
 ///
-/// let email = EmailAddress { address: Some("ada@example.org".into()), ..EmailAddress::default() };
-/// let person = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let email = EmailAddress::default().address("ada@example.org");
+/// let person = Draft::new(&Person::default().email_addresses([email]));
 /// let mut plan = RawPlan::empty(HelperName::PersonSignup);
 /// plan.person = Some(person.into_raw());
 /// for is_new in [true, false] {
 ///     let outcome = newsletter.run(&cx, Plan::from_raw(plan.clone())).await?;
-///     assert_eq!(outcome.into_raw().was_created(Kind::Person), is_new);
+///     assert_eq!(outcome.was_created(Kind::Person), is_new);
 /// }
 /// # Ok(())
 /// # }

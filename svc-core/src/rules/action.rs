@@ -79,11 +79,11 @@ pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> R
     fn raw<'r, R: Resource>(record: &'r &Record<R>) -> (&'r Id, Option<&'r Id>) {
         (&record.meta().id, record.parent())
     }
-    let mut met = Met::new(action);
-    if let Some(own) = &action.own {
+    let mut met = Met::new(action.as_raw());
+    if let Some(own) = action.own_id() {
         met.own(found.iter().find(|record| record.meta().id == *own), raw);
     }
-    for (place, identifier) in action.identifiers.iter().enumerate() {
+    for (place, identifier) in action.identifiers().iter().enumerate() {
         let has = |record: &&Record<R>| record.meta().identifiers.to_vec().contains(identifier);
         met.identifier(place, found.iter().find(has), raw);
     }
@@ -195,6 +195,6 @@ mod tests {
     fn und_24_a_repeated_action_has_the_identifiers_of_both() {
         let again = action(1, &["web:1", "web:2"], None);
         let patch = again.repeated_on(&known(7, &["web:1"]), Timestamp::from_micros(0));
-        assert_eq!(patch.identifiers, Some(all(&["web:1", "web:2"])));
+        assert_eq!(patch.identifiers(), Some(all(&["web:1", "web:2"]).as_slice()));
     }
 }

@@ -4,11 +4,11 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use super::{Asked, Ground, New, check};
 use crate::{
-    draft::{RawDraft, RawPatch},
+    draft::{Draft, RawDraft, RawPatch},
     error::{Error, Problem, Result},
     helper::{MatchKey, Merge, PersonMatching, merge_person, normal_email},
     json::Object,
-    model::Kind,
+    model::{Kind, Person},
     store::{Found, Key, Stored},
     value::{Id, Identifier},
 };
@@ -136,8 +136,8 @@ fn joined<E>(
 /// ```
 /// use svc_core::{Draft, helper::{Merge, StockMatching}, rules::{Candidate, Wanted}, model::{Person, shared::EmailAddress}};
 ///
-/// let email = EmailAddress { address: Some("Ada@example.org".into()), ..EmailAddress::default() };
-/// let posted = Draft::new(&Person { email_addresses: Some(vec![email]), ..Person::default() });
+/// let email = EmailAddress::default().address("Ada@example.org");
+/// let posted = Draft::new(&Person::default().email_addresses([email]));
 ///
 /// let wanted = Wanted::of(&posted, &StockMatching);
 /// // SELECT number, lower(email) FROM customers WHERE company = $1 AND lower(email) = ANY($2)
@@ -159,7 +159,8 @@ pub struct Wanted {
 impl Wanted {
     /// What a posted person is looked up by.
     #[must_use]
-    pub fn of(posted: &RawDraft, matching: &dyn PersonMatching) -> Self {
+    pub fn of(posted: &Draft<Person>, matching: &dyn PersonMatching) -> Self {
+        let posted = posted.as_raw();
         let keys = matching.keys(&posted.identifiers, &posted.fields);
         Self { own: posted.own.clone(), posted: posted.identifiers.clone(), keys }
     }
@@ -268,12 +269,7 @@ pub struct Known<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        draft::Draft,
-        error::Code,
-        helper::StockMatching,
-        model::{Person, shared::EmailAddress},
-    };
+    use crate::{error::Code, helper::StockMatching, model::shared::EmailAddress};
 
     fn all(texts: &[&str]) -> Vec<Identifier> {
         texts.iter().filter_map(|text| Identifier::parse(text)).collect()
@@ -284,7 +280,7 @@ mod tests {
         let person = Person { email_addresses: Some(emails.iter().map(email).collect()), ..Person::default() };
         let posted =
             RawDraft { identifiers: all(identifiers), own: own.map(Id::from), ..Draft::new(&person).into_raw() };
-        Wanted::of(&posted, &StockMatching)
+        Wanted::of(&Draft::from_raw(posted), &StockMatching)
     }
 
     /// People 1 to 3, in no order, with the letters of their addresses as they were typed.

@@ -40,6 +40,7 @@ impl Field {
 
 /// Who sets a field, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// The client may set it.
     Stored,
@@ -93,6 +94,7 @@ impl Source {
 
 /// The type of a value on the wire (TYP-01 to TYP-12).
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Type {
     /// JSON string (TYP-01).
     String,

@@ -22,6 +22,7 @@ pub struct LinkSpec {
 
 /// Where a link leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LinkTarget {
     /// To the collection of a kind under this record.
     Many {
@@ -45,6 +46,7 @@ pub enum LinkTarget {
 
 /// When a client may send a link in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LinkWrite {
     /// Never: the system sets it.
     Never,
@@ -58,6 +60,7 @@ pub enum LinkWrite {
 
 /// What becomes of a record when one is deleted that it leads to (UND-26).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnDelete {
     /// It is deleted, too.
     Cascade,

@@ -87,6 +87,46 @@ use crate::{
 /// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
 ///
+/// # Examples
+///
+/// A store around another one, which notes how long writes take:
+///
+/// ```
+/// use std::{sync::{Arc, atomic::{AtomicU64, Ordering}}, time::Instant};
+///
+/// use async_trait::async_trait;
+/// use svc_core::{Context, ListRequest, Result, helper::PersonMatching, link::Address, model::Kind};
+/// use svc_core::{raw::{RawPage, RawRecord}, store::{Call, Key, Outcome, Store}};
+///
+/// struct Timed<S> { store: S, micros: AtomicU64 }
+///
+/// #[async_trait]
+/// impl<S: Store> Store for Timed<S> {
+///     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+///         self.store.list(cx, kind, request).await
+///     }
+///
+///     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+///         self.store.get(cx, at).await
+///     }
+///
+///     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+///         self.store.find(cx, key).await
+///     }
+///
+///     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+///         let began = Instant::now();
+///         let outcome = self.store.write(cx, call).await;
+///         self.micros.fetch_add(began.elapsed().as_micros().try_into()?, Ordering::Relaxed);
+///         outcome
+///     }
+///
+///     fn matching(&self) -> Arc<dyn PersonMatching> {
+///         self.store.matching()
+///     }
+/// }
+/// ```
+///
 /// # Testing a store
 ///
 /// With the feature `store-tests` a test checks the laws of a store over random histories, by one line; see the module

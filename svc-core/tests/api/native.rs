@@ -42,7 +42,7 @@ fn meta(cx: &Context) -> Meta {
 impl Helper<RecordSignature> for Native {
     async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
         let action = plan.action().ok_or_else(|| Error::unexpected("an action"))?.fields();
-        self.note(format!("atomic {} anonymous {} {:?}", plan.atomic, plan.anonymous, action.comments));
+        self.note(format!("atomic {} anonymous {} {:?}", plan.is_atomic(), plan.is_anonymous(), action.comments));
         let problem = Problem::new(Code::IdentifierInUse, "identifiers[1]", "{property} is taken.");
         let status = if self.fails { EntryStatus::Failed(vec![problem]) } else { EntryStatus::Created };
         Ok(Outcome::without_person().action(Record::<Signature>::new(meta(cx), action), status))
@@ -52,12 +52,12 @@ impl Helper<RecordSignature> for Native {
 #[async_trait]
 impl Helper<Schedule> for Native {
     async fn run(&self, cx: &Context, plan: Plan<Schedule>) -> Result<Outcome<Schedule>> {
-        self.note(match plan.schedule {
+        self.note(match plan.schedule() {
             Some(Scheduling::Set { start, stop }) => format!("{start} {stop:?}"),
             Some(Scheduling::Cancel) => {
                 return Err(Error::invalid(Problem::general(Code::MessageNotScheduled, "It is not scheduled.")));
             }
-            None => "nothing".to_owned(),
+            _ => "nothing".to_owned(),
         });
         Ok(Outcome::without_person().action(Record::new(meta(cx), Message::default()), EntryStatus::Existing))
     }
@@ -213,7 +213,7 @@ fn sch_01_to_09_scheduling() {
 
 #[test]
 fn a_computed_value_is_sent_once() {
-    let petition = Petition { total_signatures: Some(7), title: Some("T".into()), ..Petition::default() };
+    let petition = Petition::default().total_signatures(7).title("T");
     let now = Timestamp::from_micros(0);
     let record = Record::new(Meta::new(Id::new("p").unwrap(), now), petition)
         .computed(petition::key::total_signatures, Computed::Count(8))
@@ -228,7 +228,7 @@ fn und_42_what_could_be_logged_shows_no_key_and_no_person() {
     let credentials =
         svc_core::auth::Credentials::new(Some("sesame"), &headers, &extensions, Timestamp::from_micros(0));
     assert!(!format!("{credentials:?}").contains("sesame"), "UND-42");
-    let petition = Petition { title: Some("planted".into()), ..Petition::default() };
+    let petition = Petition::default().title("planted");
     let record = Record::new(Meta::new(Id::new("p").unwrap(), Timestamp::from_micros(0)), petition);
     assert!(format!("{record:?}").contains("Typed(17 bytes)"), "UND-42: {record:?}");
 }

@@ -26,7 +26,7 @@ fn problems(api: svc_core::ApiBuilder) -> Vec<String> {
 }
 
 fn record(kind: Kind) -> Target {
-    Target::Record(Address { kind, id: Id::new("x").unwrap(), parent: kind.schema().home.and(Id::new("y")) })
+    Target::Record(Address::new(kind, Id::new("x").unwrap(), kind.schema().home.and(Id::new("y"))))
 }
 
 fn all(kind: Kind) -> Target {

@@ -112,6 +112,7 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
         Type::OneOrMany(item) if dice.once_in(2) => items(dice, item, rules),
         Type::OneOrMany(item) => value(dice, item, rules),
         Type::Object(schema) => object(dice, schema).into(),
+        _ => unreachable!("a type that this test does not know: {ty:?}"),
     }
 }
 
@@ -333,6 +334,7 @@ fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
         Type::Array(_) => vec![Json::integer(7), "text".into(), empty(), true.into()],
         Type::StringMap | Type::Object(_) => vec![Json::integer(7), "text".into(), list(), true.into()],
         Type::OneOrMany(_) => vec![Json::integer(7), "text".into(), true.into()],
+        _ => unreachable!("a type that this test does not know: {ty:?}"),
     };
     let place = dice.below(choices.len());
     choices[place].clone()

@@ -36,7 +36,7 @@ impl Row {
     fn address(&self) -> Address {
         let schema = self.kind.schema();
         let parent = schema.home.and(schema.parent).and_then(|parent| self.link(parent)).map(|at| at.id.clone());
-        Address { kind: self.kind, id: self.id.clone(), parent }
+        Address::new(self.kind, self.id.clone(), parent)
     }
 
     fn link(&self, name: &str) -> Option<&Address> {
@@ -218,6 +218,7 @@ impl<R: Resource> List<R> for Memory {
             .filter(|row| match scope {
                 Scope::All => true,
                 Scope::Under(parent) => row.links.iter().any(|(_, at)| at.kind == parent.kind && at.id == parent.id),
+                _ => false,
             })
             .collect();
         let first = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
@@ -231,7 +232,7 @@ impl<R: Resource> List<R> for Memory {
 impl<R: Resource> Get<R> for Memory {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
         // A vendor who forgets to look at the parent: the library does (COL-19).
-        let at = Address { parent: None, ..at.clone() };
+        let at = Address::top(at.kind, at.id.clone());
         Ok(lock(&self.rows).iter().find(|row| is_at(row, cx, &at)).map(|row| self.record(row)))
     }
 }
@@ -240,19 +241,21 @@ impl<R: Resource> Get<R> for Memory {
 impl<R: Resource> Create<R> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let draft = request.draft;
-        self.check(cx, R::KIND, None, &draft.identifiers)?;
+        self.check(cx, R::KIND, None, draft.identifiers())?;
         let missing = |(name, at): &&(&'static str, Address)| {
             let code = if at.kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
             let problem = Problem::new(code, format!("_links.{name}"), "It leads nowhere.");
             (!self.has(cx, at)).then_some(problem)
         };
-        let problems: Vec<Problem> = draft.links.iter().filter_map(|link| missing(&link)).collect();
+        let problems: Vec<Problem> = draft.as_raw().links.iter().filter_map(|link| missing(&link)).collect();
         if !problems.is_empty() {
             return Err(Error::refused(problems));
         }
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);
-        if let Some(row) = rows.iter().find(|row| is_membership && row.kind == R::KIND && row.links == draft.links) {
+        if let Some(row) =
+            rows.iter().find(|row| is_membership && row.kind == R::KIND && row.links == draft.as_raw().links)
+        {
             return Ok(Created::existing(self.record(row)));
         }
         let mut made = lock(&self.made);
@@ -264,10 +267,10 @@ impl<R: Resource> Create<R> for Memory {
             id: Id::new(&format!("{}-{number}", R::SCHEMA.singular)).ok_or_else(|| Error::unexpected("an id"))?,
             created: cx.now,
             modified: cx.now,
-            identifiers: draft.identifiers.clone(),
+            identifiers: draft.identifiers().to_vec(),
             // What a vendor's own columns would hold: only what the typed view shows.
             fields: Draft::new(&draft.fields()).into_raw().fields,
-            links: draft.links.clone(),
+            links: draft.as_raw().links.clone(),
         };
         *lock(&self.writes) += 1;
         rows.push(row.clone());
@@ -282,15 +285,15 @@ impl<R: Resource> Update<R> for Memory {
         if !self.has(cx, at) {
             return Ok(None);
         }
-        self.check(cx, R::KIND, Some(&at.id), patch.identifiers.as_deref().unwrap_or_default())?;
+        self.check(cx, R::KIND, Some(&at.id), patch.identifiers().unwrap_or_default())?;
         let mut rows = lock(&self.rows);
         let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else { return Ok(None) };
         let after = patch.apply(&R::from_object(&row.fields), cx.now)?;
         row.fields = Draft::new(&after).into_raw().fields;
-        if let Some(identifiers) = &patch.identifiers {
-            row.identifiers.clone_from(identifiers);
+        if let Some(identifiers) = patch.identifiers() {
+            row.identifiers = identifiers.to_vec();
         }
-        for (name, to) in &patch.links {
+        for (name, to) in &patch.as_raw().links {
             row.links.retain(|(link, _)| link != name);
             row.links.extend(to.clone().map(|to| (*name, to)));
         }

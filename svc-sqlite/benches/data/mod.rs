@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use svc_core::draft::RawDraft;
 use svc_core::link::Address;
 use svc_core::model::Kind;
+use svc_core::raw::RawDraft;
 use svc_core::read::{Json, Limits, Object};
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};

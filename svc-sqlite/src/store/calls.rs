@@ -10,8 +10,7 @@ use svc_core::{
     helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
-    page::RawPage,
-    record::RawRecord,
+    raw::{RawPage, RawRecord},
     rules::decide,
     store::{self, Call, Ids, Key, Load, Outcome, Overlay, Turn, Work, at_fault, cursor::Start},
 };

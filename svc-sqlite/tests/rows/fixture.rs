@@ -8,12 +8,12 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use svc_conformance::ledger::Ledger;
 use svc_core::api::{ApiBuilder, Atomicity, ErrorBodies, PatchMethod, ResponseStyle};
-use svc_core::draft::RawDraft;
 use svc_core::helper::{
     PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
 };
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
+use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Vendor};

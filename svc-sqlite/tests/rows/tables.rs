@@ -57,6 +57,7 @@ fn shape(ty: &Type) -> Shape {
         Type::Array(Type::String) => Shape::Texts,
         Type::Array(_) => Shape::Objects,
         Type::StringMap | Type::OneOrMany(_) | Type::Object(_) => Shape::Object,
+        _ => unreachable!("a type that this test does not know: {ty:?}"),
     }
 }
 

@@ -32,7 +32,7 @@ fn targets() -> Vec<Target> {
     for &kind in Kind::ALL {
         let schema = kind.schema();
         let parent = schema.home.map(|_| id("p1"));
-        let address = Address { kind, id: id("r1"), parent };
+        let address = Address::new(kind, id("r1"), parent);
         targets.push(Target::Record(address.clone()));
         if schema.has_collection() {
             targets.push(Target::Collection { kind, scope: Scope::All });
@@ -43,7 +43,7 @@ fn targets() -> Vec<Target> {
                     targets.push(Target::Collection { kind, scope: Scope::Under(address.clone()) });
                 }
                 LinkTarget::Helper(helper) => targets.push(Target::Helper { helper, container: Some(address.clone()) }),
-                LinkTarget::One { .. } => {}
+                _ => {}
             }
         }
     }

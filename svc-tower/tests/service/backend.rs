@@ -40,7 +40,7 @@ pub(crate) fn id(text: &str) -> Id {
 impl Memory {
     pub(crate) fn new() -> Arc<Self> {
         let memory = Self::default();
-        let tag = |name: &str| Tag { name: Some(name.to_owned()), ..Tag::default() };
+        let tag = |name: &str| Tag::default().name(name);
         let now = svc_core::value::Timestamp::from_micros(0);
         let rows = [("a", "t1"), ("a", "t2"), ("b", "t9")];
         let rows = rows.map(|(tenant, name)| (Tenant::new(tenant), Meta::new(id(name), now), tag(name)));
@@ -73,7 +73,8 @@ impl Get<Tag> for Memory {
             // Shows what the backend was told of the time.
             "time" => {
                 let description = cx.deadline.is_some().then(|| "deadline".to_owned());
-                let tag = Tag { description, ..Tag::default() };
+                let mut tag = Tag::default();
+                tag.description = description;
                 return Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)));
             }
             "broken" => return Err(Error::unexpected("planted /var/lib/secret.db")),
@@ -140,7 +141,7 @@ impl Helper<PersonSignup> for Memory {
 #[async_trait]
 impl Helper<RecordSignature> for Memory {
     async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
-        let container = plan.container.clone().ok_or_else(Error::not_found)?;
+        let container = plan.container().cloned().ok_or_else(Error::not_found)?;
         if !is_the_petition(cx, &container.id) {
             return Err(Error::not_found());
         }

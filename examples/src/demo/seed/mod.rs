@@ -12,9 +12,9 @@ mod words;
 
 use std::collections::VecDeque;
 
-use svc_core::draft::RawDraft;
 use svc_core::link::Address;
 use svc_core::model::Kind;
+use svc_core::raw::RawDraft;
 use svc_core::read::Object;
 use svc_core::value::{Id, Timestamp};
 use uuid::Builder;
@@ -119,7 +119,7 @@ impl Maker {
         self.clock += 1 + i64::from(self.random.below(self.step));
         let id = self.id();
         Row {
-            address: Address { kind, id, parent: parent.map(|parent| parent.id.clone()) },
+            address: Address::new(kind, id, parent.map(|parent| parent.id.clone())),
             created: Timestamp::from_micros(self.clock),
             draft: RawDraft::empty(kind).with_fields(fields),
             recorded_by: None,
@@ -282,7 +282,7 @@ mod tests {
     fn writable(kind: Kind) -> FieldBits {
         macro_rules! of {
             (($kind:expr) $($name:ident)+) => {
-                match $kind { $(Kind::$name => FieldSet::<$name>::writable().bits()),+ }
+                match $kind { $(Kind::$name => FieldSet::<$name>::writable().bits(),)+ _ => unreachable!("{:?}", $kind) }
             };
         }
         svc_core::each_kind!(of(kind))
@@ -317,7 +317,7 @@ mod tests {
             let (draft, problems) = bodies.draft(kind, writable(kind), &body, container);
             assert!(problems.is_empty(), "{kind:?}: {problems:?}");
             assert_eq!(Json::Object(draft.fields.clone()), Json::Object(row.draft.fields.clone()), "{kind:?}");
-            let sent = |draft: &svc_core::draft::RawDraft| {
+            let sent = |draft: &svc_core::raw::RawDraft| {
                 let named = draft.links.iter().filter(|(name, _)| *name != "modified_by");
                 named.cloned().collect::<HashSet<_>>()
             };

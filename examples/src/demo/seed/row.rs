@@ -1,7 +1,7 @@
 //! One record to load, and short ways to write its fields.
 
-use svc_core::draft::RawDraft;
 use svc_core::link::Address;
+use svc_core::raw::RawDraft;
 use svc_core::read::{Json, Object};
 use svc_core::value::{Amount, Timestamp};
 

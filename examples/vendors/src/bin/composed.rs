@@ -11,11 +11,11 @@ use axum::{Router, body::Body};
 use http::{Request, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use svc_core::auth::{FixedKeys, Rights};
-use svc_core::draft::RawDraft;
 use svc_core::field_set::LinkKey;
 use svc_core::helper::{MatchKey, RecordSignature, emails};
 use svc_core::link::Address;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
+use svc_core::raw::RawDraft;
 use svc_core::{
     Api, Context, Create, CreateRequest, Created, Error, Find, FindKey, Get, Record, Result, Tenant, Update,
     UpdateRequest, Vendor,
@@ -78,7 +78,7 @@ impl<R: Resource> Create<R> for Memory {
 #[async_trait]
 impl Update<Person> for Memory {
     async fn update(&self, cx: &Context, request: UpdateRequest<Person>) -> Result<Option<Record<Person>>> {
-        let UpdateRequest { at, patch, .. } = request;
+        let (at, patch) = (request.at, request.patch.into_raw());
         let is_meant = |row: &Row| Some(row.number) == at.id.number();
         if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
             let mut fields = row.draft.fields.clone();

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use axum::Router;
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::auth::{FixedKeys, Rights};
-use svc_core::helper::{EntryStatus, Outcome, PersonSignup, Plan, emails};
+use svc_core::helper::{EntryStatus, Outcome, PersonSignup, Plan};
 use svc_core::model::Person;
 use svc_core::record::Meta;
 use svc_core::{Api, Code, Context, Error, Helper, Problem, Record, Result, Tenant, Vendor, writable};
@@ -42,7 +42,7 @@ impl Newsletter {
 impl Helper<PersonSignup> for Newsletter {
     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
         let person = plan.required_person()?;
-        let Some(email) = emails(&person.fields).next() else {
+        let Some(email) = person.emails().next() else {
             let text = "A subscriber has an e-mail address.";
             return Err(Error::invalid(Problem::new(Code::FieldRequired, "person.email_addresses", text)));
         };

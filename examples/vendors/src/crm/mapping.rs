@@ -66,19 +66,18 @@ impl Mapped for Person {
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
         let emails: Vec<Email> = serde_json::from_str(&row.get::<String>("emails")?)?;
-        let emails = emails.into_iter().map(|(address, is_main, used_for, newsletter)| EmailAddress {
-            primary: is_main.map(|is_main| is_main != 0),
-            address,
-            address_type: used_for.as_deref().map(FlexEnum::parse),
-            status: newsletter.as_deref().and_then(ClosedEnum::parse),
+        let emails = emails.into_iter().map(|(address, is_main, used_for, newsletter)| {
+            let mut email = EmailAddress::default();
+            email.primary = is_main.map(|is_main| is_main != 0);
+            email.address = address;
+            email.address_type = used_for.as_deref().map(FlexEnum::parse);
+            email.status = newsletter.as_deref().and_then(ClosedEnum::parse);
+            email
         });
-        let person = Self {
-            given_name: row.get("first_name")?,
-            family_name: row.get("last_name")?,
-            source: row.get("comes_from")?,
-            email_addresses: Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty()),
-            ..Self::default()
-        };
+        let mut person = Self::default();
+        (person.given_name, person.family_name) = (row.get("first_name")?, row.get("last_name")?);
+        person.source = row.get("comes_from")?;
+        person.email_addresses = Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty());
         Ok(Record::new(meta, person))
     }
 
@@ -107,13 +106,11 @@ impl Mapped for Petition {
         "(SELECT count(*) FROM campaign_responses WHERE campaign_no = it.campaign_no) AS responses";
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
-        let petition = Self {
-            title: row.get("headline")?,
-            summary: row.get("teaser")?,
-            petition_text: row.get("demand")?,
-            total_signatures: row.get("responses")?,
-            ..Self::default()
-        };
+        let mut petition = Self::default();
+        petition.title = row.get("headline")?;
+        petition.summary = row.get("teaser")?;
+        petition.petition_text = row.get("demand")?;
+        petition.total_signatures = row.get("responses")?;
         Ok(Record::new(meta, petition))
     }
 
@@ -130,8 +127,9 @@ impl Mapped for Signature {
     ];
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
-        let (comments, action_date) = (row.get("remark")?, row.get("given_on")?);
-        Ok(Record::new(meta, Self { comments, action_date, ..Self::default() }))
+        let mut signature = Self::default();
+        (signature.comments, signature.action_date) = (row.get("remark")?, row.get("given_on")?);
+        Ok(Record::new(meta, signature))
     }
 
     fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
@@ -144,8 +142,9 @@ impl Mapped for Tag {
     const NAME: Option<&'static str> = Some("label");
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
-        let (name, description) = (row.get("label")?, row.get("note")?);
-        Ok(Record::new(meta, Self { name, description, ..Self::default() }))
+        let mut tag = Self::default();
+        (tag.name, tag.description) = (row.get("label")?, row.get("note")?);
+        Ok(Record::new(meta, tag))
     }
 
     fn columns(&self) -> Vec<(&'static str, Param<'_>)> {

@@ -24,6 +24,7 @@ impl<R: Mapped> List<R> for Crm {
                 let found = exists(&tx, cx, table, above).await?;
                 found.then_some((*column, above.id.number())).ok_or_else(Error::not_found)?
             }
+            _ => return Err(Error::not_found()),
         };
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
         let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;
@@ -53,7 +54,7 @@ impl<R: Mapped> Find<R> for Crm {
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let tx = self.writing(cx).await?;
-        let links: Vec<_> = request.draft.links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
+        let links: Vec<_> = request.draft.as_raw().links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
             let both = &format!("{tag} = ?2 AND {person} = ?3");
@@ -68,7 +69,7 @@ impl<R: Mapped> Create<R> for Crm {
         let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
         let row = format!("{} ({}) VALUES ({})", R::TABLE, names.join(", "), places.join(", "));
         let no = tx.query_one(&format!("INSERT INTO {row} RETURNING rowid AS row_no"), &values).await?.get("row_no")?;
-        refs::save::<R>(&tx, cx, no, &request.draft.identifiers).await?;
+        refs::save::<R>(&tx, cx, no, request.draft.identifiers()).await?;
         let record = write(&tx, cx, no, cx.now, &request.draft.fields(), &[]).await?;
         tx.commit().await?;
         Ok(Created::new(record))
@@ -81,8 +82,8 @@ impl<R: Mapped> Update<R> for Crm {
         let tx = self.writing(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
-        let links = columns::<R>(&tx, cx, &request.patch.links).await?;
-        if let Some(identifiers) = &request.patch.identifiers {
+        let links = columns::<R>(&tx, cx, &request.patch.as_raw().links).await?;
+        if let Some(identifiers) = request.patch.identifiers() {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
         }
         let fields = request.patch.apply(&known.fields(), cx.now)?;

@@ -2,12 +2,14 @@
 
 use svc_core::{
     error::{Code, Problem},
-    helper::{EntryStatus, RawOutcome},
+    helper::EntryStatus,
+    internal::Description,
     link::{Ref, Target},
     model::Kind,
-    page::{PageRequest, RawPage},
+    page::PageRequest,
+    raw::{RawOutcome, RawPage, RawRecord},
     read::{Json, Limits, Object},
-    record::{Computed, Meta, RawRecord},
+    record::{Computed, Meta},
     schema::LinkTarget,
     value::{Identifier, Timestamp},
 };
@@ -21,7 +23,7 @@ impl Examples<'_> {
     /// A record as this server sends it.
     pub(in crate::documents) fn answer(&self, kind: Kind) -> Option<Json> {
         let example = self.example(kind)?;
-        read(&self.api.description(self.base).record(&example))
+        read(&Description::new(self.api, self.base).record(&example))
     }
 
     /// A page of a collection as this server sends it, its one member with the fields that come first.
@@ -29,7 +31,7 @@ impl Examples<'_> {
         let Target::Collection { scope, .. } = self.listed(kind)? else { return None };
         let page = RawPage::new(vec![self.example(kind)?], 60);
         let request = PageRequest::new(2, self.api.sizes().page);
-        let out = self.api.description(self.base).collection(kind, &scope, &request, &page);
+        let out = Description::new(self.api, self.base).collection(kind, &scope, &request, &page);
         let mut answer = read(&out)?;
         shorten(&mut answer);
         Some(answer)
@@ -38,7 +40,7 @@ impl Examples<'_> {
     /// The error object of a request that failed wholly.
     pub(in crate::documents) fn failure(&self, kind: Option<Kind>, code: Code, properties: &[&str]) -> Option<Json> {
         let reference = (code.status() >= 500).then_some("0f8fad5b-d9cb-469f-a165-70867728950e");
-        read(&self.api.description(self.base).failure(kind, code, properties, reference))
+        read(&Description::new(self.api, self.base).failure(kind, code, properties, reference))
     }
 
     /// The error object of a helper call that failed in one part, as it is without a key (ERR-31, HLP-07).
@@ -49,7 +51,7 @@ impl Examples<'_> {
         }
         outcome.entry(Kind::Signature, EntryStatus::Created);
         outcome.entry(kind, EntryStatus::Failed(vec![Problem::between(code, properties, code.meaning())]));
-        read(&self.api.description(self.base).report(&outcome))
+        read(&Description::new(self.api, self.base).report(&outcome))
     }
 
     fn example(&self, kind: Kind) -> Option<RawRecord> {

@@ -120,7 +120,7 @@ impl Examples<'_> {
                 triggers.insert("autoresponse", wanted);
                 Json::from(triggers)
             }
-            FunctionName::AddTags | FunctionName::AddLists => value(&field.ty, field, "", Extent::Short),
+            _ => value(&field.ty, field, "", Extent::Short),
         };
         body.insert(name, value);
         self.request(format!("Call a helper with `{name}`"), &Method::POST, &helper_target(helper)?, Some(body))

@@ -60,6 +60,7 @@ pub(super) fn value(ty: &Type, field: &Field, owner: &str, extent: Extent) -> Js
         Type::Array(item) => Json::Array(vec![value(item, field, owner, extent)]),
         Type::OneOrMany(item) => value(item, field, owner, extent),
         Type::Object(schema) => object(schema, extent),
+        _ => Json::Null,
     }
 }
 

@@ -53,6 +53,7 @@ impl Definitions<'_> {
                 json!({ "anyOf": [one, self.array(item, rules, form, owner)] })
             }
             Type::Object(schema) => self.object(schema, form, owner),
+            _ => json!({}),
         }
     }
 

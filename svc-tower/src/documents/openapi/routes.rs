@@ -52,7 +52,7 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
                 LinkTarget::Helper(helper) => {
                     add(Target::Helper { helper, container: Some(address.clone()) }, Some(kind));
                 }
-                LinkTarget::Many { .. } | LinkTarget::One { .. } => {}
+                _ => {}
             }
         }
     }

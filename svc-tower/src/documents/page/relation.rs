@@ -106,6 +106,7 @@ fn doc_link(docs: &Docs<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
             LinkTarget::Many { kind, .. } => docs.relation(kind.plural()),
             LinkTarget::One { kind, .. } => docs.relation(kind.singular()),
             LinkTarget::Helper(helper) => docs.relation(helper.relation()),
+            _ => docs.relation(link.name),
         },
         set_by: set_by(link.target),
         text: link.doc.to_owned(),
@@ -268,6 +269,7 @@ fn function(docs: &Docs<'_>, function: FunctionName) -> DocPage {
             &[Code::QuestionDoesNotExist, Code::ResponseKeyDoesNotExist, Code::TooManyResponses]
         }
         FunctionName::Triggers => &[Code::NotSupported],
+        _ => &[],
     };
     let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
     page.lists.push(Listing { title: "How it fails", entries });

@@ -1,6 +1,9 @@
 //! The start page, and the pages of what holds for every request (ENT-22).
 
-use svc_core::{auth::Operation, error::Code, helper::FunctionName, link::Target, model::Kind, value::ClosedEnum};
+use svc_core::{
+    auth::Operation, error::Code, helper::FunctionName, internal::Description, link::Target, model::Kind,
+    value::ClosedEnum,
+};
 
 use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation, types};
 use crate::documents::{capabilities, json_schema_names};
@@ -217,7 +220,7 @@ fn relations(docs: &Docs<'_>) -> DocPage {
     let mut page = topic("relations", "Relations", &summary);
     let entries = relation::names().into_iter().map(|name| docs.relation(name)).collect();
     page.lists.push(Listing { title: "Relations", entries });
-    if let Some((namespace, own)) = docs.api.description(docs.base).own_relations() {
+    if let Some((namespace, own)) = Description::new(docs.api, docs.base).own_relations() {
         let entries = own.into_iter().map(|it| Entry::new(it.page, it.name).text(it.title)).collect();
         page.lists.push(Listing { title: "Own relations", entries });
         page.notes.push(format!(

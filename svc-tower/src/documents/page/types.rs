@@ -67,7 +67,6 @@ fn collect(table: &'static ObjectSchema, objects: &mut Vec<(String, &'static Obj
 /// The name of the page of a type; for an array, that of its elements.
 pub(super) fn page_name(ty: &Type) -> String {
     let name = match ty {
-        Type::String => "string",
         Type::Integer => "integer",
         Type::Float => "float",
         Type::Amount => "number",
@@ -83,6 +82,7 @@ pub(super) fn page_name(ty: &Type) -> String {
         Type::Object(schema) => {
             OBJECTS.iter().find(|(_, known)| is_same(known, schema)).map_or("map", |(name, _)| name)
         }
+        _ => "string",
     };
     format!("{PREFIX}{name}")
 }

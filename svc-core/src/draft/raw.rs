@@ -1,0 +1,161 @@
+//! What a client sent without the type of its kind: for stores and runners that serve every kind alike.
+
+use std::{collections::HashSet, fmt};
+
+use crate::{
+    error::Problem,
+    json::{Json, Object, merge_patch},
+    link::Address,
+    names::Kind,
+    schema::{Mode, Rules},
+    value::{Id, Identifier, Timestamp},
+};
+
+/// A record to create, validated, without the type of its kind.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct RawDraft {
+    /// The kind.
+    pub kind: Kind,
+    /// The fields under the names of the tables, each valid; computed ones, identifiers and links apart.
+    pub fields: Object,
+    /// Foreign identifiers, each once (TYP-13, TYP-14).
+    pub identifiers: Vec<Identifier>,
+    /// The id that an identifier in the server's own namespace names. Only in a helper's person or action, where it
+    /// means that very record; a plain create with one was refused (UND-24).
+    pub own: Option<Id>,
+    /// The people that identifiers in the server's own namespace name as holders of the tickets at these places
+    /// (RES-attendance-14). In `fields` those identifiers are left out.
+    pub holders: Vec<(usize, Id)>,
+    /// The records it links to by link name, the container among them. They have the right kind; whether they exist
+    /// only the store knows (CRU-02).
+    pub links: Vec<(&'static str, Address)>,
+}
+
+impl fmt::Debug for RawDraft {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Draft").field("kind", &self.kind).field("fields", &names).finish_non_exhaustive()
+    }
+}
+
+impl RawDraft {
+    /// An empty draft.
+    #[must_use]
+    pub fn empty(kind: Kind) -> Self {
+        Self { kind, fields: Object::new(), identifiers: Vec::new(), own: None, holders: Vec::new(), links: Vec::new() }
+    }
+
+    /// The same draft with these fields, under the names of the tables.
+    #[must_use]
+    pub fn with_fields(mut self, fields: Object) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// The same draft with these links, the container among them.
+    #[must_use]
+    pub fn with_links(mut self, links: Vec<(&'static str, Address)>) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// The record that a link leads to.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<&Address> {
+        self.links.iter().find(|(link, _)| *link == name).map(|(_, address)| address)
+    }
+
+    /// The container it is created under.
+    #[must_use]
+    pub fn container(&self) -> Option<&Address> {
+        self.link(self.kind.schema().parent?)
+    }
+
+    /// The change that a repeated helper call makes of the action that an earlier try recorded with these identifiers
+    /// (UND-24): what is sent now, with the identifiers of both. A time of receipt that nobody sent changes nothing.
+    #[must_use]
+    pub fn repeated(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
+        let (mut fields, received) = (self.fields, Json::from(now));
+        for field in self.kind.schema().fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
+            if fields.get(field.name) == Some(&received) {
+                fields.remove(field.name);
+            }
+        }
+        // A body may hold very many.
+        let known: HashSet<Identifier> = recorded.iter().cloned().collect();
+        recorded.extend(self.identifiers.into_iter().filter(|identifier| !known.contains(identifier)));
+        let identifiers = (recorded.len() > known.len()).then_some(recorded);
+        RawPatch { kind: self.kind, fields, identifiers, links: Vec::new() }
+    }
+
+    /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules between fields.
+    ///
+    /// Called by the library before a backend sees the draft. Problems are returned, not raised.
+    pub fn complete(&mut self, now: Timestamp) -> Vec<Problem> {
+        let schema = self.kind.schema();
+        for field in schema.fields.fields {
+            let value = match field.mode {
+                Mode::Default(value) => Json::from(value),
+                Mode::ReceiptTime => Json::from(now.to_string()),
+                _ => continue,
+            };
+            if !self.fields.contains(field.name) {
+                self.fields.insert(field.name, value);
+            }
+        }
+        let mut problems = Vec::new();
+        (schema.rules)(&mut Rules::new(&mut self.fields, &mut problems, now));
+        problems
+    }
+}
+
+/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without the type of its kind.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct RawPatch {
+    /// The kind.
+    pub kind: Kind,
+    /// The fields that were sent, under the names of the tables, each valid; `null` empties.
+    pub fields: Object,
+    /// The foreign identifiers to keep, when any were sent (UND-25).
+    pub identifiers: Option<Vec<Identifier>>,
+    /// The links that were sent and may be changed; `None` clears (CRU-16).
+    pub links: Vec<(&'static str, Option<Address>)>,
+}
+
+impl fmt::Debug for RawPatch {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Patch").field("kind", &self.kind).field("fields", &names).finish_non_exhaustive()
+    }
+}
+
+impl RawPatch {
+    /// A change of these fields, and of nothing else.
+    #[must_use]
+    pub fn new(kind: Kind, fields: Object) -> Self {
+        Self { kind, fields, identifiers: None, links: Vec::new() }
+    }
+
+    /// The same change, with the foreign identifiers to keep.
+    #[must_use]
+    pub fn with_identifiers(mut self, identifiers: Vec<Identifier>) -> Self {
+        self.identifiers = Some(identifiers);
+        self
+    }
+
+    /// Applies the change to the fields of a record (under the names of the tables), then the rules between fields.
+    ///
+    /// # Errors
+    ///
+    /// Every rule that the changed record would break; `fields` is then not to be stored (CRU-20).
+    pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
+        merge_patch(fields, &self.fields);
+        let mut problems = Vec::new();
+        (self.kind.schema().rules)(&mut Rules::new(fields, &mut problems, now));
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
