@@ -22,7 +22,7 @@ use crate::{
     helper::{HelperName, PersonMatching, StockMatching},
     link::{Address, ShareNames},
     model::Kind,
-    ops::CountChanges,
+    ops::Revision,
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
@@ -208,9 +208,9 @@ impl Store for MemoryStore {
     }
 }
 
-/// Counts commits, so that answers to reads may be kept ([`ApiBuilder::keep_reads`]).
-impl CountChanges for MemoryStore {
-    fn changes(&self) -> Option<u64> {
+/// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
+impl Revision for MemoryStore {
+    fn revision(&self, _: &Tenant) -> Option<u64> {
         Some(self.shared.commits.load(Ordering::Acquire))
     }
 }

@@ -24,7 +24,7 @@ pub use helper::{Helper, Transactions};
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 
 use crate::{
-    context::Context,
+    context::{Context, Tenant},
     error::Result,
     helper::MatchKey,
     link::Address,
@@ -332,12 +332,13 @@ pub enum FindKey {
     Match(MatchKey),
 }
 
-/// Tells whether anything has changed, at the cost of next to nothing.
+/// Tells whether anything of a tenant has changed, at the cost of next to nothing.
 ///
 /// # Behaviour
 ///
-/// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show, from the moment
-///   on at which the change is visible; also when another process made it. Changes may be counted together.
+/// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show to the tenant,
+///   from the moment on at which the change is visible; also when another process made it. Changes may be counted
+///   together, and those of other tenants, too.
 /// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
 ///
 /// # Examples
@@ -345,35 +346,36 @@ pub enum FindKey {
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
-/// use svc_core::CountChanges;
+/// use svc_core::{Revision, Tenant};
 ///
 /// /// Whoever changes a record adds one here, once the change can be seen.
 /// #[derive(Default)]
 /// struct Crm { changes: AtomicU64 }
 ///
-/// impl CountChanges for Crm {
-///     fn changes(&self) -> Option<u64> {
+/// impl Revision for Crm {
+///     fn revision(&self, _: &Tenant) -> Option<u64> {
 ///         Some(self.changes.load(Ordering::Acquire))
 ///     }
 /// }
 ///
 /// let crm = Crm::default();
-/// let before = CountChanges::changes(&crm);
+/// let acme = Tenant::new("acme");
+/// let before = crm.revision(&acme);
 /// crm.changes.fetch_add(1, Ordering::Release);
-/// assert_ne!(CountChanges::changes(&crm), before);
+/// assert_ne!(crm.revision(&acme), before);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not count changes",
-    label = "missing `impl CountChanges for {Self}`",
-    note = "implement `svc_core::CountChanges` for it, or leave `.keep_reads(...)` out: every read then asks the backend"
+    message = "`{Self}` does not tell its revision",
+    label = "missing `impl Revision for {Self}`",
+    note = "implement `svc_core::Revision` for it, or leave `.response_cache(...)` out: every read then asks the backend"
 )]
-pub trait CountChanges: Send + Sync {
-    /// The number; `None` when it cannot be told now.
-    fn changes(&self) -> Option<u64>;
+pub trait Revision: Send + Sync {
+    /// The number of what the tenant has now; `None` when it cannot be told.
+    fn revision(&self, tenant: &Tenant) -> Option<u64>;
 }
 
-impl<T: CountChanges + ?Sized> CountChanges for Arc<T> {
-    fn changes(&self) -> Option<u64> {
-        (**self).changes()
+impl<T: Revision + ?Sized> Revision for Arc<T> {
+    fn revision(&self, tenant: &Tenant) -> Option<u64> {
+        (**self).revision(tenant)
     }
 }

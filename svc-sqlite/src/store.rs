@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_core::CountChanges;
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::store::{cursor::Cursors, keys::KeyCache, offset_index::OffsetIndex};
 use svc_core::value::Timestamp;
+use svc_core::{Revision, Tenant};
 
 use crate::data_version::DataVersion;
 use crate::file::{FileError, Lock, open_writer, sqlite};
@@ -131,7 +131,7 @@ impl Store {
     }
 }
 
-/// Counts commits, also those of other processes; `None` while the file cannot be looked at.
+/// Counts the commits of all tenants, also those of other processes; `None` while the file cannot be looked at.
 ///
 /// ```no_run
 /// use svc_core::api::{Api, Vendor};
@@ -139,12 +139,12 @@ impl Store {
 /// let api = store
 ///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
 ///     .authenticator(store.clone())
-///     .keep_reads(store.clone())
+///     .response_cache(store.clone())
 ///     .build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl CountChanges for Store {
-    fn changes(&self) -> Option<u64> {
+impl Revision for Store {
+    fn revision(&self, _: &Tenant) -> Option<u64> {
         // Neither number ever falls, so their sum is the same only when both are.
         let committed = self.inner.data_version.count().ok()?;
         Some(committed.wrapping_add(self.inner.offset_index.followed()))

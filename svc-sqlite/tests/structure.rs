@@ -10,7 +10,7 @@ const LINES: usize = 4_000;
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
 const DATA: [&str; 27] = [
-    "CountChanges",
+    "Revision",
     "Context",
     "Error",
     "ErrorKind",

@@ -63,7 +63,7 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
         .base_url(base_url)
         .dialect(dialect(store, settings)?)
         .authenticator(store.clone())
-        .keep_reads(store.clone())
+        .response_cache(store.clone())
         .response_style(match settings.style {
             cli::Style::Table => ResponseStyle::Table,
             cli::Style::Examples => ResponseStyle::Examples,

@@ -14,19 +14,19 @@ use super::{
     Api, Inner,
     composed::Composed,
     exposure::Exposure,
-    kept::Kept,
+    registry::{Adapter, AnyHelper, Registration},
+    response_cache::ResponseCache,
     settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
-    slots::{AnyHelper, KindSlots, Through},
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
     context::Base,
-    hal::{DocsAddress, Documents, Words},
+    hal::{DocsAddress, Documents, RelationNames},
     helper::{FunctionName, HelperName, HelperSpec, PersonMatching},
     link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    ops::{CountChanges, Helper},
+    ops::{Helper, Revision},
     schema::{LinkSpec, LinkTarget},
     value::ClosedEnum,
 };
@@ -88,7 +88,7 @@ pub struct ApiBuilder {
     base: Option<Base>,
     wrong: Vec<String>,
     dialect: Dialect,
-    kinds: BTreeMap<Kind, KindSlots>,
+    kinds: BTreeMap<Kind, Registration>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Option<Vec<FunctionName>>,
     /// Helpers that the default runner composes, whoever else would run them.
@@ -99,7 +99,7 @@ pub struct ApiBuilder {
     withheld: &'static [Operation],
     docs: Option<DocsAddress>,
     own: Option<OwnRelations>,
-    kept: Option<Kept>,
+    response_cache: Option<ResponseCache>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -123,7 +123,7 @@ impl ApiBuilder {
             withheld: &[],
             docs: None,
             own: None,
-            kept: None,
+            response_cache: None,
         }
     }
 
@@ -175,8 +175,8 @@ impl ApiBuilder {
         store: &Arc<S>,
         expose: impl FnOnce(Exposure<R, S>) -> Exposure<R, S>,
     ) -> Self {
-        let slots = expose(Exposure::new(store)).slots;
-        if self.kinds.insert(R::KIND, slots).is_some() {
+        let registered = expose(Exposure::new(store)).registered;
+        if self.kinds.insert(R::KIND, registered).is_some() {
             self.wrong.push(format!("{} are registered twice: register each kind once", R::SCHEMA.plural));
         }
         self
@@ -185,7 +185,7 @@ impl ApiBuilder {
     /// Offers a helper that the store runs natively (HLP-01).
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
-        let runner = Runner::Native(Arc::new(Through::<H, _>::new(store)));
+        let runner = Runner::Native(Arc::new(Adapter::<H, _>::new(store)));
         let is_new = self.helpers.insert(H::NAME, runner).is_none();
         self.registered_once::<H>(is_new)
     }
@@ -291,10 +291,10 @@ impl ApiBuilder {
     }
 
     /// Gives the last answers to reads again, some megabytes of them at most, as long as nothing was changed. Every kind
-    /// must be read from the backend whose changes are counted.
+    /// must be read from the backend whose revision is told.
     #[must_use]
-    pub fn keep_reads(mut self, changes: impl CountChanges + 'static) -> Self {
-        self.kept = Some(Kept::new(Arc::new(changes)));
+    pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {
+        self.response_cache = Some(ResponseCache::new(Arc::new(backend)));
         self
     }
 
@@ -327,32 +327,32 @@ impl ApiBuilder {
             return Err(BuildError { problems });
         }
         let functions = self.supported_functions();
-        let slots: Vec<KindSlots> =
+        let registered: Vec<Registration> =
             Kind::ALL.iter().map(|kind| self.kinds.get(kind).cloned().unwrap_or_default()).collect();
-        let at = |kind: Kind| slots.get(kind as usize);
+        let at = |kind: Kind| registered.get(kind as usize);
         let is_sent = |kind: Kind, link: &LinkSpec| match link.target {
             LinkTarget::Many { kind: member, .. } => {
-                at(member).is_some_and(|slots| slots.list.is_some() && slots.under.contains(&kind))
+                at(member).is_some_and(|registered| registered.list.is_some() && registered.under.contains(&kind))
             }
             LinkTarget::One { kind: target, .. } => {
-                at(target).is_some_and(|slots| slots.offers(Operation::Read))
-                    && at(kind).is_some_and(|slots| !slots.unlinked.contains(&link.name))
+                at(target).is_some_and(|registered| registered.offers(Operation::Read))
+                    && at(kind).is_some_and(|registered| !registered.unlinked.contains(&link.name))
             }
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
-        let readable = |kind: Kind| at(kind).and_then(|slots| slots.readable);
+        let readable = |kind: Kind| at(kind).and_then(|registered| registered.readable);
         let namespace = self.settings.vendor.namespace.clone();
         let documents = Documents { dialect: self.dialect, namespace, docs: self.docs, own: self.own };
-        let words = Words::new(documents, self.settings.layout.as_ref(), readable, is_sent);
+        let relations = RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {
             inner: Arc::new(Inner {
                 settings: self.settings,
                 base: self.base.unwrap_or_default(),
-                words,
-                slots,
+                relations,
+                registered,
                 helpers: self.helpers,
                 functions,
-                kept: self.kept,
+                response_cache: self.response_cache,
             }),
         })
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::KindSlots;
+use super::Registration;
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
@@ -21,16 +21,16 @@ use crate::{
 
 /// Runs plans over the registered operations: in a transaction of the vendor's where there is one, else step by step.
 pub(crate) struct Composed<'a> {
-    pub(crate) slots: &'a [KindSlots],
+    pub(crate) registered: &'a [Registration],
     pub(crate) matching: &'a dyn PersonMatching,
     pub(crate) transactions: Option<&'a dyn AnyTransactions>,
 }
 
 impl Composed<'_> {
     /// What a helper needs and is not registered, in words.
-    pub(crate) fn missing(helper: HelperName, kinds: &BTreeMap<Kind, KindSlots>) -> Vec<String> {
+    pub(crate) fn missing(helper: HelperName, kinds: &BTreeMap<Kind, Registration>) -> Vec<String> {
         let mut missing = Vec::new();
-        let mut need = |kind: Kind, operation: &str, has: fn(&KindSlots) -> bool| {
+        let mut need = |kind: Kind, operation: &str, has: fn(&Registration) -> bool| {
             if !kinds.get(&kind).is_some_and(has) {
                 missing.push(format!("{}.{operation}", kind.plural()));
             }
@@ -39,21 +39,21 @@ impl Composed<'_> {
             return vec!["a store that runs it: scheduling is no operation on fields".to_owned()];
         }
         if let Some(container) = helper.container() {
-            need(container, "get", |slots| slots.get.is_some());
-            need(helper.records(), "create", |slots| slots.create.is_some());
+            need(container, "get", |registered| registered.get.is_some());
+            need(helper.records(), "create", |registered| registered.create.is_some());
         }
         if helper.takes_person() {
-            need(Kind::Person, "create", |slots| slots.create.is_some());
-            need(Kind::Person, "update", |slots| slots.update.is_some());
+            need(Kind::Person, "create", |registered| registered.create.is_some());
+            need(Kind::Person, "update", |registered| registered.update.is_some());
         }
         missing
     }
 
     /// Whether an action function can be composed.
-    pub(crate) fn supports(function: FunctionName, kinds: &BTreeMap<Kind, KindSlots>) -> bool {
-        let has = |kind: Kind, has: fn(&KindSlots) -> bool| kinds.get(&kind).is_some_and(has);
-        let creates = |slots: &KindSlots| slots.create.is_some();
-        let both = |named, made| has(named, |slots| slots.find.is_some()) && has(made, creates);
+    pub(crate) fn supports(function: FunctionName, kinds: &BTreeMap<Kind, Registration>) -> bool {
+        let has = |kind: Kind, has: fn(&Registration) -> bool| kinds.get(&kind).is_some_and(has);
+        let creates = |registered: &Registration| registered.create.is_some();
+        let both = |named, made| has(named, |registered| registered.find.is_some()) && has(made, creates);
         match function {
             FunctionName::AddTags | FunctionName::AddTagsUri => both(Kind::Tag, Kind::Tagging),
             FunctionName::AddLists | FunctionName::AddListsUri => both(Kind::List, Kind::Item),
@@ -105,8 +105,8 @@ impl Composed<'_> {
         }
     }
 
-    fn slots(&self, kind: Kind) -> Result<&KindSlots> {
-        self.slots.get(kind as usize).ok_or_else(|| Error::unexpected("a kind has no slots"))
+    fn registered(&self, kind: Kind) -> Result<&Registration> {
+        self.registered.get(kind as usize).ok_or_else(|| Error::unexpected("a kind has no registration"))
     }
 
     /// Looks keys up, many at the same time.
@@ -128,10 +128,10 @@ impl Composed<'_> {
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
         let Some(kind) = key.kind() else { return Ok(None) };
-        let slots = self.slots(kind)?;
+        let registered = self.registered(kind)?;
         let by = match key {
             Key::Id(_, id) => {
-                let Some(get) = &slots.get else { return Ok(None) };
+                let Some(get) = &registered.get else { return Ok(None) };
                 return get.get(cx, &Address { kind, id: id.clone(), parent: None }).await;
             }
             Key::Name(_, name) => FindKey::Name(name.clone()),
@@ -139,20 +139,20 @@ impl Composed<'_> {
             Key::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
             Key::Link(..) => return Ok(None),
         };
-        match &slots.find {
+        match &registered.find {
             Some(find) => find.find(cx, &by).await,
             None => Ok(None),
         }
     }
 
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
-        let Some(create) = &self.slots(draft.kind)?.create else { return Err(Error::not_implemented()) };
+        let Some(create) = &self.registered(draft.kind)?.create else { return Err(Error::not_implemented()) };
         let created = create.create(cx, draft).await?;
         Ok((created.record, created.is_new))
     }
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
-        let Some(update) = &self.slots(at.kind)?.update else { return Err(Error::not_implemented()) };
+        let Some(update) = &self.registered(at.kind)?.update else { return Err(Error::not_implemented()) };
         let record = update.update(cx, at.clone(), patch).await?.ok_or_else(Error::not_found)?;
         Ok((record, false))
     }
@@ -219,7 +219,7 @@ impl Operations<'_> {
 
     /// Whether records of a kind can be read by their id; where not, one that is named counts as there.
     fn is_read(&self, kind: Kind) -> bool {
-        self.composed.slots(kind).is_ok_and(|slots| slots.get.is_some())
+        self.composed.registered(kind).is_ok_and(|registered| registered.get.is_some())
     }
 }
 
@@ -268,7 +268,7 @@ impl Ground for Operations<'_> {
 
     fn update(&mut self, stored: Stored, _: &Object, patch: &RawPatch) -> Asked<Stored> {
         let at = stored.record.address();
-        if self.composed.slots(at.kind)?.update.is_none() {
+        if self.composed.registered(at.kind)?.update.is_none() {
             // An action that cannot be changed stays as it was recorded.
             return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };
         }

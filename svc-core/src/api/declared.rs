@@ -11,20 +11,20 @@ impl Api {
     /// Whether an operation on a kind is offered; for lists, that of all records.
     #[must_use]
     pub fn offers(&self, kind: Kind, operation: Operation) -> bool {
-        self.slots(kind).offers(operation)
+        self.registered(kind).offers(operation)
     }
 
     /// Whether records of a kind are listed under those of another.
     #[must_use]
     pub fn offers_under(&self, kind: Kind, parent: Kind) -> bool {
-        let slots = self.slots(kind);
-        slots.list.is_some() && slots.under.contains(&parent)
+        let registered = self.registered(kind);
+        registered.list.is_some() && registered.under.contains(&parent)
     }
 
     /// Whether records of a kind are listed at all.
     #[must_use]
     pub fn is_listed_anywhere(&self, kind: Kind) -> bool {
-        self.offers(kind, Operation::List) || !self.slots(kind).under.is_empty()
+        self.offers(kind, Operation::List) || !self.registered(kind).under.is_empty()
     }
 
     /// Whether records of a kind leave this server in any answer.
@@ -38,20 +38,20 @@ impl Api {
     /// Whether the field at a place of a kind's table leaves the server.
     #[must_use]
     pub fn is_readable(&self, kind: Kind, place: usize) -> bool {
-        self.slots(kind).readable.is_none_or(|readable| readable.contains(place))
+        self.registered(kind).readable.is_none_or(|readable| readable.contains(place))
     }
 
     /// Whether the field at a place of a kind's table is taken from clients, computed ones apart.
     #[must_use]
     pub fn is_writable(&self, kind: Kind, place: usize) -> bool {
-        self.slots(kind).writable.is_none_or(|writable| writable.contains(place))
+        self.registered(kind).writable.is_none_or(|writable| writable.contains(place))
     }
 
     /// The links that records of a kind send, `self` apart, without prefix.
     #[must_use]
     pub fn sent_links(&self, kind: Kind) -> Vec<&'static str> {
-        let words = self.inner.words.kind(kind);
-        words.map(|words| words.links.iter().map(|link| link.name).collect()).unwrap_or_default()
+        let relations = self.inner.relations.kind(kind);
+        relations.map(|relations| relations.links.iter().map(|link| link.name).collect()).unwrap_or_default()
     }
 
     /// The helpers that are offered.
@@ -71,7 +71,7 @@ impl Api {
         let inner = &self.inner;
         let composed =
             |helper: &HelperName| helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed));
-        let matches = self.slots(Kind::Person).find.is_some() && self.helpers().any(|helper| composed(&helper));
+        let matches = self.registered(Kind::Person).find.is_some() && self.helpers().any(|helper| composed(&helper));
         let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.

@@ -78,12 +78,12 @@ impl<'a> Description<'a> {
     /// The prefix of the vendor's own relations, and each of them (ENT-27).
     #[must_use]
     pub fn own_relations(&self) -> Option<(&'a str, Vec<OwnRelation<'a>>)> {
-        let words = &self.api.inner.words;
-        let own = words.own.as_ref()?;
+        let relations = &self.api.inner.relations;
+        let own = relations.own.as_ref()?;
         let named = |link: &'a crate::link::OwnLink| {
-            let name = format!("{}:{}", words.namespace, link.name);
+            let name = format!("{}:{}", relations.namespace, link.name);
             OwnRelation { name, page: format!("{}{}", own.pages, link.name), title: &link.title }
         };
-        Some((&words.namespace, own.links.iter().map(named).collect()))
+        Some((&relations.namespace, own.links.iter().map(named).collect()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use super::slots::{KindSlots, Through};
+use super::registry::{Adapter, Registration};
 use crate::{
     field_set::{FieldSet, LinkKey, WritableSet},
     model::{Resource, Under},
@@ -13,17 +13,17 @@ use crate::{
 /// The operations of a store that are offered for the kind `R`. An operation compiles only where the store implements it.
 pub struct Exposure<R, S> {
     store: Arc<S>,
-    pub(super) slots: KindSlots,
+    pub(super) registered: Registration,
     kind: PhantomData<fn() -> R>,
 }
 
 impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     pub(super) fn new(store: &Arc<S>) -> Self {
-        Self { store: Arc::clone(store), slots: KindSlots::default(), kind: PhantomData }
+        Self { store: Arc::clone(store), registered: Registration::default(), kind: PhantomData }
     }
 
-    fn through<T>(&self) -> Arc<Through<T, S>> {
-        Arc::new(Through::new(&self.store))
+    fn through<T>(&self) -> Arc<Adapter<T, S>> {
+        Arc::new(Adapter::new(&self.store))
     }
 
     /// Offers the collection of all records (COL-01).
@@ -32,8 +32,8 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     where
         S: List<R>,
     {
-        self.slots.list = Some(self.through::<R>());
-        self.slots.all = true;
+        self.registered.list = Some(self.through::<R>());
+        self.registered.all = true;
         self
     }
 
@@ -44,8 +44,8 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         S: List<R>,
         R: Under<Parent>,
     {
-        self.slots.list = Some(self.through::<R>());
-        self.slots.under.push(Parent::KIND);
+        self.registered.list = Some(self.through::<R>());
+        self.registered.under.push(Parent::KIND);
         self
     }
 
@@ -55,7 +55,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     where
         S: Get<R>,
     {
-        self.slots.get = Some(self.through::<R>());
+        self.registered.get = Some(self.through::<R>());
         self
     }
 
@@ -65,7 +65,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     where
         S: Create<R>,
     {
-        self.slots.create = Some(self.through::<R>());
+        self.registered.create = Some(self.through::<R>());
         self
     }
 
@@ -75,7 +75,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     where
         S: Update<R>,
     {
-        self.slots.update = Some(self.through::<R>());
+        self.registered.update = Some(self.through::<R>());
         self
     }
 
@@ -85,7 +85,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     where
         S: Delete<R>,
     {
-        self.slots.delete = Some(self.through::<R>());
+        self.registered.delete = Some(self.through::<R>());
         self
     }
 
@@ -96,13 +96,13 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         S: List<R> + Get<R> + Create<R> + Update<R> + Delete<R>,
     {
         let has = |operation| R::SCHEMA.has_operation(operation);
-        self.slots.list = Some(self.through::<R>());
-        self.slots.all = has(Operation::List);
-        self.slots.under = R::SCHEMA.scopes().collect();
-        self.slots.get = has(Operation::Read).then(|| self.through::<R>() as _);
-        self.slots.create = has(Operation::Create).then(|| self.through::<R>() as _);
-        self.slots.update = has(Operation::Update).then(|| self.through::<R>() as _);
-        self.slots.delete = has(Operation::Delete).then(|| self.through::<R>() as _);
+        self.registered.list = Some(self.through::<R>());
+        self.registered.all = has(Operation::List);
+        self.registered.under = R::SCHEMA.scopes().collect();
+        self.registered.get = has(Operation::Read).then(|| self.through::<R>() as _);
+        self.registered.create = has(Operation::Create).then(|| self.through::<R>() as _);
+        self.registered.update = has(Operation::Update).then(|| self.through::<R>() as _);
+        self.registered.delete = has(Operation::Delete).then(|| self.through::<R>() as _);
         self
     }
 
@@ -112,7 +112,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     where
         S: Find<R>,
     {
-        self.slots.find = Some(self.through::<R>());
+        self.registered.find = Some(self.through::<R>());
         self
     }
 
@@ -120,14 +120,14 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     /// sent nor declared.
     #[must_use]
     pub fn without_link(mut self, key: LinkKey<R>) -> Self {
-        self.slots.unlinked.push(key.name());
+        self.registered.unlinked.push(key.name());
         self
     }
 
     /// Lets only these fields leave the server, even if the backend returns more.
     #[must_use]
     pub fn readable(mut self, fields: FieldSet<R>) -> Self {
-        self.slots.readable = Some(fields.bits());
+        self.registered.readable = Some(fields.bits());
         self
     }
 
@@ -135,7 +135,7 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
     pub fn writable(mut self, fields: WritableSet<R>) -> Self {
-        self.slots.writable = Some(fields.fields().bits());
+        self.registered.writable = Some(fields.fields().bits());
         self
     }
 }

@@ -10,13 +10,13 @@ mod composed;
 mod declared;
 pub(crate) mod description;
 mod exposure;
-mod kept;
 mod offered;
+mod registry;
 mod reply;
 mod request;
 mod respond;
+mod response_cache;
 mod settings;
-mod slots;
 mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -34,14 +34,14 @@ use settings::Settings;
 pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
 
 pub use crate::operation::ResponseStyle;
-pub(crate) use slots::KindSlots;
+pub(crate) use registry::Registration;
 
 pub(crate) use builder::Runner;
-use kept::Kept;
+use response_cache::ResponseCache;
 
 use crate::{
     context::{Base, Context},
-    hal::{Hal, Words},
+    hal::{Hal, RelationNames},
     helper::{FunctionName, HelperName},
     link::{Dialect, Target},
     model::Kind,
@@ -58,12 +58,12 @@ pub struct Api {
 struct Inner {
     settings: Settings,
     base: Base,
-    words: Words,
+    relations: RelationNames,
     /// One for each kind, in the order of [`Kind::ALL`].
-    slots: Vec<KindSlots>,
+    registered: Vec<Registration>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
-    kept: Option<Kept>,
+    response_cache: Option<ResponseCache>,
 }
 
 impl fmt::Debug for Api {
@@ -85,7 +85,7 @@ impl Api {
     /// The names of this deployment.
     #[must_use]
     pub fn dialect(&self) -> &Dialect {
-        &self.inner.words.dialect
+        &self.inner.relations.dialect
     }
 
     /// The address of the entry point (HAL-01).
@@ -131,17 +131,22 @@ impl Api {
         &self.inner.settings.vendor
     }
 
-    fn slots(&self, kind: Kind) -> &KindSlots {
-        static NOTHING: std::sync::LazyLock<KindSlots> = std::sync::LazyLock::new(KindSlots::default);
-        self.inner.slots.get(kind as usize).unwrap_or(&NOTHING)
+    fn registered(&self, kind: Kind) -> &Registration {
+        static NOTHING: std::sync::LazyLock<Registration> = std::sync::LazyLock::new(Registration::default);
+        self.inner.registered.get(kind as usize).unwrap_or(&NOTHING)
     }
 
     pub(crate) fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
-        Hal { base: base.as_str(), layout: self.inner.settings.layout.as_ref(), words: &self.inner.words }
+        Hal { base: base.as_str(), layout: self.inner.settings.layout.as_ref(), relations: &self.inner.relations }
     }
 
     fn bodies<'a>(&'a self, cx: &'a Context) -> Bodies<'a> {
         let links = Links { base: &cx.base, layout: self.inner.settings.layout.as_ref(), dialect: self.dialect() };
-        Bodies { links, namespace: &self.inner.words.namespace, limits: &self.inner.settings.sizes.json, now: cx.now }
+        Bodies {
+            links,
+            namespace: &self.inner.relations.namespace,
+            limits: &self.inner.settings.sizes.json,
+            now: cx.now,
+        }
     }
 }

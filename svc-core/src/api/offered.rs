@@ -86,9 +86,9 @@ impl Api {
             return Some(Offered { spec, right, key: Key::NotNeeded });
         }
         let is_offered = match (right?, target) {
-            (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.slots(kind).lists(scope),
+            (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.registered(kind).lists(scope),
             (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => self.creates(kind, scope),
-            (Right::On(kind, operation), _) => self.slots(kind).offers(operation),
+            (Right::On(kind, operation), _) => self.registered(kind).offers(operation),
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
@@ -104,9 +104,9 @@ impl Api {
             Scope::All => kind.schema().parent.is_none(),
             // A canvass is recorded by its helper only (UND-38), which is registered without `Create`.
             Scope::Under(parent) => {
-                kind.schema().parent_kind() == Some(parent.kind) && self.slots(parent.kind).offers(Operation::Read)
+                kind.schema().parent_kind() == Some(parent.kind) && self.registered(parent.kind).offers(Operation::Read)
             }
         };
-        is_here && self.slots(kind).offers(Operation::Create)
+        is_here && self.registered(kind).offers(Operation::Create)
     }
 }

@@ -80,14 +80,14 @@ impl<'a> Admitted<'a> {
         self.context.deadline = self.request.deadline();
         let is_read = matches!(self.operation.handler, Handler::List | Handler::Read);
         let (cx, target, query) = (&self.context, &self.target, self.request.query);
-        let place = self.api.inner.kept.as_ref().filter(|_| is_read).and_then(|kept| kept.place(cx, target, query));
-        let Some(place) = place else { return self.handle().await };
-        if let Some(body) = place.body(cx, target, query) {
+        let cache = self.api.inner.response_cache.as_ref().filter(|_| is_read);
+        let Some(entry) = cache.and_then(|cache| cache.entry(cx, target, query)) else { return self.handle().await };
+        if let Some(body) = entry.body(cx, target, query) {
             return Reply::new(StatusCode::OK, ContentType::Hal, body);
         }
         let reply = self.handle().await;
         if reply.status == StatusCode::OK {
-            place.keep(cx, target, query, &reply.body);
+            entry.keep(cx, target, query, &reply.body);
         }
         reply
     }
@@ -132,7 +132,7 @@ impl Api {
 
     /// Whether a record exists; one of a kind that cannot be read counts as there, and the store has the last word.
     pub(super) async fn record_exists(&self, cx: &Context, at: &Address) -> Result<bool> {
-        match &self.slots(at.kind).get {
+        match &self.registered(at.kind).get {
             Some(get) => Ok(get.get(cx, at).await?.is_some()),
             None => Ok(true),
         }
@@ -141,7 +141,7 @@ impl Api {
     fn entry_point(&self, cx: &Context) -> Reply {
         let inner = &self.inner;
         let listed =
-            |kind: &Kind| self.slots(*kind).offers(Operation::List) && inner.settings.entry_links.includes(*kind);
+            |kind: &Kind| self.registered(*kind).offers(Operation::List) && inner.settings.entry_links.includes(*kind);
         let collections: Vec<Kind> = Kind::ALL.iter().copied().filter(listed).collect();
         let view = EntryPointView {
             motd: &inner.settings.vendor.motd,
@@ -169,7 +169,7 @@ impl Api {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
-        let Some(list) = &self.slots(kind).list else { return Err(Error::not_implemented()) };
+        let Some(list) = &self.registered(kind).list else { return Err(Error::not_implemented()) };
         let request = ListRequest::new(scope.clone(), asked.request);
         let page: RawPage = match list.list(cx, &request).await {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
@@ -192,7 +192,7 @@ impl Api {
     }
 
     async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(get) = &self.slots(at.kind).get else { return Err(Error::not_implemented()) };
+        let Some(get) = &self.registered(at.kind).get else { return Err(Error::not_implemented()) };
         match get.get(cx, at).await? {
             Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
             None => Ok(self.nothing_to_read(at.kind)),

@@ -35,7 +35,7 @@ impl Api {
     }
 
     fn writable(&self, kind: Kind) -> FieldBits {
-        self.slots(kind).writable.unwrap_or(FieldBits::ALL)
+        self.registered(kind).writable.unwrap_or(FieldBits::ALL)
     }
 
     pub(super) async fn create(&self, cx: &Context, kind: Kind, scope: &Scope, body: &[u8]) -> Result<Reply> {
@@ -52,7 +52,7 @@ impl Api {
             return self.create_with_person(cx, helper, container, &body).await;
         }
         let (draft, problems) = self.bodies(cx).draft(kind, self.writable(kind), &body, container);
-        let create = self.slots(kind).create.as_ref();
+        let create = self.registered(kind).create.as_ref();
         // A create that finds its container itself does not see a body that is refused before (UND-39).
         if !problems.is_empty() || !create.is_some_and(|create| create.finds_container()) {
             self.container_exists(cx, container).await?;
@@ -122,7 +122,7 @@ impl Api {
             Err(stop) => return Ok(stop),
         };
         let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
-        let Some(update) = &self.slots(kind).update else { return Err(Error::not_implemented()) };
+        let Some(update) = &self.registered(kind).update else { return Err(Error::not_implemented()) };
         if problems.is_empty() {
             let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
             return match updated {
@@ -131,7 +131,7 @@ impl Api {
             };
         }
         // A missing record is 404 whatever the body says (UND-39); else all rules are reported together (ERR-39).
-        if let Some(get) = &self.slots(kind).get {
+        if let Some(get) = &self.registered(kind).get {
             let Some(record) = get.get(cx, at).await? else { return Err(Error::not_found()) };
             let mut fields = record.fields_object(self.dialect().share_names());
             problems.extend(patch.apply_to(&mut fields, cx.now).err().unwrap_or_default());
@@ -140,14 +140,14 @@ impl Api {
     }
 
     pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(delete) = &self.slots(at.kind).delete else { return Err(Error::not_implemented()) };
+        let Some(delete) = &self.registered(at.kind).delete else { return Err(Error::not_implemented()) };
         if !delete.delete(cx, &DeleteRequest::new(at.clone())).await? {
             return Err(Error::not_found());
         }
         let success = DELETED.usual(self.inner.settings.style);
         match success.output {
             Output::Nothing => Ok(Reply::empty(success.status)),
-            _ => Ok(notice(&format!("The {} was deleted.", words(at.kind)))),
+            _ => Ok(notice(&format!("The {} was deleted.", relations(at.kind)))),
         }
     }
 
@@ -229,7 +229,7 @@ impl Api {
             Some(Runner::Composed) => {
                 let settings = &self.inner.settings;
                 let composed = Composed {
-                    slots: &self.inner.slots,
+                    registered: &self.inner.registered,
                     matching: settings.matching.as_ref(),
                     transactions: settings.transactions.as_deref(),
                 };
@@ -281,6 +281,6 @@ fn notice(text: &str) -> Reply {
     Reply::hal(StatusCode::OK, body)
 }
 
-fn words(kind: Kind) -> String {
+fn relations(kind: Kind) -> String {
     kind.singular().replace('_', " ")
 }

@@ -31,7 +31,7 @@ pub(crate) struct CollectionView<'a> {
 
 /// Writes a page of a collection.
 pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) {
-    let Some(words) = hal.words.kind(view.kind) else { return };
+    let Some(relations) = hal.relations.kind(view.kind) else { return };
     let size = u64::from(view.request.size.max(1));
     let total_pages = view.page.total.div_ceil(size);
     let head = format!(
@@ -43,19 +43,19 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     let here = hal.href(&Target::Collection { kind: view.kind, scope: view.scope.clone() });
     page_links(view, total_pages, &here, out);
     if view.signup {
-        let relation = hal.words.dialect.relation(HelperName::PersonSignup.relation());
+        let relation = hal.relations.dialect.relation(HelperName::PersonSignup.relation());
         out.push(b',');
         write_string(&relation, out);
         out.push(b':');
         hal.write_link(&Target::Helper { helper: HelperName::PersonSignup, container: None }, out);
     }
     out.push(b',');
-    out.extend_from_slice(&words.plural);
+    out.extend_from_slice(&relations.plural);
     out.push(b'[');
     let addresses = member_links(hal, view, out);
     close(out, b']');
     out.extend_from_slice(b"},\"_embedded\":{");
-    out.extend_from_slice(&words.plural);
+    out.extend_from_slice(&relations.plural);
     out.push(b'[');
     let bytes = view.page.records.iter().zip(&addresses).map(|(member, at)| expected(hal, member, at.len()));
     out.reserve(bytes.fold(64, usize::saturating_add));

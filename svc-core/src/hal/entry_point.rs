@@ -29,27 +29,27 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     out.extend_from_slice(format!("\"max_pagesize\":{},", view.max_page_size).as_bytes());
     text("vendor_name", view.vendor_name, out);
     text("product_name", view.product_name, out);
-    text(hal.words.dialect.version_field(), view.version, out);
-    text("namespace", &hal.words.namespace, out);
+    text(hal.relations.dialect.version_field(), view.version, out);
+    text("namespace", &hal.relations.namespace, out);
     out.extend_from_slice(b"\"_links\":{");
     hal.write_curies(out);
     out.push(b',');
     titled("self", &hal.href(&Target::EntryPoint), "Entry point", out);
     for &kind in view.collections {
-        let relation = hal.words.dialect.relation(kind.plural());
+        let relation = hal.relations.dialect.relation(kind.plural());
         titled(&relation, &hal.href(&Target::Collection { kind, scope: Scope::All }), &title(kind.plural()), out);
     }
     if view.signup {
-        let relation = hal.words.dialect.relation(HelperName::PersonSignup.relation());
+        let relation = hal.relations.dialect.relation(HelperName::PersonSignup.relation());
         let href = hal.href(&Target::Helper { helper: HelperName::PersonSignup, container: None });
         titled(&relation, &href, "Person signup", out);
     }
-    let relation = hal.words.dialect.relation("capabilities");
+    let relation = hal.relations.dialect.relation("capabilities");
     titled(&relation, &hal.href(&Target::Capabilities), "What this server supports", out);
-    for link in hal.words.own.iter().flat_map(|own| &own.links) {
-        titled(&format!("{}:{}", hal.words.namespace, link.name), &link.href, &link.title, out);
+    for link in hal.relations.own.iter().flat_map(|own| &own.links) {
+        titled(&format!("{}:{}", hal.relations.namespace, link.name), &link.href, &link.title, out);
     }
-    let docs = hal.words.docs.as_ref().map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
+    let docs = hal.relations.docs.as_ref().map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
     // `docs` has a name and an index besides (ENT-23).
     out.extend_from_slice(b"\"docs\":{\"href\":");
     write_string(&docs, out);
@@ -74,7 +74,7 @@ fn titled(name: &str, href: &str, title: &str, out: &mut Vec<u8>) {
 
 /// `Fundraising pages` for `fundraising_pages` (ENT-25).
 fn title(plural: &str) -> String {
-    let words = plural.replace('_', " ");
-    let mut letters = words.chars();
+    let relations = plural.replace('_', " ");
+    let mut letters = relations.chars();
     letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }

@@ -48,7 +48,7 @@ pub(crate) fn non_atomic(hal: &Hal<'_>, outcome: &RawOutcome, anonymous: bool, e
     if !anonymous {
         for part in [&outcome.person, &outcome.action].into_iter().flatten() {
             out.push(b',');
-            write_string(&hal.words.dialect.relation(part.kind.singular()), out);
+            write_string(&hal.relations.dialect.relation(part.kind.singular()), out);
             out.push(b':');
             record(hal, part, false, out);
         }
@@ -73,14 +73,14 @@ pub(crate) fn notice(text: &str, out: &mut Vec<u8>) {
 
 fn open(hal: &Hal<'_>, request_type: &str, status: u16, out: &mut Vec<u8>) {
     out.push(b'{');
-    write_string(&hal.words.dialect.relation("error"), out);
+    write_string(&hal.relations.dialect.relation("error"), out);
     let head = format!(":{{\"request_type\":\"{request_type}\",\"response_code\":{status},\"resource_status\":[");
     out.extend_from_slice(head.as_bytes());
 }
 
 fn status_head(hal: &Hal<'_>, kind: Option<Kind>, status: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"resource\":");
-    write_string(&hal.words.dialect.relation(kind.map_or("error", Kind::singular)), out);
+    write_string(&hal.relations.dialect.relation(kind.map_or("error", Kind::singular)), out);
     out.extend_from_slice(format!(",\"response_code\":{status}").as_bytes());
 }
 
@@ -105,7 +105,7 @@ fn descriptions(
     out.extend_from_slice(format!(",\"{list}\":[").as_bytes());
     for problem in problems {
         out.extend_from_slice(format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes());
-        let spelled = |property: &Property| property.spelled(|link| hal.words.dialect.relation(link));
+        let spelled = |property: &Property| property.spelled(|link| hal.relations.dialect.relation(link));
         write_string(&problem.described(spelled), out);
         out.extend_from_slice(b",\"properties\":[");
         for property in &problem.properties {

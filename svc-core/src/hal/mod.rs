@@ -4,25 +4,25 @@ mod collection;
 mod entry_point;
 mod failure;
 mod record;
-mod words;
+mod relations;
 
 pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryPointView, entry_point};
 pub(crate) use failure::{FailureView, failure, non_atomic, notice};
 pub(crate) use record::record;
-pub(crate) use words::{DocsAddress, Documents, Words};
+pub(crate) use relations::{DocsAddress, Documents, RelationNames};
 
 use crate::{
     json::write_string,
     link::{Layout, Target},
 };
 
-/// What every document is written with: the address of the entry point, the layout, and the words of the API.
+/// What every document is written with: the address of the entry point, the layout, and the relations of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hal<'a> {
     pub(crate) base: &'a str,
     pub(crate) layout: &'a dyn Layout,
-    pub(crate) words: &'a Words,
+    pub(crate) relations: &'a RelationNames,
 }
 
 impl Hal<'_> {
@@ -55,16 +55,16 @@ impl Hal<'_> {
     /// own relations (ENT-27).
     fn write_curies(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\"curies\":[{\"name\":");
-        write_string(self.words.dialect.prefix(), out);
+        write_string(self.relations.dialect.prefix(), out);
         out.extend_from_slice(b",\"href\":");
         let page = self.href(&Target::DocsPage("".into()));
-        write_string(self.words.docs.as_ref().map_or(&page, |docs| &docs.pages).as_str(), out);
+        write_string(self.relations.docs.as_ref().map_or(&page, |docs| &docs.pages).as_str(), out);
         // The template's placeholder stands behind the address of the pages.
         out.pop();
         out.extend_from_slice(b"{rel}\",\"templated\":true}");
-        if let Some(own) = &self.words.own {
+        if let Some(own) = &self.relations.own {
             out.extend_from_slice(b",{\"name\":");
-            write_string(&self.words.namespace, out);
+            write_string(&self.relations.namespace, out);
             out.extend_from_slice(b",\"href\":");
             write_string(&own.pages, out);
             out.pop();

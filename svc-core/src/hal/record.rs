@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Hal, close, words::KindWords};
+use super::{Hal, close, relations::KindRelations};
 use crate::{
     field_set::FieldBits,
     json::write_string,
@@ -30,7 +30,7 @@ pub(super) enum Own<'a> {
 /// About how many bytes a record takes whose address has `href` bytes, rather too many.
 pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
     let (Fields::Stored(fields) | Fields::Typed(fields)) = &record.fields;
-    let links = hal.words.kind(record.kind).map_or(0, |words| words.links.len());
+    let links = hal.relations.kind(record.kind).map_or(0, |relations| relations.links.len());
     // A link has its key, its braces and a word behind the address.
     let links = links.saturating_add(1).saturating_mul(href.saturating_add(64));
     fields.len().saturating_add(record.meta.identifiers.as_json().len()).saturating_add(links).saturating_add(512)
@@ -38,10 +38,10 @@ pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize 
 
 /// Writes a record that has this address.
 pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, top: bool, out: &mut Vec<u8>) {
-    let Some(words) = hal.words.kind(record.kind) else { return };
+    let Some(relations) = hal.relations.kind(record.kind) else { return };
     let meta = &record.meta;
     out.extend_from_slice(b"{\"identifiers\":[\"");
-    out.extend_from_slice(hal.words.namespace.as_bytes());
+    out.extend_from_slice(hal.relations.namespace.as_bytes());
     out.push(b':');
     out.extend_from_slice(meta.id.as_str().as_bytes());
     out.push(b'"');
@@ -66,30 +66,30 @@ pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, top: b
         out.extend_from_slice(meta.id.as_str().as_bytes());
         out.extend_from_slice(b"\",");
     }
-    fields(hal, record, words, out);
+    fields(hal, record, relations, out);
     out.extend_from_slice(b"\"_links\":{");
     if top {
         hal.write_curies(out);
         out.push(b',');
     }
-    links(hal, record, own, words, out);
+    links(hal, record, own, relations, out);
     close(out, b'}');
     out.push(b'}');
 }
 
-fn fields(hal: &Hal<'_>, record: &RawRecord, words: &KindWords, out: &mut Vec<u8>) {
-    let names = hal.words.dialect.share_names();
+fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mut Vec<u8>) {
+    let names = hal.relations.dialect.share_names();
     let (bytes, renames) = match &record.fields {
         Fields::Stored(bytes) => (bytes, false),
         Fields::Typed(bytes) => (bytes, !names.is_default()),
     };
     if !bytes.is_empty() {
-        if renames || words.readable.is_some() {
+        if renames || relations.readable.is_some() {
             let mut object = members_object(bytes);
             if renames {
                 names.rename_to_wire(&mut object);
             }
-            if let Some(readable) = words.readable {
+            if let Some(readable) = relations.readable {
                 object.retain(|name, _| is_readable(record.kind, readable, name));
             }
             object.write_members(out);
@@ -102,7 +102,7 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, words: &KindWords, out: &mut Vec<u8
         }
     }
     for (name, value) in &record.computed {
-        if words.readable.is_none_or(|readable| is_readable(record.kind, readable, name)) {
+        if relations.readable.is_none_or(|readable| is_readable(record.kind, readable, name)) {
             write_string(name, out);
             out.push(b':');
             computed(hal, value, out);
@@ -125,14 +125,14 @@ fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
             at.write(out);
             out.push(b'"');
         }
-        Computed::Relation(kind) => match hal.words.kind(*kind) {
-            Some(words) => out.extend_from_slice(&words.singular),
+        Computed::Relation(kind) => match hal.relations.kind(*kind) {
+            Some(relations) => out.extend_from_slice(&relations.singular),
             None => out.extend_from_slice(b"null"),
         },
     }
 }
 
-fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, words: &KindWords, out: &mut Vec<u8>) {
+fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, relations: &KindRelations, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"self\":{\"href\":\"");
     // The address is written as JSON once, and copied into the links below it.
     let own = match own {
@@ -149,7 +149,7 @@ fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, words: &KindWords, ou
         }
     };
     out.extend_from_slice(b"\"},");
-    for link in &words.links {
+    for link in &relations.links {
         if let Some(below) = &link.below {
             out.extend_from_slice(&link.key);
             out.push(b'"');
@@ -176,9 +176,9 @@ fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, words: &KindWords, ou
         hal.write_href(&target, out);
         out.extend_from_slice(b"},");
     }
-    if hal.words.own.is_some() {
+    if hal.relations.own.is_some() {
         for (name, href) in &record.own_links {
-            write_string(&format!("{}:{name}", hal.words.namespace), out);
+            write_string(&format!("{}:{name}", hal.relations.namespace), out);
             out.extend_from_slice(b":{\"href\":");
             write_string(href, out);
             out.extend_from_slice(b"},");

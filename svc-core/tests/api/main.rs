@@ -5,11 +5,11 @@ mod support;
 
 mod composed;
 mod golden;
-mod kept;
 mod links;
 mod matching;
 mod native;
 mod operations;
 mod properties;
 mod registration;
+mod response_cache;
 mod responses;

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use rusqlite::Connection;
-use svc_core::CountChanges;
 use svc_core::error::Error;
+use svc_core::{Revision, Tenant};
 use tempfile::TempDir;
 
 use crate::error::{Result, StoreError};
@@ -157,15 +157,15 @@ fn changes_count_what_follows_a_commit() {
     let write = store.writer().run(None, move |job| {
         job.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
         let (of_hook, seen, index) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&index));
-        job.after_commit(move || *seen.lock().unwrap() = of_hook.changes());
+        job.after_commit(move || *seen.lock().unwrap() = of_hook.revision(&Tenant::new("one")));
         job.after_commit(move || index.follow(&[]));
         Ok(())
     });
     block_on(write).unwrap();
-    let (between, after) = (*between.lock().unwrap(), store.changes());
+    let (between, after) = (*between.lock().unwrap(), store.revision(&Tenant::new("one")));
     assert!(between.is_some() && after.is_some());
     assert_ne!(between, after);
-    assert_eq!(store.changes(), after);
+    assert_eq!(store.revision(&Tenant::new("one")), after);
 }
 
 /// UND-36: no free connection within the busy timeout is 503.

@@ -246,7 +246,7 @@ impl Server {
         };
         let style = if setup.examples { ResponseStyle::Examples } else { ResponseStyle::Table };
         let vendor = Vendor::new("Example", "Rows").motd("Welcome");
-        let api = store.register_all(Api::builder(vendor)).keep_reads(store.clone());
+        let api = store.register_all(Api::builder(vendor)).response_cache(store.clone());
         let mut api = api.base_url(&setup.base).dialect(dialect);
         api = api.authenticator(store.clone()).response_style(style).atomicity(setup.atomicity);
         api = api.error_bodies(setup.error_bodies).patch_method(setup.patch);

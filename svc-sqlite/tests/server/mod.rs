@@ -151,7 +151,7 @@ impl Server {
 
 pub(crate) fn api(store: &Store, build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
-    let api = store.register_all(api).keep_reads(store.clone());
+    let api = store.register_all(api).response_cache(store.clone());
     build(api.authenticator(store.clone()).anonymous_helpers(store.clone())).build().unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ApiBuilder, Runner};
 use crate::{
-    api::{KindSlots, Sizes, composed::Composed},
+    api::{Registration, Sizes, composed::Composed},
     auth::Operation,
     link::{Address, Target, law},
     model::Kind,
@@ -55,8 +55,8 @@ impl ApiBuilder {
         if version.is_empty() || ENTRY_POINT_FIELDS.contains(&version) {
             problems.push(format!("the version field cannot be named `{version}`: choose a name that is not empty and not already a member of the entry point"));
         }
-        for (kind, slots) in &self.kinds {
-            kind_contradictions(*kind, slots, &self.kinds, &mut problems);
+        for (kind, registered) in &self.kinds {
+            kind_contradictions(*kind, registered, &self.kinds, &mut problems);
         }
         for (helper, runner) in &self.helpers {
             if matches!(runner, Runner::Composed) {
@@ -87,13 +87,18 @@ impl ApiBuilder {
     }
 }
 
-fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindSlots>, problems: &mut Vec<String>) {
+fn kind_contradictions(
+    kind: Kind,
+    registered: &Registration,
+    all: &BTreeMap<Kind, Registration>,
+    problems: &mut Vec<String>,
+) {
     let schema = kind.schema();
-    if slots.all && schema.home.is_some() {
+    if registered.all && schema.home.is_some() {
         problems
             .push(format!("{} have no collection of their own: replace `.list()` by `.under::<...>()`", schema.plural));
     }
-    for parent in &slots.under {
+    for parent in &registered.under {
         if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {
             let parent = parent.plural();
             problems.push(format!(
@@ -102,7 +107,7 @@ fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindS
             ));
         }
     }
-    if let Some(parent) = schema.parent_kind().filter(|_| slots.offers(Operation::Create))
+    if let Some(parent) = schema.parent_kind().filter(|_| registered.offers(Operation::Create))
         && !all.get(&parent).is_some_and(|parent| parent.offers(Operation::Read))
     {
         let parent = parent.plural();
@@ -112,8 +117,8 @@ fn kind_contradictions(kind: Kind, slots: &KindSlots, all: &BTreeMap<Kind, KindS
         ));
     }
     for (place, field) in schema.fields.fields.iter().enumerate() {
-        let taken = slots.writable.is_none_or(|writable| writable.contains(place));
-        if slots.create.is_some() && field.mode == Mode::Required && !taken {
+        let taken = registered.writable.is_none_or(|writable| writable.contains(place));
+        if registered.create.is_some() && field.mode == Mode::Required && !taken {
             problems.push(format!(
                 "{} cannot be created: `{}` is required but not writable; add it to `.writable(...)`",
                 schema.plural, field.name

@@ -6,7 +6,7 @@ use super::{ApiBuilder, Runner};
 use crate::{
     api::{
         Behaviour,
-        slots::{KindSlots, helper_of},
+        registry::{Registration, helper_of},
     },
     helper::{FunctionName, HelperName},
     model::Kind,
@@ -28,7 +28,7 @@ impl ApiBuilder {
         let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
         self.settings.behaviours.extend(enforced);
         for kind in Kind::ALL {
-            if self.kinds.insert(*kind, KindSlots::of_store(&store, *kind)).is_some() {
+            if self.kinds.insert(*kind, Registration::of_store(&store, *kind)).is_some() {
                 self.wrong.push(format!("{} are registered twice: register each kind once", kind.plural()));
             }
         }

@@ -20,10 +20,10 @@ impl ApiBuilder {
                 self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without(...)`, or leave it out"));
             }
         }
-        for slots in self.kinds.values_mut() {
-            slots.withheld.extend_from_slice(self.withheld);
+        for registered in self.kinds.values_mut() {
+            registered.withheld.extend_from_slice(self.withheld);
             if self.withheld.contains(&Operation::List) {
-                slots.under.clear();
+                registered.under.clear();
             }
         }
     }
@@ -42,16 +42,18 @@ impl ApiBuilder {
 
     fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
         if let Some(below) = operation.strip_prefix("sub.") {
-            let slots = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
-            let Some(slots) = slots.filter(|slots| slots.under.contains(&kind)) else { return false };
-            slots.under.retain(|parent| *parent != kind);
+            let registered = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
+            let Some(registered) = registered.filter(|registered| registered.under.contains(&kind)) else {
+                return false;
+            };
+            registered.under.retain(|parent| *parent != kind);
             return true;
         }
-        let Some(slots) = self.kinds.get_mut(&kind) else { return false };
+        let Some(registered) = self.kinds.get_mut(&kind) else { return false };
         let operation = Operation::ALL.iter().copied().find(|known| known.as_str() == operation);
         operation.is_some_and(|operation| {
-            let offered = slots.offers(operation);
-            slots.withheld.push(operation);
+            let offered = registered.offers(operation);
+            registered.withheld.push(operation);
             offered
         })
     }

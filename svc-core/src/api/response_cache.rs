@@ -11,24 +11,24 @@ use bytes::Bytes;
 use crate::{
     context::{Base, Context, Tenant},
     link::Target,
-    ops::CountChanges,
+    ops::Revision,
 };
 
-/// Answers that are kept at most: an answer takes the place that its request leads to from the one that had it.
-const PLACES: usize = 128;
+/// Answers that are kept at most: an answer takes the entry that its request leads to from the one that had it.
+const CAPACITY: usize = 128;
 /// Bytes of a body that is kept at most.
 const BYTES: usize = 128 * 1024;
 
-/// The last answers to reads, each with the number of changes before it was made.
-pub(crate) struct Kept {
-    changes: Arc<dyn CountChanges>,
+/// The last answers to reads, each with the revision before it was made.
+pub(crate) struct ResponseCache {
+    revision: Arc<dyn Revision>,
     hasher: RandomState,
-    places: Vec<Mutex<Option<Answer>>>,
+    entries: Vec<Mutex<Option<Answer>>>,
 }
 
 /// An answer with all that it depends on.
 struct Answer {
-    changes: u64,
+    revision: u64,
     tenant: Tenant,
     base: Base,
     target: Target,
@@ -36,34 +36,34 @@ struct Answer {
     body: Bytes,
 }
 
-/// Where the answer to a request is kept, and the number of changes before it is made.
-pub(crate) struct Place<'a> {
-    place: &'a Mutex<Option<Answer>>,
-    changes: u64,
+/// Where the answer to a request is kept, and the revision before it is made.
+pub(crate) struct Entry<'a> {
+    entry: &'a Mutex<Option<Answer>>,
+    revision: u64,
 }
 
-impl Kept {
-    pub(crate) fn new(changes: Arc<dyn CountChanges>) -> Self {
-        let places = std::iter::repeat_with(Mutex::default).take(PLACES).collect();
-        Self { changes, hasher: RandomState::new(), places }
+impl ResponseCache {
+    pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
+        let entries = std::iter::repeat_with(Mutex::default).take(CAPACITY).collect();
+        Self { revision, hasher: RandomState::new(), entries }
     }
 
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
-    pub(crate) fn place(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Place<'_>> {
-        // Counted before anything is read: what changes meanwhile makes the answer stale.
-        let changes = self.changes.changes()?;
+    pub(crate) fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
+        // Told before anything is read: what changes meanwhile makes the answer stale.
+        let revision = self.revision.revision(&cx.tenant)?;
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        let place = self.places.get(usize::try_from(hash % PLACES as u64).unwrap_or_default())?;
-        Some(Place { place, changes })
+        let entry = self.entries.get(usize::try_from(hash % CAPACITY as u64).unwrap_or_default())?;
+        Some(Entry { entry, revision })
     }
 }
 
-impl Place<'_> {
+impl Entry<'_> {
     /// The body that was answered before, when nothing has changed since.
     pub(crate) fn body(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Bytes> {
-        let answer = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |answer: &&Answer| {
-            answer.changes == self.changes
+            answer.revision == self.revision
                 && answer.tenant == cx.tenant
                 && answer.base == cx.base
                 && answer.target == *target
@@ -78,20 +78,20 @@ impl Place<'_> {
             return;
         }
         let answer = Answer {
-            changes: self.changes,
+            revision: self.revision,
             tenant: cx.tenant.clone(),
             base: cx.base.clone(),
             target: target.clone(),
             query: query.map(Into::into),
             body: body.clone(),
         };
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        *self.entry.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for ResponseCache {
     /// Without what is kept: that is people's data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").finish_non_exhaustive()
+        f.debug_struct("ResponseCache").finish_non_exhaustive()
     }
 }

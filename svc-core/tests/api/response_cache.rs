@@ -7,7 +7,7 @@ use std::sync::{
 
 use http::Method;
 use svc_core::{
-    Base, CountChanges, Tenant,
+    Base, Revision, Tenant,
     api::Request,
     auth::{Caller, Identity, Rights},
     link::Target,
@@ -22,15 +22,15 @@ struct Count(Arc<AtomicU64>);
 
 const UNKNOWN: u64 = u64::MAX;
 
-impl CountChanges for Count {
-    fn changes(&self) -> Option<u64> {
+impl Revision for Count {
+    fn revision(&self, _: &Tenant) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|count| *count != UNKNOWN)
     }
 }
 
 fn keeping() -> (Server, Count) {
     let count = Count::default();
-    (Server::with(|api| api.keep_reads(count.clone())), count)
+    (Server::with(|api| api.response_cache(count.clone())), count)
 }
 
 fn total(server: &Server, to: &str) -> u64 {

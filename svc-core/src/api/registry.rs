@@ -26,7 +26,7 @@ pub(crate) struct RawCreated {
     pub(crate) is_new: bool,
 }
 
-macro_rules! slots {
+macro_rules! registered {
     ($($name:ident: $method:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty;)+) => {$(
         #[async_trait]
         pub(crate) trait $name: Send + Sync {
@@ -35,7 +35,7 @@ macro_rules! slots {
     )+};
 }
 
-slots! {
+registered! {
     AnyList: list(request: &ListRequest) -> RawPage;
     AnyGet: get(at: &Address) -> Option<RawRecord>;
     AnyUpdate: update(at: Address, patch: RawPatch) -> Option<RawRecord>;
@@ -56,26 +56,26 @@ pub(crate) trait AnyHelper: Send + Sync {
 }
 
 /// A store seen through one kind or one helper.
-pub(crate) struct Through<T, S> {
+pub(crate) struct Adapter<T, S> {
     store: Arc<S>,
     what: PhantomData<fn() -> T>,
 }
 
-impl<T, S> Through<T, S> {
+impl<T, S> Adapter<T, S> {
     pub(crate) fn new(store: &Arc<S>) -> Self {
         Self { store: Arc::clone(store), what: PhantomData }
     }
 }
 
 #[async_trait]
-impl<R: Resource, S: List<R>> AnyList for Through<R, S> {
+impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
         self.store.list(cx, request).await.map(Page::into_raw).map_err(during(R::KIND, "list"))
     }
 }
 
 #[async_trait]
-impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
+impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
         let record = self.store.get(cx, at).await.map_err(during(R::KIND, "read"))?.map(Record::into_raw);
         // A wrong parent in the path is 404, even where a backend did not look (COL-19).
@@ -84,7 +84,7 @@ impl<R: Resource, S: Get<R>> AnyGet for Through<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Create<R>> AnyCreate for Through<R, S> {
+impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
         let created = self.store.create(cx, CreateRequest::new(Draft::from_raw(draft))).await;
         let created = created.map_err(during(R::KIND, "create"))?;
@@ -97,7 +97,7 @@ impl<R: Resource, S: Create<R>> AnyCreate for Through<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Update<R>> AnyUpdate for Through<R, S> {
+impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
     async fn update(&self, cx: &Context, at: Address, patch: RawPatch) -> Result<Option<RawRecord>> {
         let updated = self.store.update(cx, UpdateRequest::new(at, Patch::from_raw(patch))).await;
         Ok(updated.map_err(during(R::KIND, "update"))?.map(Record::into_raw))
@@ -105,21 +105,21 @@ impl<R: Resource, S: Update<R>> AnyUpdate for Through<R, S> {
 }
 
 #[async_trait]
-impl<R: Resource, S: Delete<R>> AnyDelete for Through<R, S> {
+impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         self.store.delete(cx, request).await.map_err(during(R::KIND, "delete"))
     }
 }
 
 #[async_trait]
-impl<R: Resource, S: Find<R>> AnyFind for Through<R, S> {
+impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         Ok(self.store.find(cx, key).await.map_err(during(R::KIND, "find"))?.map(Record::into_raw))
     }
 }
 
 #[async_trait]
-impl<H: HelperSpec, S: Helper<H>> AnyHelper for Through<H, S> {
+impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
         let done = self.store.run(cx, Plan::from_raw(plan)).await;
         done.map(helper::Outcome::into_raw).map_err(running(H::NAME))
@@ -255,7 +255,7 @@ pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn A
 
 /// What is registered for one kind. What is not there does not exist (CAP-04).
 #[derive(Default, Clone)]
-pub(crate) struct KindSlots {
+pub(crate) struct Registration {
     pub(crate) list: Option<Arc<dyn AnyList>>,
     /// Whether the collection of all records is offered.
     pub(crate) all: bool,
@@ -274,7 +274,7 @@ pub(crate) struct KindSlots {
     pub(crate) unlinked: Vec<&'static str>,
 }
 
-impl KindSlots {
+impl Registration {
     /// Every operation that the interface has for a kind, of a store that keeps every kind.
     pub(crate) fn of_store(store: &Arc<dyn Store>, kind: Kind) -> Self {
         let schema = kind.schema();

@@ -1,4 +1,4 @@
-//! The words of one API, made once when it is built: prefixed relations, and which links each kind sends.
+//! The relations of one API, made once when it is built: prefixed relations, and which links each kind sends.
 
 use std::ops::Deref;
 
@@ -13,9 +13,9 @@ use crate::{
 
 /// What all documents of an API have in common.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct RelationNames {
     documents: Documents,
-    kinds: Vec<KindWords>,
+    kinds: Vec<KindRelations>,
 }
 
 /// What is set for all documents.
@@ -29,7 +29,7 @@ pub(crate) struct Documents {
     pub(crate) own: Option<OwnRelations>,
 }
 
-impl Deref for Words {
+impl Deref for RelationNames {
     type Target = Documents;
 
     fn deref(&self) -> &Documents {
@@ -45,11 +45,11 @@ pub(crate) struct DocsAddress {
     pub(crate) pages: String,
 }
 
-/// The words of one kind.
+/// The relations of one kind.
 #[derive(Debug)]
-pub(crate) struct KindWords {
+pub(crate) struct KindRelations {
     /// The links that its records send.
-    pub(crate) links: Vec<LinkWord>,
+    pub(crate) links: Vec<LinkRelation>,
     /// The fields that may leave the server; `None` when all may, so that stored bytes pass unread.
     pub(crate) readable: Option<FieldBits>,
     /// `"svc:people":`
@@ -60,7 +60,7 @@ pub(crate) struct KindWords {
 
 /// One link that is sent.
 #[derive(Debug)]
-pub(crate) struct LinkWord {
+pub(crate) struct LinkRelation {
     pub(crate) name: &'static str,
     pub(crate) target: LinkTarget,
     /// `"svc:signatures":{"href":`
@@ -70,7 +70,7 @@ pub(crate) struct LinkWord {
     pub(crate) below: Option<String>,
 }
 
-impl Words {
+impl RelationNames {
     pub(crate) fn new(
         documents: Documents,
         layout: &dyn Layout,
@@ -80,12 +80,17 @@ impl Words {
         let dialect = &documents.dialect;
         let kinds = Kind::ALL.iter().map(|&kind| {
             let links = kind.schema().links.iter().filter(|link| is_sent(kind, link));
-            KindWords {
+            KindRelations {
                 links: links
                     .map(|link| {
                         let mut key = key(dialect, link.name);
                         key.extend_from_slice(b"{\"href\":");
-                        LinkWord { name: link.name, target: link.target, key, below: below(layout, kind, link.target) }
+                        LinkRelation {
+                            name: link.name,
+                            target: link.target,
+                            key,
+                            below: below(layout, kind, link.target),
+                        }
                     })
                     .collect(),
                 readable: readable(kind),
@@ -97,8 +102,8 @@ impl Words {
         Self { documents, kinds }
     }
 
-    /// The words of a kind. The list has every kind, in the order of [`Kind::ALL`].
-    pub(crate) fn kind(&self, kind: Kind) -> Option<&KindWords> {
+    /// The relations of a kind. The list has every kind, in the order of [`Kind::ALL`].
+    pub(crate) fn kind(&self, kind: Kind) -> Option<&KindRelations> {
         self.kinds.get(kind as usize)
     }
 }
