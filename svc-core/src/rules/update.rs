@@ -12,7 +12,7 @@ use crate::{
     record::Identifiers,
     schema::fill_nested_computed,
     store::{Change, Key, Replace, Stored},
-    value::{Identifier, Timestamp},
+    value::Identifier,
 };
 
 impl Case<'_> {
@@ -106,9 +106,12 @@ impl Case<'_> {
             emails_tied = has.into_iter().filter(|it| !had.contains(it)).collect();
         }
         let fields = after.to_wire(self.names());
-        // Strictly increasing, whatever the clock does (CRU-19).
-        let next = Timestamp::from_micros(stored.record.meta.modified.micros().saturating_add(1));
-        stored.record.meta.modified = self.turn.time.max(next);
+        // Strictly increasing, whatever the clock does (CRU-19); what a call changes twice, it changes at one moment: the next
+        // one may belong to the call after it.
+        let last = stored.record.meta.modified;
+        if last != self.turn.time {
+            stored.record.meta.modified = self.turn.time.after(last);
+        }
         if let Some(link) = stored.record.kind().schema().link("modified_by") {
             stored.record.set_link(link.name, self.link_to_caller());
         }
