@@ -74,6 +74,12 @@ impl<R: Resource> Draft<R> {
         self.raw.link(key.name())
     }
 
+    /// Every link by its name, the container among them.
+    #[must_use]
+    pub fn links(&self) -> &[(&'static str, Address)] {
+        &self.raw.links
+    }
+
     /// The container it is created under.
     #[must_use]
     pub fn container(&self) -> Option<&Address> {
@@ -169,6 +175,12 @@ impl<R: Resource> Patch<R> {
     #[must_use]
     pub fn link_to(&self, key: LinkKey<R>) -> Option<Option<&Address>> {
         self.raw.links.iter().find(|(name, _)| *name == key.name()).map(|(_, to)| to.as_ref())
+    }
+
+    /// Every link that is changed, and where it leads then.
+    #[must_use]
+    pub fn links(&self) -> &[(&'static str, Option<Address>)] {
+        &self.raw.links
     }
 
     /// The patch without its type, lent.

@@ -370,7 +370,7 @@ pub enum FindKey {
     note = "implement `svc_core::Revision` for it, or leave `.response_cache(...)` out: every read then asks the backend"
 )]
 pub trait Revision: Send + Sync {
-    /// The number of what the tenant has now; `None` when it cannot be told.
+    /// A number that stands for what the tenant has now; `None` when it cannot be told now.
     fn revision(&self, tenant: &Tenant) -> Option<u64>;
 }
 

@@ -19,7 +19,8 @@ impl Turns {
         clock.query_row([tenant], |row| row.get(0)).map(Timestamp::from_micros)
     }
 
-    /// Notes the moment of a turn: the next one is later.
+    /// Notes the moment of a turn: the next one is later. Only when its job cannot fail any more: it is not undone with the
+    /// job, though a moment too late would do no harm.
     pub(crate) fn set_last(&mut self, tenant: i64, time: Timestamp) {
         self.0.insert(tenant, time);
     }

@@ -36,11 +36,16 @@ pub fn main() -> ExitCode {
     // Warnings and errors only: each request has its line already.
     tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(io::stderr).init();
     let cli = Cli::parse();
-    let runtime = Runtime::new().map_err(|error| {
-        let what = format!("No threads can be started: {error}.");
-        Trouble::new(what, "the operating system", "Start the demo where it may have threads.")
-    });
-    match runtime.and_then(|runtime| runtime.block_on(run(cli))) {
+    let runtime = match Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let what = format!("No threads can be started: {error}.");
+            eprintln!("{}", Trouble::new(what, "the operating system", "Start the demo where it may have threads."));
+            return ExitCode::FAILURE;
+        }
+    };
+    // Its end waits for whatever still blocks, after the trouble was told.
+    match runtime.block_on(run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("{trouble}");

@@ -1,4 +1,4 @@
-//! A program of this package as a child process.
+//! A program as a child process.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};

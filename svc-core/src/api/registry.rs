@@ -26,7 +26,7 @@ pub(crate) struct RawCreated {
     pub(crate) is_new: bool,
 }
 
-macro_rules! registered {
+macro_rules! erased {
     ($($name:ident: $method:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty;)+) => {$(
         #[async_trait]
         pub(crate) trait $name: Send + Sync {
@@ -35,7 +35,7 @@ macro_rules! registered {
     )+};
 }
 
-registered! {
+erased! {
     AnyList: list(request: &ListRequest) -> RawPage;
     AnyGet: get(at: &Address) -> Option<RawRecord>;
     AnyUpdate: update(at: Address, patch: RawPatch) -> Option<RawRecord>;

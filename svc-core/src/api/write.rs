@@ -147,7 +147,7 @@ impl Api {
         let success = DELETED.usual(self.inner.settings.style);
         match success.output {
             Output::Nothing => Ok(Reply::empty(success.status)),
-            _ => Ok(notice(&format!("The {} was deleted.", relations(at.kind)))),
+            _ => Ok(notice(&format!("The {} was deleted.", in_words(at.kind)))),
         }
     }
 
@@ -281,6 +281,6 @@ fn notice(text: &str) -> Reply {
     Reply::hal(StatusCode::OK, body)
 }
 
-fn relations(kind: Kind) -> String {
+fn in_words(kind: Kind) -> String {
     kind.singular().replace('_', " ")
 }

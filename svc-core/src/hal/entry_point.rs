@@ -74,7 +74,7 @@ fn titled(name: &str, href: &str, title: &str, out: &mut Vec<u8>) {
 
 /// `Fundraising pages` for `fundraising_pages` (ENT-25).
 fn title(plural: &str) -> String {
-    let relations = plural.replace('_', " ");
-    let mut letters = relations.chars();
+    let words = plural.replace('_', " ");
+    let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! The relations of one API, made once when it is built: prefixed relations, and which links each kind sends.
+//! What an API's documents are written with, made once when it is built: prefixed names of relations, and which links each
+//! kind sends.
 
 use std::ops::Deref;
 
@@ -45,7 +46,7 @@ pub(crate) struct DocsAddress {
     pub(crate) pages: String,
 }
 
-/// The relations of one kind.
+/// What is written of one kind.
 #[derive(Debug)]
 pub(crate) struct KindRelations {
     /// The links that its records send.
@@ -102,7 +103,7 @@ impl RelationNames {
         Self { documents, kinds }
     }
 
-    /// The relations of a kind. The list has every kind, in the order of [`Kind::ALL`].
+    /// What is written of a kind. The list has every kind, in the order of [`Kind::ALL`].
     pub(crate) fn kind(&self, kind: Kind) -> Option<&KindRelations> {
         self.kinds.get(kind as usize)
     }

@@ -98,7 +98,7 @@ impl RawOutcome {
         self.entries.insert(behind, Entry { kind, status: EntryStatus::Failed(vec![problem]) });
     }
 
-    /// How the person fared, or for a helper without one the action.
+    /// Whether a resource of this kind was made.
     #[must_use]
     pub fn was_created(&self, kind: Kind) -> bool {
         self.entries.iter().any(|entry| entry.kind == kind && entry.status == EntryStatus::Created)

@@ -1,4 +1,5 @@
-//! What may be asked of a page: the only list of the query parameters of a collection, and how they are read (UND-14, UND-19).
+//! What may be asked of a page: the query parameters of a collection, as documents name them and as they are read (UND-14,
+//! UND-19).
 
 use crate::error::{Code, Problem};
 
@@ -65,8 +66,6 @@ pub struct Parameter {
 pub enum Values {
     /// A whole number from 1; this one when it is not sent.
     Number(u32),
-    /// One of these; the first when it is not sent.
-    OneOf(&'static [&'static str]),
     /// What this server gave.
     Token,
 }
@@ -85,7 +84,7 @@ impl PageRequest {
     /// Every query parameter of a collection whose pages have `size` records when nothing is said, and `largest` at most.
     pub(crate) fn parameters(size: u32, largest: u32) -> Vec<Parameter> {
         let parameter = |name, text: &str, values| Parameter { name, text: text.to_owned(), values };
-        let of_size = format!("Records on a page, at most {largest}; {size} when it is not sent");
+        let of_size = format!("Records on a page; more than {largest} count as that, {size} when it is not sent");
         vec![
             parameter("page", "The page, counted from 1", Values::Number(1)),
             parameter("per_page", &of_size, Values::Number(size)),

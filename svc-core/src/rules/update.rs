@@ -108,9 +108,8 @@ impl Case<'_> {
         let fields = after.to_wire(self.names());
         // Strictly increasing, whatever the clock does (CRU-19); what a call changes twice, it changes at one moment: the next
         // one may belong to the call after it.
-        let last = stored.record.meta.modified;
-        if last != self.turn.time {
-            stored.record.meta.modified = self.turn.time.after(last);
+        if !self.ledger.has_dated(stored.record.kind(), &stored.record.meta.id) {
+            stored.record.meta.modified = self.turn.time.after(stored.record.meta.modified);
         }
         if let Some(link) = stored.record.kind().schema().link("modified_by") {
             stored.record.set_link(link.name, self.link_to_caller());
@@ -165,4 +164,46 @@ impl Object {
 /// Whether a list of a JSON object holds anything.
 pub(super) fn list<'a>(fields: &'a Object, name: &str) -> &'a [Json] {
     fields.get(name).and_then(Json::as_array).unwrap_or_default()
+}
+
+#[cfg(all(test, feature = "memory"))]
+mod tests {
+    use crate::{
+        auth::Caller,
+        context::{Context, Tenant},
+        json::{Json, Object},
+        link::Address,
+        memory::MemoryStore,
+        model::Kind,
+        raw::{RawDraft, RawPatch},
+        store::{Call, Load, Outcome, Store, Work},
+        value::{Id, Timestamp},
+    };
+
+    /// CRU-19: each update has a later date than the one before, also where a record was loaded with a date to come that the
+    /// clock of the tenant reaches meanwhile.
+    #[tokio::test]
+    async fn cru_19_dates_of_a_record_from_the_future_increase() {
+        let begin = Timestamp::from_micros(1_000_000);
+        let store = MemoryStore::new().now(move || begin);
+        let cx = Context::new(Tenant::new("one"), Caller::anonymous(), begin);
+        let write = async |work| store.write(&cx, Call::new(&cx, work)).await.unwrap();
+        let id = Id::from(7);
+        let loaded = Load::new(id.clone(), Timestamp::from_micros(1_000_004), RawDraft::empty(Kind::Tag));
+        write(Work::Load(Box::new(loaded))).await;
+        let mut dates = vec![1_000_004];
+        for number in 0..12 {
+            if number % 4 > 0 {
+                write(Work::Create(RawDraft::empty(Kind::Person))).await;
+                continue;
+            }
+            let mut fields = Object::new();
+            fields.insert("name", Json::from(format!("n{number}").as_str()));
+            let patch = RawPatch::new(Kind::Tag, fields);
+            let changed = write(Work::Update(Address::top(Kind::Tag, id.clone()), patch)).await;
+            let Outcome::Updated(Some(record)) = changed else { panic!("the tag is there") };
+            dates.push(record.meta().modified.micros());
+        }
+        assert!(dates.is_sorted_by(|one, next| one < next), "{dates:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The answers that a rule sees: what the store says, with what this transaction has changed already.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Answer, Answers, Change, Found, Holding, Key, Overlay, Pause, Question, Stored, Sum};
 use crate::{
@@ -18,16 +18,23 @@ pub(crate) struct Ledger<'a> {
     before: &'a Overlay,
     /// What this call itself has changed.
     own: Overlay,
+    /// The records that it has made or replaced.
+    dated: HashSet<(Kind, Id)>,
     pub(crate) changes: Vec<Change>,
 }
 
 impl<'a> Ledger<'a> {
     pub(crate) fn new(answers: &'a mut dyn Answers, before: &'a Overlay) -> Self {
-        Self { answers, before, own: Overlay::default(), changes: Vec::new() }
+        Self { answers, before, own: Overlay::default(), dated: HashSet::new(), changes: Vec::new() }
     }
 
     /// Changes something.
     pub(crate) fn change(&mut self, change: Change) {
+        match &change {
+            Change::Insert(insert) => self.dated.insert((insert.record.kind(), insert.record.meta().id.clone())),
+            Change::Replace(replace) => self.dated.insert((replace.at.kind, replace.at.id.clone())),
+            _ => false,
+        };
         self.own.apply(&change);
         self.changes.push(change);
     }
@@ -37,6 +44,11 @@ impl<'a> Ledger<'a> {
         let key = (stored.record.kind(), stored.record.meta().id.clone());
         let without_won = self.counting(stored.clone(), i64::saturating_sub);
         self.own.records.entry(key).or_insert(Some(without_won));
+    }
+
+    /// Whether this call has made or replaced a record: it has its date of change then.
+    pub(crate) fn has_dated(&self, kind: Kind, id: &Id) -> bool {
+        self.dated.contains(&(kind, id.clone()))
     }
 
     fn layers(&self) -> [&Overlay; 2] {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use svc_core::error::{Code, Error, ErrorKind, Problem};
+use svc_core::value::Timestamp;
 use tempfile::TempDir;
 
 use super::Job;
@@ -563,3 +564,39 @@ fn a_store_closes_inside_its_own_job() {
 }
 
 mod damaged;
+
+/// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is what the file keeps; a turn
+/// that failed, and one of a transaction that was done again, gives nobody a date.
+#[test]
+fn turns_of_a_transaction_follow_each_other() {
+    fn turn(tenant: i64, text: &'static str, fails: bool) -> Boxed<Timestamp> {
+        Box::new(move |job| {
+            let time = Timestamp::from_micros(1_000).after(job.turns.last(job, tenant)?);
+            note(text)(job)?;
+            if fails {
+                return Err(StoreError::unexpected("a turn that fails after it has written"));
+            }
+            job.turns.set_last(tenant, time);
+            Ok(time)
+        })
+    }
+    for one_fails in [false, true] {
+        let (gate, hold) = gate();
+        let bench = bench(|options| options.inline_commit(false).before_commit(hold));
+        let tenants = "INSERT INTO tenant (id, name, created) VALUES (1, 'one', 0), (2, 'two', 0)";
+        bench.write(move |job| Ok(job.execute_batch(tenants)?)).unwrap();
+        let gate = gate.close();
+        let works = vec![turn(1, "a", false), turn(2, "b", false), turn(1, "c", one_fails), turn(1, "d", false)];
+        let told = bench.together(&gate, works);
+        let micros = |told: &Answer<Timestamp>| told.as_ref().ok().map(|time| time.micros());
+        let told: Vec<Option<i64>> = told.iter().map(micros).collect();
+        let clock = |tenant: i64| bench.number(&format!("SELECT clock FROM tenant WHERE id = {tenant}"));
+        if one_fails {
+            assert_eq!(told, [Some(1_000), Some(1_000), None, Some(1_001)], "with savepoints");
+            assert_eq!([clock(1), clock(2)], [1_001, 1_000]);
+        } else {
+            assert_eq!(told, [Some(1_000), Some(1_000), Some(1_001), Some(1_002)]);
+            assert_eq!([clock(1), clock(2)], [1_002, 1_000]);
+        }
+    }
+}

@@ -54,7 +54,7 @@ impl<R: Mapped> Find<R> for Crm {
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let tx = self.writing(cx).await?;
-        let links: Vec<_> = request.draft.as_raw().links.iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
+        let links: Vec<_> = request.draft.links().iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
             let both = &format!("{tag} = ?2 AND {person} = ?3");
@@ -82,7 +82,7 @@ impl<R: Mapped> Update<R> for Crm {
         let tx = self.writing(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
-        let links = columns::<R>(&tx, cx, &request.patch.as_raw().links).await?;
+        let links = columns::<R>(&tx, cx, request.patch.links()).await?;
         if let Some(identifiers) = request.patch.identifiers() {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
         }

@@ -98,7 +98,6 @@ fn paging(all: &Definitions<'_>) -> Value {
     let parameter = |it: Parameter| {
         let schema = match it.values {
             Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
-            Values::OneOf(values) => json!({ "type": "string", "enum": values, "default": values.first() }),
             _ => json!({ "type": "string" }),
         };
         json!({ "name": it.name, "in": "query", "description": format!("{}.", it.text), "schema": schema })

@@ -82,7 +82,8 @@ pub(super) fn page_name(ty: &Type) -> String {
         Type::Object(schema) => {
             OBJECTS.iter().find(|(_, known)| is_same(known, schema)).map_or("map", |(name, _)| name)
         }
-        _ => "string",
+        Type::String => "string",
+        _ => "any",
     };
     format!("{PREFIX}{name}")
 }
