@@ -7,7 +7,7 @@ use svc_core::{
     model::Kind,
     record::Identifiers,
     store::{
-        At, Change, Insert, Outbox, Replace, Set, Stored, Sum, lookup,
+        At, Change, Insert, Outbox, Replace, Set, Stored, Sum, Tally, lookup,
         offset_index::{Move, collection},
     },
     value::{Id, Identifier, Timestamp},
@@ -15,24 +15,26 @@ use svc_core::{
 
 use crate::{
     error::{Result, StoreError},
-    fetch::{ALL, ANY},
+    fetch::ANY,
     record_id::RecordId,
     schema::{Table, table},
     sets,
+    tally::store_counts,
 };
 
 /// Applies the changes of calls, and notes which rows join and leave collections.
 pub(crate) struct Apply<'a> {
     file: &'a Connection,
     tenant: i64,
+    pub(crate) tally: &'a mut Tally,
     /// Rows that this transaction's call has made, the youngest last.
     made: Vec<(Id, i64)>,
     moves: Vec<Move>,
 }
 
 impl<'a> Apply<'a> {
-    pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
-        Self { file, tenant, made: Vec::new(), moves: Vec::new() }
+    pub(crate) fn new(file: &'a Connection, tenant: i64, tally: &'a mut Tally) -> Self {
+        Self { file, tenant, tally, made: Vec::new(), moves: Vec::new() }
     }
 
     /// Which rows joined and left collections.
@@ -59,12 +61,12 @@ impl<'a> Apply<'a> {
             Change::SetPart { of: (_, id), name, sum } => self.run(
                 "INSERT INTO part (tenant, owner, name, tickets, amount) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT DO UPDATE SET tickets = excluded.tickets, amount = excluded.amount",
-                &[&self.tenant, &known(id)?, name, &sum.tickets, &sum.amount.to_string()],
+                &[&self.tenant, &RecordId::known(id)?, name, &sum.tickets, &sum.amount.to_string()],
             ),
-            Change::Hold { at, place, person } => self.hold(self.row(at)?, *place, known(person)?),
+            Change::Hold { at, place, person } => self.hold(self.row(at)?, *place, RecordId::known(person)?),
             Change::MoveHolders { at, places } => self.move_holders(self.row(at)?, places),
             Change::Forget(person) => {
-                let person = known(person)?;
+                let person = RecordId::known(person)?;
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
                 self.run("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])
             }
@@ -91,11 +93,11 @@ impl<'a> Apply<'a> {
         let record = &insert.record;
         let table = table(record.kind());
         let meta = record.meta();
-        let id = known(&meta.id)?;
+        let id = RecordId::known(&meta.id)?;
         let links: Vec<Option<RecordId>> = table
             .columns
             .iter()
-            .map(|column| record.link(column.name).map(|to| known(&to.id)).transpose())
+            .map(|column| record.link(column.name).map(|to| RecordId::known(&to.id)).transpose())
             .collect::<Result<_>>()?;
         let (created, modified, identifiers) =
             (meta.created.micros(), meta.modified.micros(), meta.identifiers.as_json());
@@ -112,12 +114,11 @@ impl<'a> Apply<'a> {
         self.tie_identifiers(table, &insert.identifiers, row)?;
         self.tie_emails(&insert.emails, row)?;
         if table.kind.schema().has_collection() {
-            self.add_records(table, 0, ALL, 1)?;
-            self.moves.push(moved(self.tenant, table, None, row, true));
+            self.join(table, None, row, true)?;
         }
-        for (column, link) in table.columns.iter().zip(links) {
-            if let Some(owner) = link.filter(|_| column.is_scope) {
-                self.join(table, column.kind, owner, row, true)?;
+        for column in table.scopes() {
+            if let Some(owner) = record.link(column.name) {
+                self.join(table, Some((column.kind, &owner.id)), row, true)?;
             }
         }
         Ok(())
@@ -128,7 +129,7 @@ impl<'a> Apply<'a> {
         let row = self.row(&replace.at)?;
         let (modified, identifiers, body) =
             (replace.modified.micros(), replace.identifiers.as_json(), replace.fields.as_ref());
-        let modified_by = replace.modified_by.as_ref().map(known).transpose()?;
+        let modified_by = replace.modified_by.as_ref().map(RecordId::known).transpose()?;
         let mut values: Vec<&dyn ToSql> = vec![&self.tenant, &row, &modified, &identifiers, &body];
         if table.column("modified_by").is_some() {
             values.push(&modified_by);
@@ -149,10 +150,10 @@ impl<'a> Apply<'a> {
             return Err(StoreError::unexpected("a change of a link that the kind does not have"));
         };
         let sql = table.sql.set_column.get(place).map_or("", String::as_str);
-        self.run(sql, &[&self.tenant, &row, &to.map(known).transpose()?])?;
+        self.run(sql, &[&self.tenant, &row, &to.map(RecordId::known).transpose()?])?;
         for (owner, is_member) in [(from, false), (to, true)] {
             if let Some(owner) = owner.filter(|_| column.is_scope) {
-                self.join(table, column.kind, known(owner)?, row, is_member)?;
+                self.join(table, Some((column.kind, owner)), row, is_member)?;
             }
         }
         Ok(())
@@ -161,15 +162,21 @@ impl<'a> Apply<'a> {
     /// Removes records and all that finds and counts them.
     fn delete(&mut self, set: &Set) -> Result<()> {
         let (table, id) = (table(set.kind()), bottom(set)?);
-        self.leave(table, set, id)?;
+        // What was counted under these records goes with them.
+        store_counts(self.file, self.tally)?;
+        let gone = self.leave(table, set, id)?;
         if let Set::One(at, emails) = set {
             self.free_emails(emails, self.row(at)?)?;
         }
-        sets::deleting(table, set).iter().try_for_each(|sql| self.run(sql, &[&self.tenant, &id]))
+        sets::deleting(table, set).iter().try_for_each(|sql| self.run(sql, &[&self.tenant, &id]))?;
+        if table.kind.schema().has_collection() {
+            self.tally.count(self.tenant, table.kind, None, gone.saturating_neg());
+        }
+        Ok(())
     }
 
-    /// Notes that records leave every collection that they are in, and frees their identifiers.
-    fn leave(&mut self, table: &Table, set: &Set, id: RecordId) -> Result<()> {
+    /// Notes that records leave every collection that they are in, and frees their identifiers; how many they are.
+    fn leave(&mut self, table: &Table, set: &Set, id: RecordId) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
         let mut statement = self.file.prepare_cached(&sets::leaving(table, set))?;
         let mut rows = statement.query((self.tenant, id))?;
@@ -193,30 +200,20 @@ impl<'a> Apply<'a> {
         }
         drop(rows);
         drop(statement);
-        if table.kind.schema().has_collection() && gone > 0 {
-            self.add_records(table, 0, ALL, gone.saturating_neg())?;
-        }
-        identified.iter().try_for_each(|identifiers| self.free_identifiers(table, &identifiers.to_vec()))
+        identified.iter().try_for_each(|identifiers| self.free_identifiers(table, &identifiers.to_vec()))?;
+        Ok(gone)
     }
 
-    /// A row comes under a record, or leaves it.
-    fn join(&mut self, members: &Table, kind: Kind, owner: RecordId, seq: i64, is_member: bool) -> Result<()> {
-        let of = table(kind);
-        self.add_records(members, of.code, owner.as_bytes(), if is_member { 1 } else { -1 })?;
-        self.moves.push(moved(self.tenant, members, Some((kind, owner)), seq, is_member));
+    /// A row comes into a collection, or leaves it.
+    fn join(&mut self, members: &Table, under: Option<(Kind, &Id)>, row: i64, is_member: bool) -> Result<()> {
+        let owner = under.map(|(kind, id)| RecordId::known(id).map(|id| (kind, id))).transpose()?;
+        self.tally.count(self.tenant, members.kind, under, if is_member { 1 } else { -1 });
+        self.moves.push(moved(self.tenant, members, owner, row, is_member));
         Ok(())
     }
 
-    fn add_records(&self, members: &Table, scope: i64, owner: &[u8], by: i64) -> Result<()> {
-        self.run(
-            "INSERT INTO total (tenant, kind, scope, owner, records) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT DO UPDATE SET records = records + excluded.records",
-            &[&self.tenant, &members.code, &scope, &owner, &by],
-        )
-    }
-
     fn set_sum(&self, of: &(Kind, Id), members: Kind, sum: &Sum) -> Result<()> {
-        let (members, owner, id) = (table(members).code, table(of.0).code, known(&of.1)?);
+        let (members, owner, id) = (table(members).code, table(of.0).code, RecordId::known(&of.1)?);
         self.run(
             "INSERT INTO total (tenant, kind, scope, owner, accepted, tickets, amount)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE
@@ -291,8 +288,8 @@ impl<'a> Apply<'a> {
     }
 
     fn outbox(&self, outbox: &Outbox) -> Result<()> {
-        let person = outbox.person.as_ref().map(known).transpose()?;
-        let action = outbox.action.as_ref().map(known).transpose()?;
+        let person = outbox.person.as_ref().map(RecordId::known).transpose()?;
+        let action = outbox.action.as_ref().map(RecordId::known).transpose()?;
         self.run(
             "INSERT INTO outbox (tenant, created, helper, person, action, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             &[
@@ -307,15 +304,10 @@ impl<'a> Apply<'a> {
     }
 }
 
-/// The id of a record of this file.
-fn known(id: &Id) -> Result<RecordId> {
-    RecordId::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
-}
-
 /// The id of the record that a set begins with.
 fn bottom(set: &Set) -> Result<RecordId> {
     match set {
-        Set::One(at, _) => known(&at.id),
+        Set::One(at, _) => RecordId::known(&at.id),
         Set::Under(_, _, inner) => bottom(inner),
         other => Err(StoreError::unexpected(format!("this store does not know the set {other:?}"))),
     }

@@ -4,7 +4,6 @@
 //! one meets a damaged page, the others are done again without it.
 
 use std::any::Any;
-use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -13,12 +12,13 @@ use std::time::{Duration, Instant};
 use futures_channel::oneshot;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
+use svc_core::store::Tally;
 
 use crate::error::{Result, StoreError};
 use crate::options::{Hold, Options};
 use crate::readers::Snapshots;
 use crate::stats::Commits;
-use crate::turns::Turns;
+use crate::tally::{store, store_counts};
 
 /// The write-ahead log is copied into the file when it has so many pages. Over and over the same few pages of the log are
 /// cheaper to write than ever new ones.
@@ -31,9 +31,9 @@ type Hook = Box<dyn FnOnce() + Send>;
 
 /// What one request may do inside the writer's transaction: everything a connection can, but end it.
 pub(crate) struct Job<'a> {
-    connection: &'a Connection,
+    pub(crate) file: &'a Connection,
     hooks: Vec<Hook>,
-    pub(crate) turns: &'a mut Turns,
+    pub(crate) tally: &'a mut Tally,
 }
 
 impl Job<'_> {
@@ -42,14 +42,6 @@ impl Job<'_> {
     /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and must not write.
     pub(crate) fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
         self.hooks.push(Box::new(hook));
-    }
-}
-
-impl Deref for Job<'_> {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.connection
     }
 }
 
@@ -152,7 +144,7 @@ fn panicked(panic: &(dyn Any + Send)) -> StoreError {
 struct Kept {
     any: bool,
     hooks: Vec<Hook>,
-    turns: Turns,
+    tally: Tally,
 }
 
 /// Why a transaction cannot be committed.
@@ -163,8 +155,8 @@ enum Stop {
     Stained,
 }
 
-impl From<rusqlite::Error> for Stop {
-    fn from(error: rusqlite::Error) -> Self {
+impl<E: Into<StoreError>> From<E> for Stop {
+    fn from(error: E) -> Self {
         Self::Lost(error.into())
     }
 }
@@ -313,9 +305,10 @@ impl Engine {
         for task in batch {
             let before = self.connection.total_changes();
             if savepoints {
+                store_counts(&self.connection, &mut kept.tally)?;
                 self.execute("SAVEPOINT job")?;
             }
-            let mut job = Job { connection: &self.connection, hooks: Vec::new(), turns: &mut kept.turns };
+            let mut job = Job { file: &self.connection, hooks: Vec::new(), tally: &mut kept.tally };
             let keeps = task.attempt(&mut job);
             let hooks = job.hooks;
             // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
@@ -330,6 +323,7 @@ impl Engine {
                 return Err(Stop::Stained);
             } else if savepoints {
                 self.execute("ROLLBACK TO job")?;
+                kept.tally.take_counts().for_each(drop);
             } else if !is_alone && self.connection.total_changes() != before {
                 return Err(Stop::Stained);
             }
@@ -341,13 +335,13 @@ impl Engine {
     }
 
     /// Ends a transaction with COMMIT when a job of it stays; the hooks that run now.
-    fn commit(&self, kept: Kept, jobs: usize) -> Result<Vec<Hook>, Stop> {
+    fn commit(&self, mut kept: Kept, jobs: usize) -> Result<Vec<Hook>, Stop> {
         if kept.any {
             if let Some(hold) = &self.before_commit {
                 hold();
             }
             let begun = Instant::now();
-            kept.turns.store(&self.connection)?;
+            store(&self.connection, &mut kept.tally)?;
             self.execute("COMMIT")?;
             self.commits.count(jobs, begun.elapsed());
         }

@@ -72,8 +72,8 @@ mod sets;
 mod statements;
 mod stats;
 mod store;
+mod tally;
 mod tenants;
-mod turns;
 mod writer;
 
 pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file};

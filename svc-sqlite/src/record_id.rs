@@ -4,6 +4,8 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use svc_core::value::Id;
 use uuid::Uuid;
 
+use crate::error::{Result, StoreError};
+
 /// The id of a record of this file. Any other id follows the grammar, too, and is simply not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RecordId(Uuid);
@@ -15,6 +17,11 @@ impl RecordId {
         // Only the canonical text is an id: an address has one spelling.
         let mut text = Uuid::encode_buffer();
         (uuid.as_hyphenated().encode_lower(&mut text) == id.as_str()).then_some(Self(uuid))
+    }
+
+    /// The id of a record that is in this file, or comes into it.
+    pub(crate) fn known(id: &Id) -> Result<Self> {
+        Self::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
     }
 
     /// The id as it stands in addresses.

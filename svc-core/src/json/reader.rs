@@ -203,6 +203,9 @@ impl Reader<'_, '_> {
     }
 
     fn flaws(&mut self, path: &Path<'_>, what: &str, flaws: Flaws) -> Step<()> {
+        if flaws == Flaws::default() {
+            return Ok(());
+        }
         for (flaw, fault) in [
             (flaws.nul, "a NUL character"),
             (flaws.control, "a control character that is not escaped"),

@@ -80,12 +80,13 @@ impl<'a> Scan<'a> {
 
     /// A string behind its opening quote, up to and with its closing quote. What is at fault is replaced by U+FFFD.
     pub(super) fn string(&mut self) -> Result<(String, Flaws), BrokenString> {
-        let mut text = String::new();
-        let mut flaws = Flaws::default();
+        let (mut text, mut flaws) = (String::new(), Flaws::default());
         loop {
             let start = self.offset();
             let run = self.run(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
             match std::str::from_utf8(run) {
+                // Nearly all strings are one run.
+                Ok(run) if text.is_empty() => text = run.to_owned(),
                 Ok(run) => text.push_str(run),
                 Err(error) => {
                     flaws.utf8.get_or_insert(start.saturating_add(error.valid_up_to()));

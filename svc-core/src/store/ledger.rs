@@ -130,8 +130,8 @@ impl<'a> Ledger<'a> {
     /// The record that a key names.
     pub(crate) fn record(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
         let stored = self.record_but_for_counts(key)?;
-        let is_changed = !self.is_plain();
-        Ok(stored.map(|stored| if is_changed { self.counting(stored, i64::saturating_add) } else { stored }))
+        let has_counts = self.layers().into_iter().any(|layer| !layer.counts.is_empty());
+        Ok(stored.map(|stored| if has_counts { self.counting(stored, i64::saturating_add) } else { stored }))
     }
 
     fn record_but_for_counts(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
@@ -219,9 +219,8 @@ impl<'a> Ledger<'a> {
 
     /// How many records of a kind this transaction has put under a record.
     fn won(&self, kind: Kind, of: Kind, id: &Id) -> i64 {
-        let key = (kind, of, id.clone());
-        let won = self.layers().into_iter().filter_map(|layer| layer.counts.get(&key));
-        won.fold(0_i64, |a, b| a.saturating_add(*b))
+        let [own, before] = self.layers().map(|layer| layer.counts.won(kind, Some((of, id))));
+        own.saturating_add(before)
     }
 
     /// A record whose counts of members have those that this transaction has put under it, or have them no longer.

@@ -23,6 +23,7 @@
 
 mod call;
 mod change;
+mod counts;
 #[cfg(feature = "store")]
 pub mod cursor;
 mod fetched;
@@ -44,6 +45,8 @@ pub mod rank_bitmap;
 #[cfg(feature = "store")]
 mod table;
 #[cfg(feature = "store")]
+mod tally;
+#[cfg(feature = "store")]
 mod tenant_name;
 
 use std::sync::Arc;
@@ -52,6 +55,7 @@ use async_trait::async_trait;
 
 pub use call::{Call, Ids, Load, Outcome, Turn, Work};
 pub use change::{At, Change, Insert, Outbox, Replace, Set};
+pub use counts::{Collection, Counts};
 pub use fetched::Fetched;
 pub(crate) use ledger::Ledger;
 #[cfg(feature = "store")]
@@ -60,6 +64,8 @@ pub use overlay::Overlay;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 #[cfg(feature = "store")]
 pub use table::{KindTable, kind_code};
+#[cfg(feature = "store")]
+pub use tally::Tally;
 #[cfg(feature = "store")]
 pub use tenant_name::new_tenant;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Change, Insert, Key, Replace, Stored, Sum};
+use super::{Change, Counts, Insert, Key, Replace, Stored, Sum};
 use crate::{
     model::Kind,
     record::{Computed, RawRecord},
@@ -12,15 +12,16 @@ use crate::{
 
 /// What the calls of one transaction have changed so far.
 ///
-/// A store that applies the changes of each call at once needs none: it hands an empty one to every call.
+/// A store that applies the changes of each call at once needs none: it hands an empty one to every call, or one with
+/// nothing but the [`counts`](Self::counts) that it writes later.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
     /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for one that is gone.
     pub(super) records: HashMap<(Kind, Id), Option<Stored>>,
     /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
     pub(super) keys: HashMap<Key, Option<(Kind, Id)>>,
-    /// How many members a collection has won.
-    pub(super) counts: HashMap<(Kind, Kind, Id), i64>,
+    /// How many members collections have won.
+    pub counts: Counts,
     /// New memberships, by group and person.
     pub(super) members: HashMap<(Kind, Id, Id), Id>,
     /// New answers, by person.
@@ -99,8 +100,7 @@ impl Overlay {
         }
         for reference in kind.schema().references().iter().filter(|reference| reference.is_scope) {
             if let Some(owner) = record.link(reference.name) {
-                let count = self.counts.entry((kind, reference.kind, owner.id.clone())).or_default();
-                *count = count.saturating_add(1);
+                self.counts.add(kind, Some((reference.kind, &owner.id)), 1);
             }
         }
     }

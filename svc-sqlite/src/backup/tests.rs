@@ -10,7 +10,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 async fn set_up(store: &Store, sql: &'static str) {
-    store.writer().run(None, move |job| Ok(job.execute_batch(sql)?)).await.unwrap();
+    store.writer().run(None, move |job| Ok(job.file.execute_batch(sql)?)).await.unwrap();
 }
 
 /// Backups under 16 writers open, and their totals equal their members.
@@ -36,8 +36,8 @@ fn a_copy_shows_one_moment() {
                 tokio::spawn(async move {
                     while !stop.load(Ordering::Relaxed) {
                         let write = |job: &mut Job<'_>| {
-                            job.prepare_cached("INSERT INTO member VALUES (hex(randomblob(50)))")?.execute(())?;
-                            job.prepare_cached("UPDATE tally SET members = members + 1")?.execute(())?;
+                            job.file.prepare_cached("INSERT INTO member VALUES (hex(randomblob(50)))")?.execute(())?;
+                            job.file.prepare_cached("UPDATE tally SET members = members + 1")?.execute(())?;
                             Ok(())
                         };
                         store.writer().run(None, write).await.unwrap();
@@ -140,9 +140,9 @@ fn copies_of_erased_values_are_gone_after_compacting() {
                     let body = format!("PLANTED-{name}-").repeat(usize::try_from(length).unwrap() / 8 + 1);
                     let (name, who) = (format!("PLANTED {name}"), i64::try_from(who).unwrap());
                     match what {
-                        0 => job.execute("DELETE FROM person WHERE seq = ?1", [who])?,
-                        1 => job.execute("UPDATE person SET body = ?2 WHERE seq = ?1", (who, body))?,
-                        _ => job.execute("INSERT INTO person (name, body) VALUES (?1, ?2)", (name, body))?,
+                        0 => job.file.execute("DELETE FROM person WHERE seq = ?1", [who])?,
+                        1 => job.file.execute("UPDATE person SET body = ?2 WHERE seq = ?1", (who, body))?,
+                        _ => job.file.execute("INSERT INTO person (name, body) VALUES (?1, ?2)", (name, body))?,
                     };
                 }
                 Ok(())

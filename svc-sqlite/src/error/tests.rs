@@ -180,7 +180,7 @@ impl Served {
 
     fn pragma(&self, name: &'static str, value: i64) {
         let set = self.store.writer().run(None, move |job| {
-            job.pragma_update_and_check(None, name, value, |_| Ok(())).or_else(|error| match error {
+            job.file.pragma_update_and_check(None, name, value, |_| Ok(())).or_else(|error| match error {
                 // Not every one answers with its value.
                 rusqlite::Error::QueryReturnedNoRows => Ok(()),
                 error => Err(error),
@@ -206,7 +206,10 @@ fn und_36_busy_full_and_read_only() {
 
     let before = served.state();
     let pages = block_on(
-        served.store.writer().run(None, |job| Ok(job.query_row("PRAGMA page_count", (), |row| row.get::<_, i64>(0))?)),
+        served
+            .store
+            .writer()
+            .run(None, |job| Ok(job.file.query_row("PRAGMA page_count", (), |row| row.get::<_, i64>(0))?)),
     );
     served.pragma("max_page_count", pages.unwrap());
     served.refuses(503, "UNAVAILABLE", true);

@@ -32,7 +32,7 @@ fn jumps_agree_with_the_file() {
     let index = Arc::new(OffsetIndex::with_limits(1, usize::MAX));
     runtime.block_on(async {
         let table = "CREATE TABLE member (seq INTEGER PRIMARY KEY, kind INTEGER); CREATE INDEX i ON member (kind, seq)";
-        store.writer().run(None, |job| Ok(job.execute_batch(table)?)).await.unwrap();
+        store.writer().run(None, |job| Ok(job.file.execute_batch(table)?)).await.unwrap();
         let jumps = Arc::new(AtomicU64::new(0));
         let mut tasks = Vec::new();
         for worker in 0..4_i64 {
@@ -43,14 +43,14 @@ fn jumps_agree_with_the_file() {
                     let follow = Arc::clone(&index);
                     let write = store.writer().run(None, move |job| {
                         let seq: Option<i64> = if remove {
-                            job.prepare_cached("DELETE FROM member WHERE seq = (SELECT min(seq) FROM member WHERE kind = ?1) RETURNING seq")?
+                            job.file.prepare_cached("DELETE FROM member WHERE seq = (SELECT min(seq) FROM member WHERE kind = ?1) RETURNING seq")?
                                 .query([kind])?
                                 .next()?
                                 .map(|row| row.get(0))
                                 .transpose()?
                         } else {
-                            job.prepare_cached("INSERT INTO member (kind) VALUES (?1)")?.execute([kind])?;
-                            Some(job.last_insert_rowid())
+                            job.file.prepare_cached("INSERT INTO member (kind) VALUES (?1)")?.execute([kind])?;
+                            Some(job.file.last_insert_rowid())
                         };
                         let changes: Vec<_> = seq
                             .map(|row| Move::new([u8::try_from(kind).unwrap()].into(), row, !remove))

@@ -27,7 +27,7 @@ fn tenants(file: &Connection) -> Result<i64> {
 
 fn add_tenant(store: &Store, name: &'static str) {
     let add = store.writer().run(None, move |job| {
-        job.execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [name])?;
+        job.file.execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [name])?;
         Ok(())
     });
     block_on(add).unwrap();
@@ -155,7 +155,7 @@ fn changes_count_what_follows_a_commit() {
     let between = Arc::new(Mutex::new(None));
     let (of_hook, seen, index) = (store.clone(), Arc::clone(&between), Arc::clone(store.offset_index()));
     let write = store.writer().run(None, move |job| {
-        job.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
+        job.file.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
         let (of_hook, seen, index) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&index));
         job.after_commit(move || *seen.lock().unwrap() = of_hook.revision(&Tenant::new("one")));
         job.after_commit(move || index.follow(&[]));

@@ -12,7 +12,7 @@ use svc_core::{
     model::Kind,
     raw::{RawPage, RawRecord},
     rules::decide,
-    store::{self, Call, Ids, Key, Load, Outcome, Overlay, Turn, Work, at_fault, cursor::Start},
+    store::{self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault, cursor::Start},
 };
 
 use super::Store;
@@ -22,6 +22,7 @@ use crate::{
     fetch::{Direct, record},
     page::Place,
     rows::{is_at, raw_at},
+    tally::last_turn,
     writer::Job,
 };
 
@@ -86,15 +87,16 @@ impl Store {
         calls: &[Call],
         blame: fn(&Call, Error) -> Error,
     ) -> error::Result<Outcome> {
-        let (before, mut ids) = (Overlay::default(), Ids::default());
-        let time = self.now().after(job.turns.last(job, tenant)?);
-        let mut apply = Apply::new(job, tenant);
+        let mut ids = Ids::default();
+        let (file, tally) = (job.file, &mut *job.tally);
+        let time = self.now().after(last_turn(file, tally, tenant)?);
+        let mut apply = Apply::new(file, tenant, tally);
         let (mut changed, mut last) = (false, None);
         for call in calls {
             let (share_names, matching) = (&self.inner.share_names, &*self.inner.matching);
             let turn = Turn::new(time, &ids, share_names, matching);
-            let mut answers = Direct::new(job, tenant);
-            let decision = decide(call, &turn, &mut answers, &before)
+            let mut answers = Direct::new(file, tenant);
+            let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
                 .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
             for change in &decision.changes {
                 apply.change(change)?;
@@ -106,7 +108,7 @@ impl Store {
         let moves = apply.into_moves();
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
-            job.turns.set_last(tenant, time);
+            job.tally.set_last(tenant, time);
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);

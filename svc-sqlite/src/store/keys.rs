@@ -37,7 +37,7 @@ impl Store {
     }
 
     async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
-        self.writer().run(None, move |job| keys::add(job, &key)).await.map_err(Error::from)?
+        self.writer().run(None, move |job| keys::add(job.file, &key)).await.map_err(Error::from)?
     }
 
     /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
@@ -54,7 +54,7 @@ impl Store {
     /// Storage trouble.
     pub async fn revoke_key(&self, id: &str) -> Result<bool> {
         let (id, now) = (id.to_owned(), self.now());
-        Ok(self.writer().run(None, move |job| keys::revoke(job, &id, now)).await?)
+        Ok(self.writer().run(None, move |job| keys::revoke(job.file, &id, now)).await?)
     }
 }
 

@@ -76,7 +76,7 @@ impl Store {
     /// Storage trouble.
     pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
         let (name, value) = (name.to_owned(), value.to_owned());
-        Ok(self.writer().run(None, move |job| Ok(metadata::set_mark(job, &name, &value)?)).await?)
+        Ok(self.writer().run(None, move |job| Ok(metadata::set_mark(job.file, &name, &value)?)).await?)
     }
 
     /// Reads a mark; `None` when it was never written.

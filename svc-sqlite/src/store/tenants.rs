@@ -15,7 +15,7 @@ impl Store {
         let tenant = new_tenant(name)?;
         if self.inner.tenants.number(self.readers(), &tenant)?.is_none() {
             let (tenant, now) = (tenant.clone(), self.now());
-            self.writer().run(None, move |job| Ok(tenants::make(job, &tenant, now)?)).await?;
+            self.writer().run(None, move |job| Ok(tenants::make(job.file, &tenant, now)?)).await?;
         }
         Ok(tenant)
     }

@@ -29,7 +29,7 @@ fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
     let bench = Bench { store, folder };
-    bench.write(|job| Ok(job.execute_batch("CREATE TABLE note (text TEXT PRIMARY KEY) STRICT")?)).unwrap();
+    bench.write(|job| Ok(job.file.execute_batch("CREATE TABLE note (text TEXT PRIMARY KEY) STRICT")?)).unwrap();
     bench
 }
 
@@ -103,7 +103,7 @@ fn poll<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
 
 fn note(text: &'static str) -> impl Fn(&mut Job<'_>) -> Result<()> + Send + 'static {
     move |job| {
-        job.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([text])?;
+        job.file.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([text])?;
         Ok(())
     }
 }
@@ -191,8 +191,8 @@ fn settings_of_the_writer() {
     let read = |options: fn(Options) -> Options| {
         bench(options)
             .write(|job| {
-                let setting = |name: &str| job.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-                let mode = job.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))?;
+                let setting = |name: &str| job.file.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+                let mode = job.file.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))?;
                 Ok((mode, setting("synchronous")?, setting("foreign_keys")?, setting("secure_delete")?))
             })
             .unwrap()
@@ -276,8 +276,8 @@ fn a_failed_commit_acknowledges_nothing() {
             Box::new(note("a")),
             Box::new(|job| {
                 // A deferred constraint lets the job pass and COMMIT fail.
-                job.execute_batch("PRAGMA defer_foreign_keys = ON")?;
-                job.execute(
+                job.file.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+                job.file.execute(
                     "INSERT INTO api_key (id, tenant, prefix, hash, hint, label, read_only, created)
                      VALUES ('k', 99, 0, x'', '', '', 0, 0)",
                     (),
@@ -302,7 +302,7 @@ fn a_lost_transaction_acknowledges_nothing() {
             Box::new(note("a")),
             Box::new(|job| {
                 // What SQLite does by itself after some I/O errors.
-                job.execute_batch("ROLLBACK")?;
+                job.file.execute_batch("ROLLBACK")?;
                 let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
                 Err(rusqlite::Error::SqliteFailure(failure, None).into())
             }),
@@ -377,7 +377,7 @@ fn the_last_attempt_is_the_one_that_counts() {
         let (attempts, hooked) = (AtomicI64::new(0), Arc::clone(&hooked));
         Box::new(move |job| {
             let attempt = attempts.fetch_add(1, Ordering::SeqCst) + 1;
-            job.execute("INSERT INTO note (text) VALUES (?1)", [format!("{name} {attempt}")])?;
+            job.file.execute("INSERT INTO note (text) VALUES (?1)", [format!("{name} {attempt}")])?;
             let hooked = Arc::clone(&hooked);
             job.after_commit(move || hooked.lock().unwrap().push(format!("{name} {attempt}")));
             assert_ne!(attempt, bug, "a bug");
@@ -439,13 +439,13 @@ fn a_full_file_is_unavailable_and_recovers() {
     let bench = bench(|options| options.max_page_count(150));
     let large = |job: &mut Job<'_>| {
         note("large")(job)?;
-        job.execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
+        job.file.execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
         Ok(())
     };
     assert!(matches!(bench.write(large), Err(error) if error.is_unavailable()));
     assert!(bench.notes().is_empty());
     bench.write(note("small")).unwrap();
-    bench.write(|job| Ok(job.pragma_update_and_check(None, "max_page_count", 1000, |_| Ok(()))?)).unwrap();
+    bench.write(|job| Ok(job.file.pragma_update_and_check(None, "max_page_count", 1000, |_| Ok(()))?)).unwrap();
     bench.write(large).unwrap();
     assert_eq!(bench.notes().len(), 3);
     // Full in the middle of a batch: only what was acknowledged is there.
@@ -463,14 +463,14 @@ fn a_full_file_is_unavailable_and_recovers() {
 fn a_read_only_file_is_unexpected_and_recovers() {
     let bench = bench(|options| options);
     let refused = bench.write(|job| {
-        job.pragma_update(None, "query_only", true)?;
+        job.file.pragma_update(None, "query_only", true)?;
         let refused = note("a")(job);
-        job.pragma_update(None, "query_only", false)?;
+        job.file.pragma_update(None, "query_only", false)?;
         refused
     });
     assert!(matches!(refused, Err(error) if error.is_unexpected()));
     bench.write(note("b")).unwrap();
-    bench.write(|job| Ok(job.pragma_update(None, "query_only", true)?)).unwrap();
+    bench.write(|job| Ok(job.file.pragma_update(None, "query_only", true)?)).unwrap();
     assert!(matches!(bench.write(note("c")), Err(error) if error.is_unexpected()));
     assert_eq!(bench.notes(), ["b"]);
 }
@@ -497,8 +497,9 @@ fn the_log_stays_short() {
             }
             for _ in 0..40 {
                 // About 500 pages.
-                let large =
-                    |job: &mut Job<'_>| Ok(job.execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?);
+                let large = |job: &mut Job<'_>| {
+                    Ok(job.file.execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?)
+                };
                 bench.write(large).unwrap();
             }
             stop.store(true, Ordering::Relaxed);
@@ -526,7 +527,9 @@ fn many_callers() {
                     for _ in 0..EACH {
                         let number = next.fetch_add(1, Ordering::SeqCst);
                         let work = move |job: &mut Job<'_>| {
-                            job.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([number.to_string()])?;
+                            job.file
+                                .prepare_cached("INSERT INTO note (text) VALUES (?1)")?
+                                .execute([number.to_string()])?;
                             if number % 10 == 0 { Err(Error::not_found().into()) } else { Ok(()) }
                         };
                         assert_eq!(run(&store, None, work).await.is_ok(), number % 10 != 0);
@@ -564,39 +567,4 @@ fn a_store_closes_inside_its_own_job() {
 }
 
 mod damaged;
-
-/// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is what the file keeps; a turn
-/// that failed, and one of a transaction that was done again, gives nobody a date.
-#[test]
-fn turns_of_a_transaction_follow_each_other() {
-    fn turn(tenant: i64, text: &'static str, fails: bool) -> Boxed<Timestamp> {
-        Box::new(move |job| {
-            let time = Timestamp::from_micros(1_000).after(job.turns.last(job, tenant)?);
-            note(text)(job)?;
-            if fails {
-                return Err(StoreError::unexpected("a turn that fails after it has written"));
-            }
-            job.turns.set_last(tenant, time);
-            Ok(time)
-        })
-    }
-    for one_fails in [false, true] {
-        let (gate, hold) = gate();
-        let bench = bench(|options| options.inline_commit(false).before_commit(hold));
-        let tenants = "INSERT INTO tenant (id, name, created) VALUES (1, 'one', 0), (2, 'two', 0)";
-        bench.write(move |job| Ok(job.execute_batch(tenants)?)).unwrap();
-        let gate = gate.close();
-        let works = vec![turn(1, "a", false), turn(2, "b", false), turn(1, "c", one_fails), turn(1, "d", false)];
-        let told = bench.together(&gate, works);
-        let micros = |told: &Answer<Timestamp>| told.as_ref().ok().map(|time| time.micros());
-        let told: Vec<Option<i64>> = told.iter().map(micros).collect();
-        let clock = |tenant: i64| bench.number(&format!("SELECT clock FROM tenant WHERE id = {tenant}"));
-        if one_fails {
-            assert_eq!(told, [Some(1_000), Some(1_000), None, Some(1_001)], "with savepoints");
-            assert_eq!([clock(1), clock(2)], [1_001, 1_000]);
-        } else {
-            assert_eq!(told, [Some(1_000), Some(1_000), Some(1_001), Some(1_002)]);
-            assert_eq!([clock(1), clock(2)], [1_002, 1_000]);
-        }
-    }
-}
+mod tally;

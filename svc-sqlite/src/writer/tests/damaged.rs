@@ -44,13 +44,13 @@ fn spoil(path: &Path, number: usize) {
 
 fn bench_with(schema: &'static str) -> Bench {
     let bench = bench(|options| options);
-    bench.write(move |job| Ok(job.execute_batch(schema)?)).unwrap();
+    bench.write(move |job| Ok(job.file.execute_batch(schema)?)).unwrap();
     bench
 }
 
 fn sql(text: &'static str) -> Boxed<()> {
     Box::new(move |job| {
-        job.execute(text, ())?;
+        job.file.execute(text, ())?;
         Ok(())
     })
 }
@@ -77,7 +77,7 @@ fn a_corrupt_page_is_unexpected_and_recovers() {
     };
     assert!(matches!(read(&bench), Err(error) if error.is_unexpected()));
     assert!(matches!(bench.write(note("b")), Err(error) if error.is_unexpected()));
-    bench.write(|job| Ok(job.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
+    bench.write(|job| Ok(job.file.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
     overwrite(bench.store.path(), root, 0, &sound);
     assert_eq!(read(&bench).unwrap(), 1);
     bench.write(note("c")).unwrap();
@@ -97,7 +97,7 @@ fn a_damaged_page_is_no_trouble_of_others() {
         let undone = works.len();
         works.extend([
             Box::new(note("a")) as Boxed<()>,
-            Box::new(|job| Ok(job.query_row("SELECT count(*) FROM bad", (), |_| Ok(()))?)),
+            Box::new(|job| Ok(job.file.query_row("SELECT count(*) FROM bad", (), |_| Ok(()))?)),
             Box::new(note("b")),
             sql("INSERT INTO bad VALUES ('x')"),
             Box::new(note("c")),
