@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-pub use svc_core::capability::Declaration;
-use svc_core::capability::{DeclaredCollection, DeclaredField};
+pub use svc_declaration::Declaration;
+use svc_declaration::{DeclaredCollection, DeclaredField};
 
 use crate::fields;
 use crate::kinds::{KINDS, Kind, kind, kind_of};

@@ -27,8 +27,8 @@
 //! - [`ledger`]: which rows a test run has proven, through the assertion [`row!`].
 //! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
 //!
-//! Of the workspace the crate uses only the declaration type of `svc-core`: what judges a server must not share a mistake
-//! with it.
+//! Of the workspace the crate uses only `svc-declaration`, the form of the capability document: what judges a server must not
+//! share a mistake with it.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 

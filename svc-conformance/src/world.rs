@@ -1,7 +1,7 @@
 //! Records that checks work with, made in whatever way the declaration allows.
 
 use serde_json::{Value, json};
-use svc_core::capability::DeclaredField;
+use svc_declaration::DeclaredField;
 
 use crate::check::{Cx, Stop};
 use crate::declared::at;

@@ -104,7 +104,8 @@
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
 //! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions), `bytes::Bytes`,
-//! `uuid::Uuid`, `serde` (what the capability document is read and written with), and the boxed futures of `async_trait`.
+//! `uuid::Uuid`, `svc_declaration` (the capability document), `serde` (what it is read and written with), and the boxed futures of
+//! `async_trait`.
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use svc_core::capability::DeclaredField;
+use svc_declaration::DeclaredField;
 
 use crate::address;
 use crate::check::{Cx, Stop};

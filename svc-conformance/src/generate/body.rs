@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::{Just, Strategy};
 use proptest::strategy::BoxedStrategy;
 use serde_json::{Map, Value, json};
-use svc_core::capability::DeclaredField;
+use svc_declaration::DeclaredField;
 
 use super::leaf::{Place, leaf};
 use crate::declared::Declared;

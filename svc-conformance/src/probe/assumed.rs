@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use svc_core::capability::{DeclaredDialect, DeclaredField};
+use svc_declaration::{DeclaredDialect, DeclaredField};
 
 use crate::fields::{self, Field, Shape, Way};
 use crate::world::is_unset;
@@ -147,7 +147,7 @@ pub(super) fn merge(into: &mut BTreeMap<String, DeclaredField>, more: BTreeMap<S
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use svc_core::capability::DeclaredDialect;
+    use svc_declaration::DeclaredDialect;
 
     use super::{fields, shown};
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use svc_core::capability::Declaration;
+use svc_declaration::Declaration;
 
 use crate::check::{Check, Cx, Stop};
 use crate::clean_up::{self, CleanUp};

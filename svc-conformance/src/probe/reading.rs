@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::Value;
-use svc_core::capability::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
+use svc_declaration::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
 
 use super::{Found, assumed};
 use crate::check::{Cx, Stop};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use svc_core::capability::Declaration;
+use svc_declaration::Declaration;
 
 use super::{Found, assumed, reading};
 use crate::check::{Cx, Stop};

@@ -1,10 +1,7 @@
 //! The capability document: what this server supports, for machines (CAP-04, UND-40).
 
 use super::Api;
-use crate::capability::{
-    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
-    DeclaredHelper, DeclaredLimits,
-};
+use crate::capability::{Declaration, DeclaredCollection, DeclaredEntryPoint, DeclaredField, DeclaredHelper};
 use crate::{
     auth::Operation,
     context::Base,
@@ -19,43 +16,47 @@ use crate::{
 #[must_use]
 pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     let dialect = api.dialect();
-    let helper = |helper: HelperName| {
-        let anonymous = helper.may_be_anonymous() && api.allows_anonymous();
-        (helper.as_str().to_owned(), DeclaredHelper { relation: dialect.relation(helper.relation()), anonymous })
-    };
-    let fields = ["motd", "max_pagesize", "vendor_name", "product_name", dialect.version_field(), "namespace"];
-    Declaration {
-        declaration_version: 1,
-        interface_version: api.vendor().version.clone(),
-        base_url: base.as_str().to_owned(),
-        namespace: api.vendor().namespace.clone(),
-        dialect: DeclaredDialect {
-            prefix: dialect.prefix().to_owned(),
-            key_header: dialect.key_header_text().clone(),
-            version_field: dialect.version_field().to_owned(),
-            network_a_share: dialect.share_names().network_a().to_owned(),
-            network_b_share: dialect.share_names().network_b().to_owned(),
-        },
-        response_style: api.style_name().to_owned(),
-        limits: DeclaredLimits { max_pagesize: api.sizes().max_page, per_page: api.sizes().page },
-        authentication: DeclaredAuthentication { required: true },
-        entry_point: Some(DeclaredEntryPoint { fields: fields.map(str::to_owned).into(), links: vec!["docs".into()] }),
-        collections: Kind::ALL
-            .iter()
-            .filter_map(|&kind| Some((kind.plural().to_owned(), collection(api, base, kind)?)))
-            .collect(),
-        helpers: api.helpers().map(helper).collect(),
-        action_functions: api.functions().iter().map(|function| function.as_str().to_owned()).collect(),
-        person_matching: Some(api.matching_text().to_owned()),
-        custom_field_prefix: String::new(),
-        behaviours: api.behaviours().into_iter().map(str::to_owned).collect(),
-        openapi: Some(api.href(base, &Target::OpenApi)),
-        schemas: json_schema_names(api)
-            .into_iter()
-            .map(|name| (name.to_owned(), api.href(base, &Target::JsonSchema(name.into()))))
-            .collect(),
-        missing_address: None,
-    }
+    let mut document = Declaration::default();
+    document.declaration_version = 1;
+    document.interface_version = api.vendor().version.as_str().into();
+    document.base_url = base.as_str().into();
+    document.namespace = api.vendor().namespace.as_str().into();
+    document.dialect.prefix = dialect.prefix().into();
+    document.dialect.key_header = dialect.key_header_text().as_str().into();
+    document.dialect.version_field = dialect.version_field().into();
+    document.dialect.network_a_share = dialect.share_names().network_a().into();
+    document.dialect.network_b_share = dialect.share_names().network_b().into();
+    document.response_style = api.style_name().into();
+    document.limits.max_pagesize = api.sizes().max_page;
+    document.limits.per_page = api.sizes().page;
+    document.authentication.required = true;
+    document.entry_point = Some(entry_point(api));
+    let kinds = Kind::ALL.iter().filter_map(|&kind| Some((kind.plural().to_owned(), collection(api, base, kind)?)));
+    document.collections = kinds.collect();
+    document.helpers = api.helpers().map(|name| (name.as_str().to_owned(), helper(api, name))).collect();
+    document.action_functions = api.functions().iter().map(|function| function.as_str().to_owned()).collect();
+    document.person_matching = Some(api.matching_text().to_owned());
+    document.behaviours = api.behaviours().into_iter().map(str::to_owned).collect();
+    document.openapi = Some(api.href(base, &Target::OpenApi));
+    let schema = |name: &'static str| (name.to_owned(), api.href(base, &Target::JsonSchema(name.into())));
+    document.schemas = json_schema_names(api).into_iter().map(schema).collect();
+    document
+}
+
+fn entry_point(api: &Api) -> DeclaredEntryPoint {
+    let version = api.dialect().version_field();
+    let fields = ["motd", "max_pagesize", "vendor_name", "product_name", version, "namespace"];
+    let mut entry = DeclaredEntryPoint::default();
+    entry.fields = fields.map(str::to_owned).into();
+    entry.links = vec!["docs".into()];
+    entry
+}
+
+fn helper(api: &Api, name: HelperName) -> DeclaredHelper {
+    let mut helper = DeclaredHelper::default();
+    helper.relation = api.dialect().relation(name.relation());
+    helper.anonymous = name.may_be_anonymous() && api.allows_anonymous();
+    helper
 }
 
 /// The names of the JSON Schemas about an API: each kind and each helper that it offers, and the rest of what it answers.
@@ -87,36 +88,34 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
         (described.readable || described.writable).then(|| (field.name.to_owned(), described))
     });
     let listed = api.offers(kind, Operation::List);
-    Some(DeclaredCollection {
-        singular: schema.singular.to_owned(),
-        operations,
-        sub: below.collect(),
-        fields: fields.collect(),
-        links: api.sent_links(kind).into_iter().map(str::to_owned).collect(),
-        href: listed.then(|| api.href(base, &Target::Collection { kind, scope: Scope::All })),
-    })
+    let mut collection = DeclaredCollection::default();
+    collection.singular = schema.singular.into();
+    collection.operations = operations;
+    collection.sub = below.collect();
+    collection.fields = fields.collect();
+    collection.links = api.sent_links(kind).into_iter().map(str::to_owned).collect();
+    collection.href = listed.then(|| api.href(base, &Target::Collection { kind, scope: Scope::All }));
+    Some(collection)
 }
 
 fn described(field: &Field, readable: bool, writable: bool) -> DeclaredField {
-    DeclaredField {
-        kind: type_name(&field.ty),
-        readable,
-        writable: writable && !field.is_computed(),
-        computed: field.is_computed(),
-        required: field.mode == Mode::Required,
-        values: match field.ty {
-            Type::Enum(values) | Type::FlexEnum(values) => Some(values.iter().map(|&value| value.to_owned()).collect()),
-            _ => None,
-        },
-        default: match field.mode {
-            Mode::Default(value) => Some(value.to_owned()),
-            Mode::ReceiptTime => Some("time of receipt".to_owned()),
-            _ => None,
-        },
-        fields: field.ty.object().map(|inner| {
-            inner.fields.iter().map(|inner| (inner.name.to_owned(), described(inner, readable, writable))).collect()
-        }),
+    let mut described = DeclaredField::default();
+    described.kind = type_name(&field.ty);
+    described.readable = readable;
+    described.writable = writable && !field.is_computed();
+    described.computed = field.is_computed();
+    described.required = field.mode == Mode::Required;
+    if let Type::Enum(values) | Type::FlexEnum(values) = field.ty {
+        described.values = Some(values.iter().map(|&value| value.to_owned()).collect());
     }
+    described.default = match field.mode {
+        Mode::Default(value) => Some(value.to_owned()),
+        Mode::ReceiptTime => Some("time of receipt".to_owned()),
+        _ => None,
+    };
+    let inner = |field: &Field| (field.name.to_owned(), self::described(field, readable, writable));
+    described.fields = field.ty.object().map(|object| object.fields.iter().map(inner).collect());
+    described
 }
 
 /// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).

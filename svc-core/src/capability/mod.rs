@@ -1,8 +1,23 @@
 //! The capability document: what a server supports, for machines, as it is published and as it is read (CAP-04, UND-40).
 
-mod declaration;
-
-pub use declaration::{
+pub use svc_declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
     DeclaredHelper, DeclaredLimits,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::Dialect;
+
+    /// HAL-09 to HAL-11: what a document leaves out is what a deployment has that sets nothing.
+    #[test]
+    fn names_that_a_document_leaves_out_are_the_default_dialect() {
+        let (names, dialect) = (DeclaredDialect::default(), Dialect::default());
+        assert_eq!(names.prefix, dialect.prefix());
+        assert_eq!(&names.key_header, &dialect.key_header_text());
+        assert_eq!(names.version_field, dialect.version_field());
+        assert_eq!(names.network_a_share, dialect.share_names().network_a());
+        assert_eq!(names.network_b_share, dialect.share_names().network_b());
+    }
+}

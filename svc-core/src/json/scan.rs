@@ -86,7 +86,7 @@ impl<'a> Scan<'a> {
             let run = self.run(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
             match std::str::from_utf8(run) {
                 // Nearly all strings are one run.
-                Ok(run) if text.is_empty() => text = run.to_owned(),
+                Ok(run) if text.is_empty() => text = run.into(),
                 Ok(run) => text.push_str(run),
                 Err(error) => {
                     flaws.utf8.get_or_insert(start.saturating_add(error.valid_up_to()));

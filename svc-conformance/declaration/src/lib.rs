@@ -1,4 +1,8 @@
 //! The form of the capability document: what a server says it supports (CAP-04, UND-40).
+//!
+//! Servers and what judges them share these types and nothing else.
+//!
+//! Types of other crates in this API: `serde` (what the document is read and written with).
 
 use std::collections::BTreeMap;
 
@@ -72,13 +76,13 @@ pub struct DeclaredDialect {
 
 impl Default for DeclaredDialect {
     fn default() -> Self {
-        let dialect = crate::link::Dialect::default();
+        let text = str::to_owned;
         Self {
-            prefix: dialect.prefix().to_owned(),
-            key_header: dialect.key_header_text().clone(),
-            version_field: dialect.version_field().to_owned(),
-            network_a_share: dialect.share_names().network_a().to_owned(),
-            network_b_share: dialect.share_names().network_b().to_owned(),
+            prefix: text("svc"),
+            key_header: text("SVC-API-Token"),
+            version_field: text("svc_version"),
+            network_a_share: text("network_a_share"),
+            network_b_share: text("network_b_share"),
         }
     }
 }
