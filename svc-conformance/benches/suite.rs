@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use svc_conformance::self_test::score;
 use svc_conformance::self_test::subject::Subject;
+use svc_conformance::self_test::trial;
 use svc_conformance::self_test::wire::Wire;
 use svc_conformance::{Intensity, Keys, Remote, Report, Suite};
 use tokio::net::TcpListener;
@@ -53,7 +53,7 @@ fn told(what: &str, bound: u64, (report, took): (Report, Duration)) -> bool {
 
 async fn in_process(intensity: Intensity) -> (Report, Duration) {
     let subject = Subject::reference(|api| api).await.expect("a server");
-    let suite = score::suite(&subject, intensity, 42).clean_up(true);
+    let suite = trial::suite(&subject, intensity, 42).clean_up(true);
     let began = Instant::now();
     (suite.run().await.expect("a run"), began.elapsed())
 }

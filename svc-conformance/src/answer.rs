@@ -5,7 +5,7 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use crate::address;
-use crate::check::Stop;
+use crate::outcome::Stop;
 
 /// One answer, with what was asked.
 #[derive(Debug, Clone)]

@@ -9,43 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::Row;
 use crate::declared::Declared;
-use crate::outcome::{Finding, Seen, Verdict};
+use crate::outcome::{Finding, Seen, Stop, Verdict};
 use crate::run::Run;
 use crate::seed::{Rng, Seed};
-use crate::session::{Caller, Client};
+use crate::settings::Intensity;
 
 /// Findings of one kind that are kept for one row of one check.
 const KEPT: usize = 5;
 
 /// What the future of a check gives.
 pub(crate) type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
-
-/// How much a run does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Intensity {
-    /// A few seconds: every row once.
-    Quick,
-    /// Generated bodies and sequences.
-    #[default]
-    Default,
-    /// More of them, and callers at the same time.
-    Deep,
-}
-
-impl Intensity {
-    /// The intensity as the program takes it: `quick`, `default` or `deep`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Default => "default",
-            Self::Deep => "deep",
-        }
-    }
-}
 
 /// One check of the suite: a row of a table in [`crate::checks`], and an async function.
 #[derive(Debug, Clone, Copy)]
@@ -104,17 +79,6 @@ impl Check {
     }
 }
 
-/// Why a check ends early.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// A row does not hold, and without it there is nothing more to see. The finding is recorded already.
-    Failed,
-    /// Something that the check builds on is not there.
-    Inconclusive(String),
-    /// The run was told not to do this.
-    Disabled(String),
-}
-
 /// What one attempt at one check works with.
 #[derive(Debug)]
 pub(crate) struct Cx {
@@ -155,27 +119,6 @@ impl Cx {
 
     pub(crate) fn declared(&self) -> &Declared {
         &self.run.declared
-    }
-
-    /// The caller with the primary key; without a key where none is needed.
-    pub(crate) fn api(&self) -> Client<'_> {
-        match &self.run.keys.primary {
-            Some(key) => self.with_key(key),
-            None => self.anonymous(),
-        }
-    }
-
-    /// The caller with a key of another tenant.
-    pub(crate) fn other(&self) -> Option<Client<'_>> {
-        self.run.keys.other_tenant.as_ref().map(|key| self.with_key(key))
-    }
-
-    pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
-        Client { cx: self, caller: Caller::Key(key.to_owned()) }
-    }
-
-    pub(crate) const fn anonymous(&self) -> Client<'_> {
-        Client { cx: self, caller: Caller::Anonymous }
     }
 
     /// Random numbers of this check, under a name.
@@ -320,10 +263,5 @@ impl Cx {
             }
         }
         body
-    }
-
-    /// The row of an id; none for an id that the catalogue does not have.
-    pub(crate) fn row(id: &str) -> Option<&'static Row> {
-        Catalogue::built_in().ok()?.row(id)
     }
 }

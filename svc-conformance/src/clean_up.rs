@@ -7,15 +7,19 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Check, Cx, Stop};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::condition::Met;
 use crate::declared::{Declaration, Declared, Source};
+use crate::error::SuiteError;
 use crate::journal::{Journal, Left, Line};
+use crate::keys::Keys;
 use crate::kinds::KINDS;
+use crate::outcome::Stop;
 use crate::recorder::Recorder;
-use crate::run::{Run, Settings};
-use crate::session::{Client, Record};
-use crate::suite::{Keys, SuiteError};
+use crate::run::Run;
+use crate::session::Client;
+use crate::settings::Settings;
 use crate::target::Target;
 
 /// Rounds over what is left: a container goes after what it contains.
@@ -72,7 +76,7 @@ pub async fn resume(
         token: started.token,
         journal,
         met: Met::default(),
-        relations: crate::passive::Relations::default(),
+        relations: crate::relations::Relations::default(),
         firsts: Mutex::default(),
         choices: Mutex::new(BTreeMap::new()),
         pace: Mutex::default(),

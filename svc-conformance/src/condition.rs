@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::declared::{Declared, named};
 use crate::fields;
-use crate::suite::Keys;
+use crate::keys::Keys;
+use crate::kinds::FUNCTIONS;
 
 /// What a run came across, for conditions that begin with `met.`.
 #[derive(Debug, Default)]
@@ -145,10 +146,6 @@ impl Facts<'_> {
     }
 }
 
-/// The action functions of the interface (HAF-01).
-pub(crate) const FUNCTIONS: &[&str] =
-    &["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
-
 /// Whether a field of the type that a TYP row is about is declared.
 fn field_of_type(declared: &Declared, row: &str) -> bool {
     use fields::Shape as S;
@@ -196,7 +193,7 @@ mod tests {
     use super::{Facts, Met};
     use crate::catalogue::Catalogue;
     use crate::declared::{Declared, Source, named, read};
-    use crate::suite::Keys;
+    use crate::keys::Keys;
 
     /// Words that a declaration lists among its behaviours.
     const BEHAVIOURS: &[&str] =

@@ -286,18 +286,3 @@ fn carried(fields: &BTreeMap<String, DeclaredField>, owner: &str, above: &str, o
 pub(crate) fn named(many: &str) -> Option<Kind> {
     kind_of(many)
 }
-
-/// The values at a path of a representation; `[]` goes through every element of an array.
-pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
-    let mut found = vec![json];
-    for step in path.split('.') {
-        let (name, each) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
-        let members = found.into_iter().filter_map(|value| value.get(name));
-        found = if each {
-            members.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).collect()
-        } else {
-            members.collect()
-        };
-    }
-    found
-}

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::error::SuiteError;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::report::Report;
-use crate::suite::{Suite, SuiteError};
+use crate::suite::Suite;
 
 /// The `main` of a test whose entry has `harness = false`: every check of a suite becomes a test.
 ///
@@ -146,7 +147,8 @@ mod tests {
     use tower::service_fn;
 
     use super::Shared;
-    use crate::suite::{Keys, Suite};
+    use crate::keys::Keys;
+    use crate::suite::Suite;
     use crate::target::InProcess;
 
     /// A server that answers everything with the same object fails the test of a check that looks at its entry point, also

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address;
-use crate::session::Answer;
+use crate::answer::Answer;
 
 /// The system name of marker identifiers (TYP-13).
 pub(crate) const SYSTEM: &str = "svc-conformance";

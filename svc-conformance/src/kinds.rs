@@ -57,6 +57,10 @@ pub(crate) const KINDS: &[Kind] = &[
 /// The kinds that an action helper with a person records.
 pub(crate) const ACTIONS: &[&str] = &["signature", "submission", "donation", "outreach", "attendance"];
 
+/// The action functions of the interface (HAF-01).
+pub(crate) const FUNCTIONS: &[&str] =
+    &["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
+
 /// The kind with this relation.
 pub(crate) fn kind(one: &str) -> Option<Kind> {
     KINDS.iter().copied().find(|kind| kind.one == one)

@@ -41,11 +41,13 @@ mod clean_up;
 mod condition;
 mod connect;
 mod declared;
+mod error;
 mod fields;
 mod generate;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod journal;
+mod keys;
 mod kinds;
 pub mod ledger;
 mod model;
@@ -56,7 +58,9 @@ mod probe;
 mod profile;
 #[cfg(feature = "program")]
 pub mod program;
+mod progress;
 mod recorder;
+mod relations;
 mod replay;
 mod report;
 mod run;
@@ -66,24 +70,29 @@ mod select;
 #[cfg(feature = "self-test")]
 pub mod self_test;
 mod session;
+mod settings;
 mod snapshot;
 mod suite;
 mod target;
+mod values;
 mod world;
 
-pub use check::Intensity;
 pub use clean_up::{CleanUp, resume as clean};
 pub use declared::{
     Declaration, DeclarationError, Source, read_file as read_declaration, source as declaration_source,
 };
+pub use error::SuiteError;
+pub use keys::Keys;
 pub use outcome::{Finding, Outcome};
 pub use plan::{Plan, Planned};
 pub use probe::Probed;
 pub use profile::Profile;
+pub use progress::Progress;
 pub use recorder::{Answered, Exchange};
 pub use replay::{Replay, Replayed, Step};
 pub use report::{CheckReport, Cut, Format, Report, RowReport, Score, UnknownFormat};
 pub use select::Waiver;
+pub use settings::Intensity;
 pub use snapshot::differences;
-pub use suite::{Keys, Progress, Suite, SuiteError};
+pub use suite::Suite;
 pub use target::{InProcess, Remote, Target, TargetError};

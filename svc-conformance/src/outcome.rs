@@ -92,3 +92,14 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
 }
+
+/// Why a check ends early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A row does not hold, and without it there is nothing more to see. The finding is recorded already.
+    Failed,
+    /// Something that the check builds on is not there.
+    Inconclusive(String),
+    /// The run was told not to do this.
+    Disabled(String),
+}

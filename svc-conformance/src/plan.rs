@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::catalogue::Row;
-use crate::check::Intensity;
-use crate::report::shown;
+use crate::settings::Intensity;
+use crate::values::shown;
 
 /// Requests and records of each check, measured against the reference server, for an estimate. Written by
 /// `svc-conformance run URL --intensity quick --report costs=quick.csv`, the same at `default`, and for the checks of `deep`
@@ -137,8 +137,8 @@ fn list(rows: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{COSTS, costs};
-    use crate::check::Intensity;
     use crate::checks;
+    use crate::settings::Intensity;
 
     /// A check that was added is measured, and one that is gone is taken out.
     #[test]

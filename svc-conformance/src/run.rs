@@ -6,58 +6,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::catalogue::{Level, Row};
-use crate::check::{Cx, Intensity};
+use crate::catalogue::{Catalogue, Level, Row};
 use crate::condition::{Facts, Met};
 use crate::declared::Declared;
 use crate::journal::Journal;
-use crate::passive::Relations;
+use crate::keys::Keys;
 use crate::recorder::Recorder;
-use crate::suite::Keys;
+use crate::relations::Relations;
+use crate::settings::Settings;
 use crate::target::Target;
-
-/// Bounds and permissions of a run.
-#[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    pub(crate) seed: u64,
-    pub(crate) intensity: Intensity,
-    pub(crate) writes: bool,
-    pub(crate) side_effects: bool,
-    /// Longest wait for one answer.
-    pub(crate) timeout: Duration,
-    /// Longest time for one attempt at one check.
-    pub(crate) check_timeout: Duration,
-    pub(crate) body_limit: usize,
-    pub(crate) requests: usize,
-    pub(crate) requests_per_check: usize,
-    pub(crate) records: usize,
-    /// Requests in a second at most.
-    pub(crate) rate: Option<f64>,
-    /// How far the server's clock may be from this one (TYP-15).
-    pub(crate) clock_tolerance: Duration,
-    /// The rows at whose first confirmed failure the run ends; any MUST row where none is named.
-    pub(crate) stop_at: Option<BTreeSet<String>>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            seed: 0,
-            intensity: Intensity::Default,
-            writes: true,
-            side_effects: true,
-            timeout: Duration::from_secs(10),
-            check_timeout: Duration::from_mins(2),
-            body_limit: 8 * 1024 * 1024,
-            requests: 200_000,
-            requests_per_check: 20_000,
-            records: 50_000,
-            rate: None,
-            clock_tolerance: Duration::from_mins(5),
-            stop_at: None,
-        }
-    }
-}
 
 /// What every check of a run shares.
 #[derive(Debug)]
@@ -98,7 +55,8 @@ impl Run {
     pub(crate) fn ends_at(&self, id: &str) -> bool {
         let Some(rows) = &self.settings.stop_at else { return false };
         let binds = |row: &Row| row.level == Level::Must && self.facts().applies(&row.id, &row.condition).is_ok();
-        (rows.is_empty() || rows.contains(id)) && Cx::row(id).is_some_and(binds)
+        let row = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(id));
+        (rows.is_empty() || rows.contains(id)) && row.is_some_and(binds)
     }
 
     /// The most records of a page (LIM-01), as declared.

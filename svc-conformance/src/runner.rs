@@ -12,12 +12,12 @@ use std::time::Duration;
 use tokio::time::error::Elapsed;
 
 use crate::catalogue::{Catalogue, Row};
-use crate::check::{Check, Cx, Running, Stop};
-use crate::outcome::{Finding, Seen};
+use crate::check::{Check, Cx, Running};
+use crate::outcome::{Finding, Seen, Stop};
+use crate::progress::{Progress, Watch};
 use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::select::Selection;
-use crate::suite::{Progress, Watch};
 
 /// Attempts at a check that fails; a row must break in two of them.
 const ATTEMPTS: usize = 3;
@@ -198,7 +198,10 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
 }
 
 fn applies(run: &Run, id: &str) -> bool {
-    Cx::row(id).is_some_and(|row| run.facts().applies(&row.id, &row.condition).is_ok())
+    Catalogue::built_in()
+        .ok()
+        .and_then(|catalogue| catalogue.row(id))
+        .is_some_and(|row| run.facts().applies(&row.id, &row.condition).is_ok())
 }
 
 /// Runs a check once.

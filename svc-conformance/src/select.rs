@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, Row};
 use crate::check::Check;
-use crate::suite::SuiteError;
+use crate::error::SuiteError;
 
 /// What a run looks at.
 #[derive(Debug, Clone, Default)]

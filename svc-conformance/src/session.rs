@@ -10,8 +10,9 @@ use http::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::address;
-pub(crate) use crate::answer::{Answer, Record, descriptions};
-use crate::check::{Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::Cx;
+use crate::outcome::Stop;
 use crate::passive;
 use crate::target::TargetError;
 
@@ -36,6 +37,29 @@ pub(crate) enum Caller {
 pub(crate) struct Client<'c> {
     pub(crate) cx: &'c Cx,
     pub(crate) caller: Caller,
+}
+
+impl Cx {
+    /// The caller with the primary key; without a key where none is needed.
+    pub(crate) fn api(&self) -> Client<'_> {
+        match &self.run.keys.primary {
+            Some(key) => self.with_key(key),
+            None => self.anonymous(),
+        }
+    }
+
+    /// The caller with a key of another tenant.
+    pub(crate) fn other(&self) -> Option<Client<'_>> {
+        self.run.keys.other_tenant.as_ref().map(|key| self.with_key(key))
+    }
+
+    pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
+        Client { cx: self, caller: Caller::Key(key.to_owned()) }
+    }
+
+    pub(crate) const fn anonymous(&self) -> Client<'_> {
+        Client { cx: self, caller: Caller::Anonymous }
+    }
 }
 
 impl Client<'_> {

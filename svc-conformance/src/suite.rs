@@ -1,6 +1,5 @@
 //! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
 
-mod keys;
 mod prepare;
 
 use std::collections::BTreeMap;
@@ -9,85 +8,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::catalogue::{Catalogue, Row};
-use crate::check::{Check, Intensity};
+use crate::check::Check;
 use crate::checks;
 use crate::clean_up;
-use crate::declared::{Declaration, DeclarationError, Source};
+use crate::declared::{Declaration, Source};
+use crate::error::SuiteError;
+use crate::keys::Keys;
 use crate::plan::{Plan, Planned};
 use crate::profile::Profile;
+use crate::progress::{Progress, Watch};
 use crate::report::Report;
-use crate::run::Settings;
 use crate::runner;
 use crate::select::{Selection, Waiver};
+use crate::settings::{Intensity, Settings};
 use crate::snapshot;
-use crate::target::{Target, TargetError};
-
-pub use keys::Keys;
-
-/// How far a run is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// The check that comes next; empty at the end, before clean-up.
-    pub check: String,
-    /// Checks that are done or left out.
-    pub done: usize,
-    /// Checks of the run.
-    pub all: usize,
-    /// Requests sent so far.
-    pub requests: usize,
-    /// Rows that were found not to hold so far.
-    pub broken: usize,
-}
-
-/// Somebody who is told of progress.
-#[derive(Clone)]
-pub(crate) struct Watch(pub(crate) Arc<dyn Fn(&Progress) + Send + Sync>);
-
-impl std::fmt::Debug for Watch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Watch")
-    }
-}
+use crate::target::Target;
 
 /// Where the declaration comes from.
 #[derive(Debug, Clone)]
 enum Stated {
     Given(Box<Declaration>, Source),
     Published,
-}
-
-/// Why a run could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SuiteError {
-    /// The target does not answer (exit code 4).
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// There is no declaration to judge the server against (exit code 2).
-    #[error(transparent)]
-    Declaration(#[from] DeclarationError),
-    /// The server publishes no declaration (exit code 2).
-    #[error("the server publishes no declaration: {0}")]
-    NotPublished(String),
-    /// The settings contradict each other or name what does not exist (exit code 2).
-    #[error("{0}")]
-    Usage(String),
-    /// The journal cannot be written: nothing is created that could not be found again (exit code 5).
-    #[error("the journal cannot be written: {0}")]
-    Journal(#[from] std::io::Error),
-}
-
-impl SuiteError {
-    /// The exit code of the program.
-    #[must_use]
-    pub const fn exit_code(&self) -> u8 {
-        match self {
-            Self::Target(_) => 4,
-            Self::Declaration(_) | Self::NotPublished(_) | Self::Usage(_) => 2,
-            Self::Journal(_) => 5,
-        }
-    }
 }
 
 /// A run of the suite before it starts.

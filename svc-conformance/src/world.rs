@@ -1,13 +1,13 @@
 //! Records that checks work with, made in whatever way the declaration allows.
 
 use serde_json::{Value, json};
-use svc_declaration::DeclaredField;
 
-use crate::check::{Cx, Stop};
-use crate::declared::at;
-use crate::generate::{self, Turn};
+use crate::answer::{Answer, Record};
+use crate::check::Cx;
+use crate::generate::{least, with};
 use crate::kinds::{Kind, kind};
-use crate::session::{Answer, Client, Record};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 /// The body of a create: the least that a record needs, with these fields over it.
 pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
@@ -21,44 +21,11 @@ pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
     with(&base, fields)
 }
 
-/// The least body with which a record of a kind can be made: what the interface needs, and what is declared required.
-pub(crate) fn least(cx: &Cx, one: &str) -> Value {
-    let mut least = match one {
-        "question" => json!({"question_type": "MultiChoice",
-            "responses": [{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}]}),
-        "tag" | "list" => json!({"name": cx.unique()}),
-        _ => json!({}),
-    };
-    let fields = cx.declared().fields(one).into_iter().flatten();
-    let missing = |(name, field): &(&String, &DeclaredField)| field.required && least.get(name.as_str()).is_none();
-    let missing: Vec<&String> = fields.filter(missing).map(|(name, _)| name).collect();
-    if missing.is_empty() {
-        return least;
-    }
-    let whole = generate::body(cx.declared(), one, Turn::All(0), &cx.unique());
-    let whole = whole.and_then(|whole| generate::sample(&whole, cx.seed("least"))).unwrap_or_default();
-    if let Some(members) = least.as_object_mut() {
-        for name in missing {
-            members.extend(whole.get(name).map(|value| (name.clone(), value.clone())));
-        }
-    }
-    least
-}
-
 /// An event that sells tickets of two levels.
 pub(crate) fn ticketed() -> Value {
     json!({"type": "ticketed", "ticket_levels": [
         {"title": "Standard", "amount": 10, "currency": "USD", "limit": 1_000_000},
         {"title": "Balcony", "amount": 20.5, "currency": "USD", "limit": 1_000_000}]})
-}
-
-/// Members of one object over those of another.
-pub(crate) fn with(base: &Value, over: &Value) -> Value {
-    let mut base = base.clone();
-    if let (Some(base), Some(over)) = (base.as_object_mut(), over.as_object()) {
-        base.extend(over.clone());
-    }
-    base
 }
 
 impl Client<'_> {
@@ -198,20 +165,4 @@ pub(crate) fn helper_address(container: &Record, helper: &str) -> Result<String,
         .href(&format!("{helper}_helper"))
         .or(other)
         .ok_or_else(|| Stop::Inconclusive(format!("no link to the helper {helper} in {}", container.short())))
-}
-
-/// Whether a value counts as not set (CAP-08, CRU-17): absent, null or empty.
-pub(crate) fn is_unset(value: Option<&Value>) -> bool {
-    match value {
-        None | Some(Value::Null) => true,
-        Some(Value::String(text)) => text.is_empty(),
-        Some(Value::Array(list)) => list.is_empty(),
-        Some(Value::Object(members)) => members.is_empty(),
-        Some(_) => false,
-    }
-}
-
-/// The first value at a path of a representation.
-pub(crate) fn first<'v>(json: &'v Value, path: &str) -> Option<&'v Value> {
-    at(json, path).into_iter().next()
 }

@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 
 use super::alike;
 use super::same::is_one;
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::kinds::{ACTIONS, Kind, kind, kind_of};
-use crate::session::{Answer, Client, Record};
+use crate::outcome::Stop;
+use crate::session::Client;
 use crate::world::helper_address;
 
 /// A key that no server has given out.
@@ -104,7 +106,7 @@ impl Subject {
             let posts = match below.and_then(|below| Some((below, record.href(below.many)?))) {
                 Some((below, url)) => {
                     let person = api.person().await?;
-                    let body = api.linked(&cx.marked(&crate::world::least(cx, below.one)), "person", &person.own()?);
+                    let body = api.linked(&cx.marked(&crate::generate::least(cx, below.one)), "person", &person.own()?);
                     Some((below, url, body))
                 }
                 None => None,
@@ -153,7 +155,7 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let declared = cx.declared();
     if let Some(of) = declared.kinds().find(|of| of.under.is_none() && declared.offers(of.one, "create")) {
-        let body = cx.marked(&crate::world::least(cx, of.one));
+        let body = cx.marked(&crate::generate::least(cx, of.one));
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
         both(cx, &["AUT-01", "HAL-10"], !is_refused(&answer), || format!("with the key: {answer}"));
     }
@@ -180,10 +182,10 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
 async fn top_level(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     let url = api.collection(of.many).await?;
     let before = api.total(&url).await?;
-    let wrong = cx.marked(&crate::world::least(cx, of.one));
+    let wrong = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
     cx.holds("AUT-03", answer.status == 401, || format!("with a key that is none: {answer}"));
-    let keyless = cx.marked(&crate::world::least(cx, of.one));
+    let keyless = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
     cx.holds("AUT-07", is_refused(&answer), || format!("without a key: {answer}"));
     nothing_new(cx, api, &url, before, &[wrong, keyless]).await
@@ -232,7 +234,7 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
             }
             let listed = cx.declared().offers(of.one, "list");
             let before = if listed { api.total(&url).await? } else { None };
-            let body = cx.marked(&crate::world::least(cx, of.one));
+            let body = cx.marked(&crate::generate::least(cx, of.one));
             forbidden(cx, &narrow.post(&url, &body).await?);
             if listed {
                 nothing_new(cx, &api, &url, before, &[body]).await?;

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::helpers::{ignored, row, somebody};
+use super::calls::{ignored, row, somebody};
 use super::same::{Each, holds, identified, is_one, kept, must, part};
-use crate::check::{Check, Cx, Stop};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::generate;
+use crate::generate::with;
 use crate::kinds::kind;
-use crate::session::Record;
-use crate::world::{helper_address, ticketed, with};
+use crate::outcome::Stop;
+use crate::world::{helper_address, ticketed};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hlp/record-signature", &["HLP-11", "HLP-06", "RES-signature-08"], |cx| Box::pin(record(cx)))

@@ -3,10 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::same::is_one;
-use crate::check::{Cx, Stop};
+use crate::answer::Record;
+use crate::check::Cx;
 use crate::generate::{self, Turn};
-use crate::session::{Client, Record};
-use crate::world::is_unset;
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::is_unset;
 
 /// Whether records of a kind can be made that nobody else knows.
 pub(super) fn can_make(cx: &Cx, one: &str) -> bool {

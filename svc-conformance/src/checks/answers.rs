@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::calls::somebody;
 use super::functions::{about, any_helper, below, call, note_rest};
-use super::helpers::somebody;
 use super::same::put;
-use crate::check::{Check, Cx, Stop};
-use crate::session::{Client, Record};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("haf/answers", &["HAF-07", "HAF-08", "HAF-09", "HAF-10"], |cx| Box::pin(answers(cx)))

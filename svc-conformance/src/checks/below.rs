@@ -4,9 +4,11 @@ use serde_json::json;
 
 use super::alike;
 use super::same::is_one;
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
-use crate::session::{Answer, Client, Record};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 macro_rules! below {
     ($($row:literal $person:literal $one:literal $below:literal $of:literal;)*) => {
@@ -91,7 +93,7 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
     }
     cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
     let person = api.person().await?;
-    let body = cx.marked(&crate::world::least(cx, of.one));
+    let body = cx.marked(&crate::generate::least(cx, of.one));
     let record = api.act(&container, of.one, &person, &body).await?;
     let members = one_member(cx, &api, &url, &[row, "COL-31", "COL-23"], &record).await?;
     if let (Some(under), Some(member)) = (of.under, members)
@@ -147,7 +149,7 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     let container = api.make(under, &json!({})).await?;
     let mut made = Vec::new();
     for person in [&person, &other] {
-        let body = cx.marked(&crate::world::least(cx, of.one));
+        let body = cx.marked(&crate::generate::least(cx, of.one));
         made.push(api.act(&container, of.one, person, &body).await?);
     }
     let Some(record) = made.first() else { return Ok(()) };

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::calls::{Ready, own_fields, somebody};
 use super::crud::is_page;
-use super::helpers::{Ready, own_fields, somebody};
 use super::same::{Each, is_one, kept, put};
-use crate::check::{Check, Cx, Stop};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::generate;
-use crate::session::{Client, Record};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(

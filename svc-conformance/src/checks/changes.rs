@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::round_trip::{body, is_default, subject};
 use super::same::put;
-use crate::check::{Cx, Stop};
+use super::subject::{body, is_default, subject};
+use crate::answer::Record;
+use crate::check::Cx;
 use crate::fields::{self, Shape};
 use crate::generate::{self, Turn};
-use crate::passive::instant;
-use crate::session::{Client, Record};
-use crate::world::is_unset;
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.
 pub(super) const ROWS: &[&str] = &[

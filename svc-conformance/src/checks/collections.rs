@@ -8,9 +8,11 @@ use super::alike;
 use super::below::{container, none};
 use super::same::is_one;
 use crate::address;
-use crate::check::{Check, Cx, Stop};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
-use crate::session::{Client, Record};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 /// Records that a walk makes at most to have a second page.
 const MOST: u64 = 130;

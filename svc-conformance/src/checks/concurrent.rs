@@ -2,10 +2,12 @@
 
 use serde_json::json;
 
-use crate::check::{Check, Cx, Intensity, Stop};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
-use crate::session::Record;
-use crate::world::first;
+use crate::outcome::Stop;
+use crate::settings::Intensity;
+use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("con/changes", &["CRU-15", "ERR-15"], |cx| Box::pin(changes(cx)))

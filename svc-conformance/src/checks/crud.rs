@@ -4,13 +4,15 @@ use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::same::{Each, holds, identified, is_one, kept, must, part};
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::fields::{self, Shape};
 use crate::generate;
+use crate::generate::least;
 use crate::kinds::{Kind, kind};
-use crate::passive::instant;
-use crate::session::{Answer, Client, Record};
-use crate::world::least;
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("cru/create-signature", &["CRU-01", "CRU-02", "CRU-03", "CRU-13", "ERR-13"], |cx| Box::pin(action(cx)))
@@ -151,7 +153,7 @@ async fn top(cx: &Cx) -> Result<(), Stop> {
         _ => json!({"origin_system": "Elsewhere", "share_url": "https://example.org/t",
             "share_options": [{"email_share": {"subject": "Look"}}]}),
     };
-    let sent = crate::world::with(&least(cx, one), &part(cx, one, &crate::world::with(&named, &more)));
+    let sent = crate::generate::with(&least(cx, one), &part(cx, one, &crate::generate::with(&named, &more)));
     let sent = identified(cx, cx.marked(&sent));
     let url = api.collection(kind.many).await?;
     let answer = api.post(&url, &sent).await?;

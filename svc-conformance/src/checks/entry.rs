@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::check::{Check, Cx, Stop};
+use crate::check::{Check, Cx};
 use crate::kinds::kind_of;
+use crate::outcome::Stop;
 
 /// The collections that the entry point lists by the interface, and those that it may list.
 const LISTED: &[(&str, &str)] = &[

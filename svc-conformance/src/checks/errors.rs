@@ -5,10 +5,13 @@ use serde_json::{Value, json};
 use super::alike;
 use super::same::is_one;
 use crate::address;
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record, descriptions};
+use crate::check::{Check, Cx};
+use crate::generate::least;
 use crate::kinds::{ACTIONS, Kind, kind};
-use crate::session::{Answer, Client, Record, descriptions};
-use crate::world::{helper_address, least};
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("err/unsupported", &["ERR-07", "CAP-07"], |cx| Box::pin(unsupported(cx))).needs("unsupported.operation"),

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::helpers::{Ready, declared_helpers, somebody};
+use super::calls::{Ready, declared_helpers, somebody};
 use super::same::{Each, is_one, put};
-use crate::check::{Check, Cx, Stop};
-use crate::session::{Answer, Client, Record};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("haf/every-helper", &["HAF-01"], |cx| Box::pin(everywhere(cx))).needs("haf.* and helper.*.but_schedule"),

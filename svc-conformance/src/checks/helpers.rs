@@ -1,158 +1,18 @@
 //! Helpers (HLP): what all of them have in common, and how checks call them.
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::same::{Each, must, part, put};
-use crate::check::{Check, Cx, Stop};
-use crate::kinds::{ACTIONS, KINDS, Kind, kind};
-use crate::session::{Client, Record};
-use crate::world::{helper_address, with};
+use super::calls::{declared_helpers, for_each_helper, ignored, somebody};
+use super::same::{Each, put};
+use crate::check::{Check, Cx};
+use crate::generate::with;
+use crate::outcome::Stop;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hlp/methods", &["HLP-01"], |cx| Box::pin(methods(cx))).needs("helper.*"),
     Check::new("hlp/bodies", &["HLP-02"], |cx| Box::pin(bodies(cx))).needs("helper.*.but_schedule"),
 ];
-
-/// The row of each record helper.
-pub(super) fn row(one: &str) -> &'static str {
-    match one {
-        "signature" => "HLP-11",
-        "submission" => "HLP-12",
-        "donation" => "HLP-13",
-        "outreach" => "HLP-14",
-        "attendance" => "HLP-15",
-        "canvass" => "HLP-16",
-        _ => "HLP-19",
-    }
-}
-
-/// What each record helper takes besides the person, as far as the kind has it.
-pub(super) fn own_fields(cx: &Cx, one: &str) -> Value {
-    let base = json!({"origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z", "referrer_data": {"source": "mail"}});
-    let more = match one {
-        "signature" => json!({"comments": "Yes"}),
-        "donation" => json!({"amount": 12.5, "currency": "EUR", "payment": {"method": "Cash"},
-            "recipients": [{"display_name": "r", "amount": 12.5}]}),
-        "outreach" => {
-            json!({"type": "email", "duration": 60, "subject": "s", "message": "m", "targets": [{"title": "Mayor"}]})
-        }
-        "attendance" => json!({"status": "accepted", "comment": "c", "attended": true}),
-        "canvass" => json!({"contact_type": "in-person", "input_type": "mobile", "success": true, "status_code": "9"}),
-        _ => json!({}),
-    };
-    let whole = if one == "canvass" {
-        with(&json!({"origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z"}), &more)
-    } else {
-        with(&base, &more)
-    };
-    part(cx, one, &whole)
-}
-
-/// One declared helper, ready to be called.
-#[derive(Debug, Clone)]
-pub(super) struct Ready {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    /// The record that has the helper; none for the sign-up.
-    pub(super) container: Option<Record>,
-    pub(super) url: String,
-}
-
-impl Ready {
-    /// A body without functions, with marked identifiers; `person` goes where the helper takes one.
-    pub(super) fn body(&self, cx: &Cx, person: Option<&Value>) -> Value {
-        let own = own_fields(cx, self.kind.one);
-        match self.name {
-            "record_canvass" => json!({ "canvass": cx.marked(&own) }),
-            "person_signup" => json!({ "person": person.cloned().unwrap_or_else(|| cx.marked(&json!({}))) }),
-            _ => {
-                let mut body = cx.marked(&own);
-                if let Some(person) = person {
-                    put(&mut body, "person", person.clone());
-                }
-                body
-            }
-        }
-    }
-}
-
-/// Every helper that records something, as declared: names in the order of the catalogue.
-pub(super) fn declared_helpers(cx: &Cx) -> Vec<&'static str> {
-    let all = ACTIONS.iter().chain(["canvass", "person"].iter());
-    let named = all.filter_map(|one| kind(one)?.helper);
-    named.filter(|helper| cx.declared().helps(helper)).collect()
-}
-
-impl Client<'_> {
-    /// A helper on a container of its own.
-    pub(super) async fn ready(&self, name: &'static str) -> Result<Ready, Stop> {
-        let cx = self.cx;
-        let found = KINDS.iter().copied().find(|kind| kind.helper == Some(name));
-        let kind = found.ok_or_else(|| Stop::Inconclusive(format!("no helper {name}")))?;
-        if name == "person_signup" {
-            let entry = self.entry().await?;
-            let url = helper_address(&entry, name)?;
-            return Ok(Ready { name, kind, container: None, url });
-        }
-        let Some(under) = kind.under else { return Err(Stop::Inconclusive(format!("{name} has no container"))) };
-        let fields = match kind.one {
-            "donation" => part(cx, under, &json!({"currency": "EUR"})),
-            "attendance" => part(cx, under, &json!({"type": "open"})),
-            _ => json!({}),
-        };
-        let container = self.make(under, &fields).await?;
-        let relation = format!("{name}_helper");
-        let spelled = container
-            .href(&relation)
-            .or_else(|| container.href("record_canvas_helper").filter(|_| name == "record_canvass"));
-        if cx.declared().links(under, &relation) && spelled.is_none() {
-            cx.holds(row(kind.one), false, || format!("no link {relation} in {}", container.short()));
-            return Err(Stop::Failed);
-        }
-        let url = helper_address(&container, name)?;
-        Ok(Ready { name, kind, container: Some(container), url })
-    }
-
-    /// Calls a helper; the rows are held against its success (HLP-06).
-    pub(super) async fn call(&self, rows: &[&str], ready: &Ready, body: &Value) -> Result<Record, Stop> {
-        let answer = self.post(&ready.url, body).await?;
-        must(self.cx, rows, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
-        Ok(answer.record())
-    }
-
-    /// The person whom a call of a helper was about, noted for clean-up.
-    pub(super) async fn about(&self, ready: &Ready, made: &Record) -> Result<Record, Stop> {
-        match ready.name {
-            "person_signup" => Ok(made.clone()),
-            "record_canvass" => {
-                ready.container.clone().ok_or_else(|| Stop::Inconclusive("no person in the path".to_owned()))
-            }
-            _ => self.person_of(made, "person").await,
-        }
-    }
-}
-
-/// A person with a marker that nothing matches.
-pub(super) fn somebody(cx: &Cx) -> Value {
-    let unique = cx.unique();
-    let named = json!({"given_name": "Ada", "family_name": unique,
-        "email_addresses": [{"address": format!("{unique}@example.org"), "primary": true, "status": "subscribed"}]});
-    cx.marked(&part(cx, "person", &named))
-}
-
-/// Runs a part of a check for every declared helper.
-macro_rules! for_each_helper {
-    ($cx:expr, $part:expr) => {{
-        let mut each = Each::default();
-        for name in declared_helpers($cx) {
-            each.took($part(name).await)?;
-        }
-        each.end()
-    }};
-}
-
-pub(super) use for_each_helper;
 
 /// Helpers take POST alone (HLP-01).
 async fn methods(cx: &Cx) -> Result<(), Stop> {
@@ -174,14 +34,6 @@ async fn methods(cx: &Cx) -> Result<(), Stop> {
         }
         Ok(())
     })
-}
-
-/// What only prepares clean-up does not end a check.
-pub(super) fn ignored(stop: Stop) -> Result<(), Stop> {
-    match stop {
-        Stop::Disabled(_) => Err(stop),
-        _ => Ok(()),
-    }
 }
 
 /// The person alone, own fields and the person, and both with an action function (HLP-02).

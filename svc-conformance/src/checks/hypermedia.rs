@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 
 use super::alike;
 use super::same::is_one;
-use crate::check::{Check, Cx, Stop};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
-use crate::passive::{Known, meaning};
-use crate::session::{Client, Record};
-use crate::world::is_unset;
+use crate::outcome::Stop;
+use crate::relations::{Known, meaning};
+use crate::session::Client;
+use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hal/self", &["HAL-06", "HAL-12", "HAL-16", "HAL-17", "COL-03", "ERR-10"], |cx| Box::pin(own(cx)))
@@ -96,7 +98,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
-        let body = cx.marked(&crate::world::least(cx, of.one));
+        let body = cx.marked(&crate::generate::least(cx, of.one));
         let made = api.act(&container, of.one, &person, &body).await?;
         let record = if declared.offers(of.one, "read") { api.reread(&made).await? } else { made };
         let known = BTreeMap::from([(under, &container), ("person", &person)]);

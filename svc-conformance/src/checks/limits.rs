@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 
 use super::alike;
-use crate::check::{Check, Cx, Stop};
-use crate::session::{Answer, Client, Record};
-use crate::world::{helper_address, with};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
+use crate::generate::with;
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("lim/capacity", &["LIM-04"], |cx| Box::pin(capacity(cx)))

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
+use super::calls::{own_fields, somebody};
 use super::crud::is_page;
-use super::helpers::{own_fields, somebody};
 use super::same::{is_one, part};
+use crate::answer::Record;
 use crate::catalogue::{Catalogue, Row};
-use crate::check::{Check, Cx, Stop};
+use crate::check::{Check, Cx};
+use crate::generate::with;
 use crate::kinds::{ACTIONS, kind};
-use crate::session::{Client, Record};
-use crate::world::with;
+use crate::outcome::Stop;
+use crate::session::Client;
 
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {

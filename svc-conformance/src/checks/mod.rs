@@ -10,6 +10,7 @@ mod actions;
 mod alike;
 mod answers;
 mod below;
+mod calls;
 mod canvasses;
 mod changes;
 mod collections;
@@ -30,6 +31,7 @@ mod same;
 mod schedule;
 mod stateful;
 mod strangers;
+mod subject;
 
 use crate::check::Check;
 

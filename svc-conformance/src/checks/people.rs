@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::crud::is_page;
-use super::helpers::{declared_helpers, for_each_helper, somebody};
 use super::same::{Each, identified, kept, must, part, put};
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::fields;
 use crate::generate::{self, Turn};
-use crate::session::{Answer, Record};
+use crate::outcome::Stop;
 
 const ACTION: &[&str] = &["HLP-06"];
 

@@ -3,11 +3,12 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::generate::{self, Fault};
 use crate::kinds::{Kind, kind};
-use crate::session::{Answer, Client, Record};
-use crate::world;
+use crate::outcome::Stop;
+use crate::session::Client;
 
 /// The rows of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {
@@ -177,7 +178,7 @@ async fn updates(cx: &Cx) -> Result<(), Stop> {
     let step = if cx.cases(0, 1, 1) == 0 { faults.len().div_ceil(4).max(1) } else { 1 };
     for fault in faults.iter().step_by(step) {
         // A valid change beside the fault must not be applied either.
-        let body = world::with(&only(fault), &json!({"origin_system": cx.unique()}));
+        let body = generate::with(&only(fault), &json!({"origin_system": cx.unique()}));
         let body = if fault.property == "origin_system" { only(fault) } else { body };
         let answer = api.put(&before.own()?, &body).await?;
         let said = answer.status == 400 && !answer.problems().is_empty();
@@ -235,9 +236,9 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
                     chosen.push(fault);
                 }
             }
-            let mut body = world::least(cx, kind.one);
+            let mut body = generate::least(cx, kind.one);
             for fault in &chosen {
-                body = world::with(&body, &only(fault));
+                body = generate::with(&body, &only(fault));
             }
             let answer = api.post(&url, &cx.marked(&body)).await?;
             let problems = answer.problems();
@@ -280,7 +281,7 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
             .collect();
         for name in names {
             let place = Place::of(cx, &api, kind.one).await?;
-            let mut body = world::least(cx, kind.one);
+            let mut body = generate::least(cx, kind.one);
             if let Some(members) = body.as_object_mut() {
                 members.remove(&name);
                 // What hangs on a question's type goes with it.

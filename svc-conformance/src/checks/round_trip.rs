@@ -4,13 +4,17 @@
 use serde_json::{Value, json};
 
 use super::changes;
-use crate::check::{Check, Cx, Intensity, Stop};
+use super::subject::{body, is_default, subject};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
 use crate::fields;
 use crate::generate::{self, Shown, Turn};
 use crate::kinds::{ACTIONS, kind};
-use crate::passive::{instant, row_of};
-use crate::session::{Client, Record};
-use crate::world::{self, is_unset};
+use crate::outcome::Stop;
+use crate::passive::row_of;
+use crate::session::Client;
+use crate::settings::Intensity;
+use crate::values::{instant, is_unset};
 
 /// The rows of every field of a kind, and of the shared objects that any kind may carry.
 macro_rules! fields_of {
@@ -76,32 +80,6 @@ checks! {
     "outreach" "field:outreach." "typ/outreach" "cap/parts-of-outreach" "cru/changes-of-outreach" "cru/null-in-outreach" "cru/arrays-of-outreach";
     "attendance" "field:attendance." "typ/attendance" "cap/parts-of-attendance" "cru/changes-of-attendance" "cru/null-in-attendance" "cru/arrays-of-attendance";
     "canvass" "field:canvass." "typ/canvass" "cap/parts-of-canvass" "cru/changes-of-canvass" "cru/null-in-canvass" "cru/arrays-of-canvass";
-}
-
-/// A body of the check's kind; ends the check where the kind has nothing to send.
-pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
-    let one = cx.check.subject;
-    let none = || Stop::Inconclusive(format!("no field of {one} is declared writable"));
-    let strategy = generate::body(cx.declared(), one, turn, &token(cx, name)).ok_or_else(none)?;
-    generate::sample(&strategy, cx.seed(name)).ok_or_else(none)
-}
-
-/// A short word that no other body has.
-fn token(cx: &Cx, name: &str) -> String {
-    cx.seed(&format!("{name} {}", cx.attempt)).token()
-}
-
-/// Whether the check's kind can be written at all; what it cannot ends the check.
-pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
-    let one = cx.check.subject;
-    if cx.declared().fields(one).is_none() {
-        return Err(Stop::Inconclusive(format!("{one} is not declared")));
-    }
-    let helper = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| cx.declared().helps(helper));
-    if !cx.declared().offers(one, "create") && !helper {
-        return Err(Stop::Inconclusive(format!("no way to create a {one} is declared")));
-    }
-    Ok(one)
 }
 
 /// Every field at once, turn by turn, so that every listed value and every sort of text is sent.
@@ -202,7 +180,7 @@ async fn parts(cx: &Cx) -> Result<(), Stop> {
 
 /// Holds what a create did not send against a representation.
 fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
-    let least = world::least(cx, one);
+    let least = generate::least(cx, one);
     for (name, field) in cx.declared().fields(one).into_iter().flatten() {
         let given = sent.get(name).is_some() || least.get(name).is_some();
         let follows = (name == "gender" && sent.get("gender_identity").is_some())
@@ -218,15 +196,6 @@ fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
     }
 }
 
-/// Whether a value is a declared default; a default that is a time in words means any instant.
-pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
-    match got {
-        Some(Value::String(text)) => text == default || (default.contains("time") && instant(text).is_some()),
-        Some(other) => *other == default,
-        None => true,
-    }
-}
-
 /// Helpers take no dates of the client: what is sent for them has no effect (TYP-17).
 async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
@@ -236,8 +205,8 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
         let Some(kind) = kind(one) else { continue };
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
         let Ok(container) = api.make(kind.under.unwrap_or_default(), &json!({})).await else { continue };
-        let person = cx.marked(&world::with(&dates, &json!({"given_name": "Dates"})));
-        let body = cx.marked(&world::with(&dates, &json!({ "person": person })));
+        let person = cx.marked(&generate::with(&dates, &json!({"given_name": "Dates"})));
+        let body = cx.marked(&generate::with(&dates, &json!({ "person": person })));
         let record = api.help(&container, helper, &body).await?;
         for name in ["created_date", "modified_date"] {
             let got = record[name].as_str().and_then(instant);

@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 
 use super::same::{Each, part};
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::kinds::kind;
-use crate::session::{Answer, Record};
-use crate::world::{first, ticketed};
+use crate::outcome::Stop;
+use crate::values::first;
+use crate::world::ticketed;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("res/gender", &["RES-person-08", "RES-person-09"], |cx| Box::pin(gender(cx)))
@@ -220,12 +222,12 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let base = part(cx, "donation", &json!({"amount": 5, "currency": "EUR"}));
     let date = "2026-01-06T10:00:00Z";
-    let sent = crate::world::with(&base, &json!({"voided": true, "voided_date": date}));
+    let sent = crate::generate::with(&base, &json!({"voided": true, "voided_date": date}));
     let made = api.make("donation", &sent).await?;
     let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
     let right = read["voided"] == true && crate::generate::restored(&json!(date), read.json.get("voided_date"));
     cx.prefers("RES-donation-18", right, || format!("sent voided on {date}: {}", read.short()));
-    let made = api.make("donation", &crate::world::with(&base, &json!({"voided": false}))).await?;
+    let made = api.make("donation", &crate::generate::with(&base, &json!({"voided": false}))).await?;
     let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
     cx.prefers("RES-donation-18", read["voided_date"].is_null(), || format!("not voided: {}", read.short()));
     Ok(())

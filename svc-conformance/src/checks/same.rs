@@ -7,12 +7,14 @@ use serde_json::{Map, Value};
 use svc_declaration::DeclaredField;
 
 use crate::address;
-use crate::check::{Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::Cx;
 use crate::generate;
 use crate::journal::{Line, SYSTEM};
 use crate::kinds::kind;
-use crate::session::{Answer, Client, Record};
-use crate::world::first;
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::first;
 
 /// Pages that a search reads at most.
 const MOST_PAGES: usize = 400;

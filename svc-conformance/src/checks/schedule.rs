@@ -3,10 +3,13 @@
 use serde_json::json;
 
 use super::same::{Each, holds, must, part};
-use crate::check::{Check, Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::{Check, Cx};
 use crate::generate;
-use crate::session::{Answer, Client, Record};
-use crate::world::{helper_address, is_unset};
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::is_unset;
+use crate::world::helper_address;
 
 const START: &str = "2037-03-01T12:00:00Z";
 const STOP: &str = "2037-03-02T12:00:00Z";

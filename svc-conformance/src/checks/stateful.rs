@@ -3,9 +3,10 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 
-use crate::check::{Check, Cx, Stop};
+use crate::check::{Check, Cx};
 use crate::generate::runner;
 use crate::model::{self, Choice, Difference, Step};
+use crate::outcome::Stop;
 
 /// Executions that the first shrinking may take.
 const MOST_SHRINKS: usize = 16;

@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::helpers::{declared_helpers, for_each_helper, somebody};
+use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::same::{Each, adopt, is_one, kept, put};
-use crate::check::{Check, Cx, Stop};
-use crate::session::{Client, Record};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hlp/without-key", &["HLP-07", "HLP-08"], |cx| Box::pin(anonymous(cx))).needs("helper.*.anonymous"),

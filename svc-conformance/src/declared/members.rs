@@ -11,8 +11,7 @@ use svc_declaration::{
     DeclaredHelper, DeclaredLimits,
 };
 
-use crate::condition::FUNCTIONS;
-use crate::kinds::KINDS;
+use crate::kinds::{FUNCTIONS, KINDS};
 
 /// What may be done with records.
 const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::fields::{Field, Shape};
-use crate::passive::instant;
-use crate::world::is_unset;
+use crate::values::{instant, is_unset};
 
 /// Whether a value that was read back is the one that was sent to a field of the catalogue.
 ///

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::{least, with};
 use crate::check::Cx;
 use crate::declared::Declared;
 use crate::fields::{self, Shape};
 use crate::kinds::kind;
-use crate::world;
 
 /// A body with one fault, and the property that an answer to it names.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub(crate) struct Fault {
 pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
     let declared = cx.declared();
     let Some(own) = declared.fields(one) else { return Vec::new() };
-    let base = world::least(cx, one);
+    let base = least(cx, one);
     let mut faults = Vec::new();
     for (name, field) in own {
         if !field.writable || field.computed {
@@ -38,7 +38,7 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         {
             faults.push(Fault {
                 what: format!("{name} has another type"),
-                body: world::with(&base, &json!({ name: wrong })),
+                body: with(&base, &json!({ name: wrong })),
                 property: name.clone(),
                 row: Some(known.row),
                 is_list: false,
@@ -49,7 +49,7 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         {
             faults.push(Fault {
                 what: format!("{name} has an unlisted value"),
-                body: world::with(&base, &json!({ name: "svc-conformance unlisted" })),
+                body: with(&base, &json!({ name: "svc-conformance unlisted" })),
                 property: name.clone(),
                 row: Some(known.row),
                 is_list: true,
@@ -83,7 +83,7 @@ fn nested_enums(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
             let (body, property) = inside(declared, &place, json!("svc-conformance unlisted"));
             faults.push(Fault {
                 what: format!("{place} has an unlisted value"),
-                body: world::with(base, &body),
+                body: with(base, &body),
                 property,
                 row: Some(field.row),
                 is_list: true,

@@ -4,6 +4,7 @@ mod body;
 mod compare;
 mod fault;
 mod leaf;
+mod least;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -13,6 +14,7 @@ use crate::seed::Seed;
 pub(crate) use body::{Shown, Turn, body, part, shown};
 pub(crate) use compare::{restored, same};
 pub(crate) use fault::{Fault, faults};
+pub(crate) use least::{least, with};
 
 /// One value of a strategy, the same for the same seed.
 pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {

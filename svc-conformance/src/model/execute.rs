@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use super::resolve::sent;
 use super::state::{Known, State, name};
 use super::{Act, Difference, Step};
-use crate::check::{Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::Cx;
 use crate::fields;
 use crate::generate;
 use crate::kinds::Kind;
-use crate::passive::instant;
-use crate::session::{Answer, Record};
+use crate::outcome::Stop;
+use crate::values::instant;
 use crate::world::helper_address;
 
 /// What came of a sequence: every row that was seen to hold, or the first difference.

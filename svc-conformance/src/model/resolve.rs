@@ -196,13 +196,13 @@ const DEPENDENT: &[(&str, &str)] = &[
 pub(super) fn sent(cx: &Cx, kind: Kind, fields: &Value) -> Value {
     let mut body = world::full(cx, kind.one, fields);
     if kind.one == "attendance" {
-        body = world::with(&body, &json!({"status": "accepted"}));
+        body = generate::with(&body, &json!({"status": "accepted"}));
     }
     if kind.one == "donation" {
-        body = world::with(&body, &json!({"amount": 12.5, "currency": "USD"}));
+        body = generate::with(&body, &json!({"amount": 12.5, "currency": "USD"}));
     }
     if kind.one == "answer" {
-        body = world::with(&body, &json!({"responses": ["a1"]}));
+        body = generate::with(&body, &json!({"responses": ["a1"]}));
     }
     cx.marked(&body)
 }

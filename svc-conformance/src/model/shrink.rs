@@ -2,7 +2,8 @@
 
 use super::execute::execute;
 use super::{Act, Difference, Step};
-use crate::check::{Cx, Stop};
+use crate::check::Cx;
+use crate::outcome::Stop;
 
 /// Executions that one search for a smaller case may take.
 const MOST: usize = 120;

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::answer::Record;
 use crate::journal::SYSTEM;
 use crate::kinds::Kind;
-use crate::session::Record;
 
 /// One record of the model.
 #[derive(Debug, Clone)]

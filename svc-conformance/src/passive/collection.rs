@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Known;
+use crate::answer::Answer;
 use crate::check::Cx;
-use crate::session::Answer;
+use crate::relations::Known;
 
 /// One page of a collection.
 pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {

@@ -3,12 +3,12 @@
 use http::Method;
 use serde_json::{Map, Value};
 
-use super::known::meaning;
-use super::{Known, collection, values};
+use super::{collection, values};
 use crate::address;
+use crate::answer::Answer;
 use crate::check::Cx;
 use crate::kinds::{Kind, kind, kind_of};
-use crate::session::Answer;
+use crate::relations::{Known, meaning};
 
 /// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
 const PLAIN: &[&str] = &[

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::document;
+use crate::answer::{Answer, descriptions};
 use crate::check::Cx;
 use crate::kinds::kind;
-use crate::session::{Answer, descriptions};
 
 /// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
 const CODES: [u64; 15] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 412, 413, 415, 501, 503];

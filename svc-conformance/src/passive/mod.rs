@@ -3,16 +3,14 @@
 mod collection;
 mod document;
 mod error;
-mod known;
 mod values;
 
 use http::Method;
 
+use crate::answer::Answer;
 use crate::check::Cx;
-use crate::session::Answer;
 
-pub(crate) use known::{Known, Relations, meaning};
-pub(crate) use values::{instant, row as row_of};
+pub(crate) use values::row as row_of;
 
 /// The rows that passive looks can observe, besides every field and link of the catalogue.
 pub(crate) const ROWS: &[&str] = &[

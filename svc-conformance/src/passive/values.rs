@@ -1,14 +1,14 @@
 //! Values of fields: type, form and listed values of whatever the catalogue names (TC, and the type rows).
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
+use crate::answer::Answer;
 use crate::catalogue::Catalogue;
 use crate::check::Cx;
-use crate::declared::at;
 use crate::fields::{self, Field, Shape, Way};
 use crate::kinds::Kind;
-use crate::session::Answer;
+use crate::values::{at, instant};
 
 /// Every declared field and link of one record.
 pub(crate) fn record(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
@@ -110,24 +110,6 @@ pub(crate) fn is_shape(value: &Value, shape: Shape) -> bool {
         Shape::Reference => value.is_string() || value["href"].is_string(),
         Shape::OneOrMany => value.is_object() || value.as_array().is_some_and(|list| list.iter().all(Value::is_object)),
     }
-}
-
-/// The instant of an ISO 8601 timestamp; one without a zone counts as UTC.
-pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Some(time.to_utc());
-    }
-    for form in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y%m%dT%H%M%S%#z"] {
-        if let Ok(time) = DateTime::parse_from_str(text, form) {
-            return Some(time.to_utc());
-        }
-    }
-    for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%SZ", "%Y-%m-%dT%H:%MZ"] {
-        if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
-            return Some(time.and_utc());
-        }
-    }
-    None
 }
 
 fn is_unique(value: &Value) -> bool {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use svc_declaration::{DeclaredDialect, DeclaredField};
 
 use crate::fields::{self, Field, Shape, Way};
-use crate::world::is_unset;
+use crate::values::is_unset;
 
 /// Objects inside objects that are looked into.
 const DEPTH: usize = 6;

@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 use svc_declaration::Declaration;
 
-use crate::check::{Check, Cx, Stop};
+use crate::check::{Check, Cx};
 use crate::clean_up::{self, CleanUp};
 use crate::declared::Source;
+use crate::error::SuiteError;
+use crate::outcome::Stop;
 use crate::run::Run;
-use crate::suite::{Suite, SuiteError};
+use crate::suite::Suite;
 use crate::target::TargetError;
 
 /// What was found out about a server.

@@ -5,9 +5,11 @@ use serde_json::Value;
 use svc_declaration::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
 
 use super::{Found, assumed};
-use crate::check::{Cx, Stop};
+use crate::answer::Record;
+use crate::check::Cx;
 use crate::kinds::{KINDS, Kind, kind_of};
-use crate::session::{Client, Record};
+use crate::outcome::Stop;
+use crate::session::Client;
 
 /// Records of a collection that are looked at.
 const SAMPLES: usize = 10;
@@ -164,7 +166,7 @@ async fn allowed(
 
 impl Client<'_> {
     /// What an address says that it takes.
-    async fn options(&self, url: &str) -> Result<crate::session::Answer, Stop> {
+    async fn options(&self, url: &str) -> Result<crate::answer::Answer, Stop> {
         self.send(Method::OPTIONS, url, None).await
     }
 }

@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 use svc_declaration::Declaration;
 
 use super::{Found, assumed, reading};
-use crate::check::{Cx, Stop};
+use crate::answer::{Answer, Record};
+use crate::check::Cx;
 use crate::fields;
-use crate::generate::{self, Turn};
+use crate::generate::{self, Turn, least, with};
 use crate::kinds::{KINDS, Kind, kind};
-use crate::session::{Answer, Client, Record};
-use crate::world::{is_unset, least, with};
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::is_unset;
 
 /// Bodies of which a create is put together.
 const TURNS: usize = 6;
@@ -142,7 +144,7 @@ fn defaults(kind: Kind, sent: &Value, got: &Value, found: &mut Found) {
     for (name, field) in &mut reading::declared(found, kind).fields {
         let Some(value) = got.get(name).filter(|value| !is_unset(Some(value)) && field.writable) else { continue };
         if sent.get(name).is_none() && !value.is_object() && !value.is_array() {
-            let time = value.as_str().filter(|text| crate::passive::instant(text).is_some()).map(|_| "time of receipt");
+            let time = value.as_str().filter(|text| crate::values::instant(text).is_some()).map(|_| "time of receipt");
             let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
             field.default = Some(time.map_or(text, ToOwned::to_owned));
         }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::cli::CleanOptions;
 use super::{Trouble, say, settings};
 use crate::clean_up;
-use crate::report::shown;
-use crate::suite::SuiteError;
+use crate::error::SuiteError;
+use crate::values::shown;
 
 pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
     let keys = settings::keys(&options.keys)?;

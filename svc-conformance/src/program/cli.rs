@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::check::Intensity;
 use crate::profile::Profile;
 use crate::report::Format;
+use crate::settings::Intensity;
 
 const AFTER: &str = "Exit codes:
   0  the server conforms (or, for other commands, all is well)

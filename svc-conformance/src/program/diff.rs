@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::{Trouble, say, settings};
 use crate::outcome::Outcome;
-use crate::report::{Report, shown};
+use crate::report::Report;
+use crate::values::shown;
 
 pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, Trouble> {
     let (old, new) = (read(old)?, read(new)?);

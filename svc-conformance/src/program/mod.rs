@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::suite::SuiteError;
+use crate::error::SuiteError;
 use cli::{Cli, Command};
 
 /// Runs the program with the arguments of the process; the exit codes are those of [`Report::exit_code`](crate::Report::exit_code)

@@ -36,10 +36,10 @@ pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
     let mut text =
         format!("{} requests, {} of {} records removed\n", probed.requests, cleaned.removed, cleaned.created);
     for note in &probed.notes {
-        let _ = writeln!(text, "note: {}", crate::report::shown(note, 400));
+        let _ = writeln!(text, "note: {}", crate::values::shown(note, 400));
     }
     for (address, reason) in &cleaned.left {
-        let _ = writeln!(text, "left: {} ({})", crate::report::shown(address, 200), crate::report::shown(reason, 300));
+        let _ = writeln!(text, "left: {} ({})", crate::values::shown(address, 200), crate::values::shown(reason, 300));
     }
     eprint!("{text}");
     if let Some(journal) = journal.filter(|_| cleaned.left.is_empty()) {

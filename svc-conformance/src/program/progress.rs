@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::suite::{Progress, Suite};
+use crate::progress::Progress;
+use crate::suite::Suite;
 
 /// A suite that says how far it is.
 pub(super) fn shown(suite: Suite) -> Suite {

@@ -14,7 +14,7 @@ pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
         return Err(Trouble::usage("the steps write, and the target is not on this machine: --allow-writes allows it"));
     }
     let keys = settings::keys(&options.keys)?;
-    say(&format!("{} {}: {}\n\n", replay.row, replay.check, crate::report::shown(&replay.message, 1500)));
+    say(&format!("{} {}: {}\n\n", replay.row, replay.check, crate::values::shown(&replay.message, 1500)));
     let steps = replay
         .send(target.as_ref(), &keys)
         .await
@@ -22,7 +22,7 @@ pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
     say(&format!("{steps}\n"));
     let report = replay.suite(target, keys).allow_writes(writes).run().await?;
     let row = report.row(&replay.row).ok_or_else(|| Trouble::usage(format!("there is no row {}", replay.row)))?;
-    let reason = crate::report::shown(&row.reason, 1500);
+    let reason = crate::values::shown(&row.reason, 1500);
     say(&format!("\nthe check {} again: {} {} {reason}\n", replay.check, row.id, row.outcome));
     Ok(match row.outcome {
         Outcome::Fail => 1,

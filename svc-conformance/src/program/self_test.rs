@@ -5,7 +5,7 @@ use super::cli::SelfTestOptions;
 
 #[cfg(feature = "self-test")]
 pub(super) async fn self_test(options: SelfTestOptions) -> Result<u8, Trouble> {
-    use crate::self_test::score::{self, Settings};
+    use crate::self_test::{score, settings::Settings};
 
     if let Some(path) = &options.out {
         let broken = |error| Trouble::usage(format!("{} cannot be written: {error}", path.display()));

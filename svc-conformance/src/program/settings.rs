@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::Trouble;
 use super::cli::{KeyOptions, RunOptions};
 use crate::declared;
+use crate::keys::Keys;
 use crate::select::Waiver;
-use crate::suite::{Keys, Suite};
+use crate::suite::Suite;
 use crate::target::{Remote, Target};
 
 /// Characters of a file that is read.

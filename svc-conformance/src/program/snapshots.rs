@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Trouble, settings};
-use crate::report::shown;
 use crate::snapshot::differences;
+use crate::values::shown;
 
 /// What the name of a kept document ends with.
 const SUFFIX: &str = ".snapshot.json";

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Part, Replay, Step, parts};
-use crate::report::shown;
 use crate::seed::Seed;
+use crate::values::shown;
 
 /// The function that takes a link from an answer: the `href` under a relation, made absolute where it is only a path.
 const LINK: &str = r#"link() {

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::Intensity;
 use crate::declared::{Declaration, Source};
+use crate::keys::Keys;
 use crate::profile::Profile;
-use crate::suite::{Keys, Suite};
+use crate::settings::Intensity;
+use crate::suite::Suite;
 use crate::target::Target;
 
 /// The steps that showed a failure, with the check that found it.

@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::{Part, Replay, Replayed, Step, parts};
 use crate::address;
+use crate::error::SuiteError;
 use crate::journal::SYSTEM;
-use crate::report::shown;
-use crate::suite::{Keys, SuiteError};
+use crate::keys::Keys;
 use crate::target::Target;
+use crate::values::shown;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const LIMIT: usize = 8 * 1024 * 1024;

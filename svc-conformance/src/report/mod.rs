@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalogue::{Catalogue, Level};
-use crate::check::Intensity;
 use crate::clean_up::CleanUp;
 use crate::declared::{Declaration, Source};
 use crate::outcome::{Finding, Outcome};
@@ -29,10 +28,10 @@ use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::runner::{End, Ran};
 use crate::select::{Selection, Waiver};
+use crate::settings::Intensity;
 
 pub use format::{Format, UnknownFormat};
 pub use score::Score;
-pub(crate) use text::shown;
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

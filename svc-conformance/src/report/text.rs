@@ -6,6 +6,7 @@ use super::{Report, RowReport, Score};
 use crate::catalogue::Catalogue;
 use crate::declared::Source;
 use crate::outcome::Outcome;
+use crate::values::shown;
 
 /// The areas of the report, with their names.
 pub(super) const AREAS: &[(&str, &str)] = &[
@@ -200,9 +201,4 @@ fn whole(f: &mut fmt::Formatter<'_>, row: &RowReport) -> fmt::Result {
         writeln!(f, "  replay: svc-conformance replay {replay}     curl: {curl}.sh")?;
     }
     Ok(())
-}
-
-/// Text of a server for a terminal: bounded, and without control characters.
-pub(crate) fn shown(text: &str, most: usize) -> String {
-    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

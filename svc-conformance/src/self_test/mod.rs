@@ -6,6 +6,7 @@
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
 //! - [`smallest`]: the smallest cases of the planted faults; [`seen`]: which rows a faulty server was seen to fail.
+//! - [`settings`]: what is run; [`trial`]: one run.
 //! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
 
 pub mod faults;
@@ -15,8 +16,10 @@ pub mod odd;
 pub mod results;
 pub mod score;
 pub mod seen;
+pub mod settings;
 pub mod sight;
 pub mod smallest;
 pub mod subject;
+pub mod trial;
 pub mod twist;
 pub mod wire;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::faults::{Fault, Over};
-use super::score::Settings;
+use super::settings::Settings;
 use super::smallest::Smallest;
 use crate::Intensity;
 use crate::catalogue::Catalogue;

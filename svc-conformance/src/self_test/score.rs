@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,48 +12,12 @@ use super::faults::{self, Fault};
 use super::odd::{self, Odd};
 use super::results::{FaultScore, OddScore, Score};
 use super::seen::{self, Seen};
+use super::settings::Settings;
 use super::smallest::{self, Smallest};
-use super::subject::Subject;
+use super::trial::{failed, faulty, suite};
 use crate::Intensity;
 use crate::catalogue::{Catalogue, Level};
-use crate::declared::Source;
 use crate::outcome::Outcome;
-use crate::report::Report;
-use crate::suite::{Keys, Suite, SuiteError};
-use crate::target::InProcess;
-
-/// What is run.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The seeds; each faulty server is run with each.
-    pub seeds: Range<u64>,
-    /// The seeds with which each faulty server is run at the least intensity, too.
-    pub quick_seeds: Range<u64>,
-    /// The seeds of the odd servers' full runs at the same intensity.
-    pub odd_seeds: Range<u64>,
-    /// The seeds of the odd servers' full runs at the least intensity.
-    pub odd_quick_seeds: Range<u64>,
-    /// How much each run does.
-    pub intensity: Intensity,
-    /// Only servers whose name or family contains this.
-    pub only: Option<String>,
-    /// Runs at the same time.
-    pub workers: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            seeds: 0..20,
-            quick_seeds: 0..1,
-            odd_seeds: 0..3,
-            odd_quick_seeds: 0..20,
-            intensity: Intensity::Default,
-            only: None,
-            workers: 2,
-        }
-    }
-}
 
 /// Runs everything; `tell` is called with a line for each server as it is done.
 pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
@@ -192,22 +155,6 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
     score
 }
 
-/// One run against a faulty server. Where the fault hides the declaration, it is the one of the server without the fault, as
-/// if it had been written by hand.
-pub(super) async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
-    let start = || async { fault.start().await.map_err(|error| error.to_string()) };
-    let ran = suite(&start().await?, intensity, seed).stop_at_failure(rows).run().await;
-    match ran {
-        Err(SuiteError::NotPublished(_) | SuiteError::Declaration(_)) => {
-            let declaration = fault.over.declaration().await.map_err(|error| error.to_string())?;
-            let subject = start().await?;
-            let suite = suite(&subject, intensity, seed).declaration_from(declaration, Source::File);
-            suite.stop_at_failure(rows).run().await.map_err(|error| error.to_string())
-        }
-        other => other.map_err(|error| error.to_string()),
-    }
-}
-
 async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
     let began = Instant::now();
     let mut score = OddScore::of(odd.name);
@@ -238,31 +185,9 @@ async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
     score
 }
 
-/// The rows of a report that failed.
-pub(super) fn failed(report: &Report) -> impl Iterator<Item = &crate::report::RowReport> {
-    report.with(Outcome::Fail)
-}
-
 /// The MUST rows that a fault breaks, one by one.
 fn expected(fault: &Fault) -> Vec<String> {
     let rows = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
     let binds = rows.iter().filter(|row| row.level == Level::Must && fault.breaks(&row.id));
     binds.map(|row| row.id.clone()).collect()
-}
-
-/// A run of the suite against a service.
-#[must_use]
-pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
-    let mut keys = Keys::primary(&subject.key);
-    if let Some(other) = &subject.other_key {
-        keys = keys.other_tenant(other);
-    }
-    if let Some((key, lacks)) = &subject.restricted_key {
-        keys = keys.restricted(key, lacks);
-    }
-    let mut target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
-    if let Some(time) = subject.time.clone() {
-        target = target.on_wait(move |duration| time.pass(duration));
-    }
-    Suite::new(target).keys(keys).intensity(intensity).seed(seed).clean_up(false).allow_side_effects(true)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::faults::Fault;
-use super::score::{failed, faulty};
+use super::trial::{failed, faulty};
 use crate::Intensity;
 use crate::catalogue::{Catalogue, Level};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::faults::Planted;
-use super::score::suite;
+use super::trial::suite;
 use crate::Intensity;
 
 /// What the stateful search made of one planted fault.

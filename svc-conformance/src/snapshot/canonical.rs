@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::passive::instant;
+use crate::values::instant;
 
 /// Makes documents canonical.
 #[derive(Debug)]

@@ -11,12 +11,14 @@ use http::Method;
 use serde_json::{Value, json};
 
 use self::canonical::Canonical;
-use crate::check::{Check, Cx, Stop};
+use crate::answer::Answer;
+use crate::check::{Check, Cx};
 use crate::generate::{self, Turn};
 use crate::kinds::{KINDS, Kind};
+use crate::outcome::Stop;
 use crate::run::Run;
 use crate::seed::Seed;
-use crate::session::{Answer, Client};
+use crate::session::Client;
 
 pub use compare::differences;
 

@@ -59,7 +59,7 @@ impl Suite {
             recorder,
             journal,
             met: Met::default(),
-            relations: crate::passive::Relations::default(),
+            relations: crate::relations::Relations::default(),
             firsts: Mutex::default(),
             choices: Mutex::new(BTreeMap::new()),
             pace: Mutex::default(),

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::store::Record;
-use super::write::Work;
+use super::store::{Data, Record};
 
 /// One fault of the backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,42 +30,39 @@ pub enum Bug {
     DropsSecondIdentifier,
 }
 
-impl Work<'_> {
-    /// What a fault does to a record that is about to be stored by an update.
-    pub(super) fn damage_update(&self, record: &mut Record, sent: &Map<String, Value>) {
-        let has = |bug: Bug| self.options.has(bug);
-        if has(Bug::ThirdUpdateDropsField) && record.updates == 3 {
-            let unsent = record.body.keys().find(|name| !sent.contains_key(*name)).cloned();
-            if let Some(name) = unsent {
-                record.body.remove(&name);
-            }
-        }
-        if has(Bug::TaggedUpdateLosesIdentifiers) && record.kind.one == "person" {
-            let mut all = self.data.records.values();
-            if all.any(|one| one.kind.one == "tagging" && one.links.get("person") == Some(&record.number)) {
-                record.identifiers.clear();
-            }
-        }
-        if has(Bug::UpdateAfterDeleteLost)
-            && self.data.thinned.contains_key(&record.number)
-            && let Some(stored) = self.data.records.get(&record.number)
-        {
-            record.body.clone_from(&stored.body);
-        }
-        if has(Bug::EmptiedFieldMovesCreation) && sent.values().any(Value::is_null) && record.updates > 1 {
-            record.created = record.modified;
+/// What faults do to a record that is about to be stored by an update.
+pub(super) fn damage_update(has: impl Fn(Bug) -> bool, data: &Data, record: &mut Record, sent: &Map<String, Value>) {
+    if has(Bug::ThirdUpdateDropsField) && record.updates == 3 {
+        let unsent = record.body.keys().find(|name| !sent.contains_key(*name)).cloned();
+        if let Some(name) = unsent {
+            record.body.remove(&name);
         }
     }
+    if has(Bug::TaggedUpdateLosesIdentifiers) && record.kind.one == "person" {
+        let mut all = data.records.values();
+        if all.any(|one| one.kind.one == "tagging" && one.links.get("person") == Some(&record.number)) {
+            record.identifiers.clear();
+        }
+    }
+    if has(Bug::UpdateAfterDeleteLost)
+        && data.thinned.contains_key(&record.number)
+        && let Some(stored) = data.records.get(&record.number)
+    {
+        record.body.clone_from(&stored.body);
+    }
+    if has(Bug::EmptiedFieldMovesCreation) && sent.values().any(Value::is_null) && record.updates > 1 {
+        record.created = record.modified;
+    }
+}
 
-    /// Whether a fault swallows a delete.
-    pub(super) fn damage_delete(&mut self, record: &Record) -> bool {
-        if !self.options.has(Bug::SecondDeleteLost) {
-            return false;
-        }
-        let lost = record.links.values().any(|number| self.data.thinned.get(number) == Some(&1));
-        if lost {
-            self.data.thin(record);
-        }
-        lost
+/// Whether a fault swallows a delete.
+pub(super) fn damage_delete(has: impl Fn(Bug) -> bool, data: &mut Data, record: &Record) -> bool {
+    if !has(Bug::SecondDeleteLost) {
+        return false;
     }
+    let lost = record.links.values().any(|number| data.thinned.get(number) == Some(&1));
+    if lost {
+        data.thin(record);
+    }
+    lost
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::answer::{self, Answer, Problem};
-use super::bugs::Bug;
+use super::bugs::{Bug, damage_delete, damage_update};
 use super::check::{self, Reading};
 use super::kinds::{self, Kind};
 use super::render::View;
@@ -299,7 +299,7 @@ impl Work<'_> {
         }
         record.modified = self.tenants.tick(self.now);
         record.updates = record.updates.saturating_add(1);
-        self.damage_update(&mut record, body);
+        damage_update(|bug| self.options.has(bug), self.data, &mut record, body);
         self.data.records.insert(number, Arc::new(record));
         Answer::json(200, self.shown(number))
     }
@@ -309,7 +309,8 @@ impl Work<'_> {
         let Some(record) = self.data.records.get(&number) else {
             return answer::not_found(self.options, "error");
         };
-        if !self.damage_delete(&Record::clone(record)) {
+        let record = Record::clone(record);
+        if !damage_delete(|bug| self.options.has(bug), self.data, &record) {
             self.data.remove(number);
         }
         if self.options.delete_notice {

@@ -1,0 +1,44 @@
+//! The kind that a check is about, and bodies of it.
+
+use serde_json::Value;
+
+use crate::check::Cx;
+use crate::generate::{self, Turn};
+use crate::kinds::kind;
+use crate::outcome::Stop;
+use crate::values::instant;
+
+/// A body of the check's kind; ends the check where the kind has nothing to send.
+pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
+    let one = cx.check.subject;
+    let none = || Stop::Inconclusive(format!("no field of {one} is declared writable"));
+    let strategy = generate::body(cx.declared(), one, turn, &token(cx, name)).ok_or_else(none)?;
+    generate::sample(&strategy, cx.seed(name)).ok_or_else(none)
+}
+
+/// A short word that no other body has.
+pub(super) fn token(cx: &Cx, name: &str) -> String {
+    cx.seed(&format!("{name} {}", cx.attempt)).token()
+}
+
+/// Whether the check's kind can be written at all; what it cannot ends the check.
+pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
+    let one = cx.check.subject;
+    if cx.declared().fields(one).is_none() {
+        return Err(Stop::Inconclusive(format!("{one} is not declared")));
+    }
+    let helper = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| cx.declared().helps(helper));
+    if !cx.declared().offers(one, "create") && !helper {
+        return Err(Stop::Inconclusive(format!("no way to create a {one} is declared")));
+    }
+    Ok(one)
+}
+
+/// Whether a value is a declared default; a default that is a time in words means any instant.
+pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
+    match got {
+        Some(Value::String(text)) => text == default || (default.contains("time") && instant(text).is_some()),
+        Some(other) => *other == default,
+        None => true,
+    }
+}

@@ -1,0 +1,58 @@
+//! Values of representations: found by path, compared, and shown.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use serde_json::Value;
+
+/// The values at a path of a representation; `[]` goes through every element of an array.
+pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
+    let mut found = vec![json];
+    for step in path.split('.') {
+        let (name, each) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+        let members = found.into_iter().filter_map(|value| value.get(name));
+        found = if each {
+            members.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).collect()
+        } else {
+            members.collect()
+        };
+    }
+    found
+}
+
+/// The first value at a path of a representation.
+pub(crate) fn first<'v>(json: &'v Value, path: &str) -> Option<&'v Value> {
+    at(json, path).into_iter().next()
+}
+
+/// Whether a value counts as not set (CAP-08, CRU-17): absent, null or empty.
+pub(crate) fn is_unset(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Array(list)) => list.is_empty(),
+        Some(Value::Object(members)) => members.is_empty(),
+        Some(_) => false,
+    }
+}
+
+/// The instant of an ISO 8601 timestamp; one without a zone counts as UTC.
+pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(time.to_utc());
+    }
+    for form in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y%m%dT%H%M%S%#z"] {
+        if let Ok(time) = DateTime::parse_from_str(text, form) {
+            return Some(time.to_utc());
+        }
+    }
+    for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%SZ", "%Y-%m-%dT%H:%MZ"] {
+        if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
+            return Some(time.and_utc());
+        }
+    }
+    None
+}
+
+/// Text of a server for a terminal: bounded, and without control characters.
+pub(crate) fn shown(text: &str, most: usize) -> String {
+    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
