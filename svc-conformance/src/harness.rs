@@ -9,6 +9,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::outcome::Outcome;
+use crate::pins;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::suite::{Suite, SuiteError};
@@ -131,7 +132,7 @@ fn verdict(report: &Report) -> Result<(), Failed> {
     if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
         return Err(Failed::from(report.to_string()));
     }
-    Ok(())
+    if report.drift.is_empty() { Ok(()) } else { Err(Failed::from(pins::told(&report.drift))) }
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ pub mod ledger;
 mod model;
 mod outcome;
 mod passive;
+mod pins;
 mod plan;
 mod probe;
 mod profile;

@@ -13,6 +13,7 @@ use crate::address;
 pub(crate) use crate::answer::{Answer, Record, descriptions};
 use crate::check::{Cx, Stop};
 use crate::passive;
+use crate::pins;
 use crate::target::TargetError;
 
 /// Pages that a walk reads at most.
@@ -122,6 +123,7 @@ impl Client<'_> {
         if judged {
             passive::look(cx, &answer);
         }
+        cx.pin(pins::lines(&answer));
         Ok(answer)
     }
 
