@@ -74,7 +74,11 @@ impl PinFile {
     }
 
     fn broken(&self, why: &dyn std::fmt::Display) -> SuiteError {
-        SuiteError::Usage(format!("the pins in {}: {}; UPDATE_PINS=1 or --update-pins writes them", self.path.display(), why))
+        SuiteError::Usage(format!(
+            "the pins in {}: {}; UPDATE_PINS=1 or --update-pins writes them",
+            self.path.display(),
+            why
+        ))
     }
 }
 
@@ -143,7 +147,7 @@ pub(crate) fn lines(answer: &Answer) -> Vec<String> {
         }
     }
     if let Some(location) = answer.header("location") {
-        let own = answer["_links"]["self"]["href"] == location;
+        let own = answer.json.pointer("/_links/self/href").is_some_and(|own| own == location);
         head.push_str(if own { ", location: as self" } else { ", location: elsewhere" });
     }
     let mut lines = vec![head];

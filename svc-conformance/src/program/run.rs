@@ -42,7 +42,11 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
         if on_stdout { eprint!("{text}") } else { say(&text) }
     }
     let drift = pins::told(&report.drift);
-    if on_stdout { eprint!("{drift}") } else { say(&drift) }
+    if on_stdout {
+        eprint!("{drift}");
+    } else {
+        say(&drift);
+    }
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);
     } else {
