@@ -1,6 +1,6 @@
 //! One check: what it proves, when it runs, and what it works with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -92,6 +92,8 @@ pub(crate) struct Cx {
     first: AtomicUsize,
     last: AtomicUsize,
     seen: Mutex<BTreeMap<String, Seen>>,
+    /// What the server chose where it has a choice, for [`crate::pins`].
+    pins: Mutex<BTreeSet<String>>,
     /// A row broke at whose failure the run ends: there is nothing more to see.
     enough: AtomicBool,
 }
@@ -109,6 +111,7 @@ impl Cx {
             first: AtomicUsize::new(0),
             last: AtomicUsize::new(0),
             seen: Mutex::default(),
+            pins: Mutex::default(),
             enough: AtomicBool::new(false),
         }
     }
@@ -175,7 +178,19 @@ impl Cx {
 
     /// Records which of several allowed forms the server uses.
     pub(crate) fn chose(&self, what: &'static str, form: impl Into<String>) {
-        self.run.choose(what, form.into());
+        let form = form.into();
+        self.pin([format!("{what}: {form}")]);
+        self.run.choose(what, form);
+    }
+
+    /// Notes what the server chose, one line each.
+    pub(crate) fn pin(&self, lines: impl IntoIterator<Item = String>) {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
+    }
+
+    /// Everything that the server was seen to choose so far.
+    pub(crate) fn pins(&self) -> BTreeSet<String> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn look(&self, row: &str, verdict: Verdict, found: impl FnOnce() -> String, smallest: &[String]) {

@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::error::SuiteError;
 use crate::outcome::Outcome;
+use crate::pins;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::suite::Suite;
@@ -132,7 +133,7 @@ fn verdict(report: &Report) -> Result<(), Failed> {
     if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
         return Err(Failed::from(report.to_string()));
     }
-    Ok(())
+    if report.drift.is_empty() { Ok(()) } else { Err(Failed::from(pins::told(&report.drift))) }
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ pub mod ledger;
 mod model;
 mod outcome;
 mod passive;
+mod pins;
 mod plan;
 mod probe;
 mod profile;

@@ -64,6 +64,8 @@ pub(crate) struct Ran {
     pub(crate) trace: Vec<Arc<Exchange>>,
     pub(crate) requests: usize,
     pub(crate) records: usize,
+    /// What the server chose in the first attempt.
+    pub(crate) pins: BTreeSet<String>,
 }
 
 /// Runs every check that is selected and applies.
@@ -142,6 +144,7 @@ impl Ran {
             trace: Vec::new(),
             requests: 0,
             records: 0,
+            pins: BTreeSet::new(),
         }
     }
 }
@@ -152,7 +155,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     let records = run.journal.created();
     let (first, end) = attempt(run, check, 0).await;
     let mut seen = first.seen();
-    let mut ran = Ran::without(check, end);
+    let mut ran = Ran { pins: first.pins(), ..Ran::without(check, end) };
     let broken = |seen: &BTreeMap<String, Seen>| -> BTreeMap<String, Vec<Finding>> {
         let broken = seen.iter().filter(|(_, seen)| !seen.broke.is_empty());
         broken.map(|(row, seen)| (row.clone(), seen.broke.clone())).collect()

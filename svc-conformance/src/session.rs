@@ -14,6 +14,7 @@ use crate::answer::{Answer, Record};
 use crate::check::Cx;
 use crate::outcome::Stop;
 use crate::passive;
+use crate::pins;
 use crate::target::TargetError;
 
 /// Pages that a walk reads at most.
@@ -146,6 +147,7 @@ impl Client<'_> {
         if judged {
             passive::look(cx, &answer);
         }
+        cx.pin(pins::lines(&answer));
         Ok(answer)
     }
 

@@ -14,6 +14,7 @@ use crate::clean_up;
 use crate::declared::{Declaration, Source};
 use crate::error::SuiteError;
 use crate::keys::Keys;
+use crate::pins::PinFile;
 use crate::plan::{Plan, Planned};
 use crate::profile::Profile;
 use crate::progress::{Progress, Watch};
@@ -48,6 +49,7 @@ pub struct Suite {
     pub(crate) progress: Option<Watch>,
     writes: Option<bool>,
     snapshots: bool,
+    pins: Option<PinFile>,
 }
 
 impl Suite {
@@ -73,6 +75,7 @@ impl Suite {
             progress: None,
             writes: None,
             snapshots: false,
+            pins: None,
         }
     }
 
@@ -245,6 +248,24 @@ impl Suite {
         self
     }
 
+    /// Holds what the server chose, where the interface leaves a choice, against what a file pins: statuses, types, the codes,
+    /// properties and texts of errors, and the choices of the report, by check. What differs is [`Report::drift`] and none of
+    /// conformance. Where the environment has `UPDATE_PINS`, what was seen is pinned instead.
+    #[must_use]
+    pub fn pins(mut self, path: impl Into<PathBuf>) -> Self {
+        self.pins = Some(PinFile { path: path.into(), update: std::env::var_os("UPDATE_PINS").is_some() });
+        self
+    }
+
+    /// Pins what this run sees, whatever the environment says.
+    #[must_use]
+    pub const fn update_pins(mut self) -> Self {
+        if let Some(pins) = &mut self.pins {
+            pins.update = true;
+        }
+        self
+    }
+
     /// Is told before each check how far the run is.
     #[must_use]
     pub fn on_progress(mut self, watch: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
@@ -265,9 +286,10 @@ impl Suite {
         let ran = runner::run(&run, catalogue, &all, &self.selection, self.progress.as_ref()).await;
         let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
+        let drift = self.pins.as_ref().map(|pins| pins.drift(&all, &run.settings, &ran)).transpose()?;
         let took = began.elapsed();
         let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, took);
-        Ok(Report { snapshots: taken, ..report })
+        Ok(Report { snapshots: taken, drift: drift.unwrap_or_default(), ..report })
     }
 
     /// What a run would look at and send. Nothing is sent but what reads the declaration.

@@ -44,6 +44,7 @@ async fn suite() -> Suite {
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
         .keys(Keys::primary("primary").other_tenant("other").restricted("reads", "people.create"))
         .seed(42)
+        .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml"))
 }
 
 svc_conformance::harness!(suite);

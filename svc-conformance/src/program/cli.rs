@@ -18,6 +18,7 @@ const AFTER: &str = "Exit codes:
   4  the target cannot be reached
   5  the suite itself broke, or was interrupted
   6  the server conforms, but clean-up left records that could have been deleted
+  7  the server conforms, but chose otherwise than --pins says
 
 A first run against a server on this machine, then one against another machine, which is only read until writes are allowed:
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
@@ -153,6 +154,15 @@ pub(super) struct RunOptions {
     /// Keep the server's documents as they are now
     #[arg(long, requires = "snapshots")]
     pub(super) update_snapshots: bool,
+
+    /// Compare what the server chose, where the interface leaves a choice, with what this file pins; a difference is none of
+    /// conformance (exit code 7)
+    #[arg(long, value_name = "FILE")]
+    pub(super) pins: Option<PathBuf>,
+
+    /// Pin what the server chose in this run
+    #[arg(long, requires = "pins")]
+    pub(super) update_pins: bool,
 
     /// The prefix of relations, where it is not the declared one
     #[arg(long)]

@@ -2,7 +2,11 @@
 
 use super::cli::RunOptions;
 use super::{Trouble, files, progress, say, settings, snapshots};
+use crate::pins;
 use crate::report::Format;
+
+/// The exit code where the server conforms and chose otherwise than its pins say.
+const DRIFT: u8 = 7;
 
 pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
     let mut suite = settings::suite(&options)?;
@@ -37,6 +41,12 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
         let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
         if on_stdout { eprint!("{text}") } else { say(&text) }
     }
+    let drift = pins::told(&report.drift);
+    if on_stdout {
+        eprint!("{drift}");
+    } else {
+        say(&drift);
+    }
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);
     } else {
@@ -44,5 +54,8 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
     }
     // An empty folder says nothing.
     let _ = std::fs::remove_dir(&options.out);
-    Ok(report.exit_code())
+    Ok(match report.exit_code() {
+        0 if !drift.is_empty() => DRIFT,
+        code => code,
+    })
 }

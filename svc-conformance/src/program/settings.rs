@@ -78,6 +78,12 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     if let Some(path) = &options.waivers {
         suite = suite.waivers(Waiver::read(&text(path)?)?);
     }
+    if let Some(path) = &options.pins {
+        suite = suite.pins(path);
+    }
+    if options.update_pins {
+        suite = suite.update_pins();
+    }
     if let Some(rate) = options.rate {
         suite = suite.rate(rate);
     }

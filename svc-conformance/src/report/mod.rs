@@ -75,6 +75,9 @@ pub struct Report {
     /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
     #[serde(skip)]
     pub snapshots: BTreeMap<String, Value>,
+    /// Where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says, a sentence each; none is of conformance.
+    #[serde(skip)]
+    pub drift: Vec<String>,
     /// What the server was judged against.
     #[serde(skip)]
     pub(crate) declared: Declaration,
@@ -177,6 +180,7 @@ impl Report {
             broken_waivers,
             profile_lacks: profile.lacks(&run.declared),
             snapshots: BTreeMap::new(),
+            drift: Vec::new(),
             declared: run.declared.text.clone(),
         }
     }

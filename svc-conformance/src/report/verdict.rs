@@ -167,7 +167,7 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::time::Duration;
 
     use super::held;
@@ -181,7 +181,16 @@ mod tests {
         let cut = End::Cut { after: Duration::from_mins(2), why: "the check did not end".to_owned() };
         let seen = BTreeMap::from([(row.to_owned(), Seen { held, ..Seen::default() })]);
         let end = if is_cut { cut } else { End::Done };
-        Ran { check, end, seen, unstable: BTreeMap::new(), trace: Vec::new(), requests: 1, records: 0 }
+        Ran {
+            check,
+            end,
+            seen,
+            unstable: BTreeMap::new(),
+            trace: Vec::new(),
+            requests: 1,
+            records: 0,
+            pins: BTreeSet::new(),
+        }
     }
 
     /// A row that only a check saw which was cut is not decided; one that another check saw passes, and the cut is told.

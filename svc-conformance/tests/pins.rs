@@ -1,0 +1,65 @@
+//! `run --pins`: what a server chose is the same in every run and in whatever order checks run, and where it chooses otherwise
+//! the run says so, apart from the verdict.
+
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod support;
+
+use std::fs;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use support::{Server, run};
+
+/// Answers a create with 200 and says it in other words: both conform (CRU-13, ERR-25).
+fn otherwise(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    if response.status() == StatusCode::CREATED {
+        *response.status_mut() = StatusCode::OK;
+    }
+    response
+}
+
+#[test]
+fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, changed) = (Server::good(), Server::start(otherwise));
+    let some = ["--only", "cru/create-*", "--only", "err/paragraph", "--pins", "pins.toml"];
+    let said = |server: &Server, more: &[&str]| run(folder.path(), &server.base, &[&some[..], more].concat());
+    let path = folder.path().join("pins.toml");
+
+    let (code, text) = said(&server, &[]);
+    assert!(code == 2 && text.contains("pins.toml") && text.contains("--update-pins"), "no file is no pins: {text}");
+    assert_eq!(said(&server, &["--update-pins"]).0, 0);
+    let pinned = fs::read_to_string(&path).expect("pins");
+    assert!(pinned.contains("PARAGRAPH_CANNOT_HAVE_RESPONSES question_type") && !pinned.contains(&server.base));
+
+    // The same server again, another one at another address, and one check alone: nothing differs, nothing is written.
+    assert_eq!(said(&server, &[]).0, 0);
+    assert_eq!(said(&Server::good(), &[]).0, 0);
+    let one = ["--only", "err/paragraph", "--pins", "pins.toml"];
+    assert_eq!(run(folder.path(), &server.base, &one).0, 0);
+    assert_eq!(fs::read_to_string(&path).expect("pins"), pinned);
+
+    // Another choice: exit code 7, and both sides of the difference.
+    let (code, text) = said(&changed, &[]);
+    assert_eq!(code, 7, "{text}");
+    for line in [
+        "cru/create-question: pinned, and not seen: status of a create: 201\n",
+        "cru/create-question: seen, and not pinned: status of a create: 200\n",
+        "with --update-pins, in tests with UPDATE_PINS=1\n",
+    ] {
+        assert!(text.contains(line), "without {line:?}: {text}");
+    }
+    assert!(text.contains("RESULT conformant"), "{text}");
+
+    // Pins of a part leave the others; those of another seed say nothing about this run.
+    assert_eq!(run(folder.path(), &server.base, &[&one[..], &["--update-pins"]].concat()).0, 0);
+    assert_eq!(fs::read_to_string(&path).expect("pins"), pinned);
+    let (code, text) = said(&server, &["--seed", "7"]);
+    assert!(code == 2 && text.contains("seed 42") && text.contains("seed 7"), "{text}");
+
+    // A check that the suite no longer has is told.
+    fs::write(&path, pinned.replace("\"err/paragraph\"", "\"err/of-old\"")).expect("written");
+    let (code, text) = said(&server, &[]);
+    assert!(code == 7 && text.contains("err/of-old: pinned, but the suite has no such check"), "{text}");
+    assert!(text.contains("err/paragraph: seen, and not pinned: "), "{text}");
+}
