@@ -16,6 +16,9 @@ pub enum SuiteError {
     /// The server publishes no declaration (exit code 2).
     #[error("the server publishes no declaration: {0}")]
     NotPublished(String),
+    /// The server refuses one of the keys (exit code 2).
+    #[error("{0}")]
+    KeyRefused(String),
     /// The settings contradict each other or name what does not exist (exit code 2).
     #[error("{0}")]
     Usage(String),
@@ -30,7 +33,7 @@ impl SuiteError {
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Target(_) => 4,
-            Self::Declaration(_) | Self::NotPublished(_) | Self::Usage(_) => 2,
+            Self::Declaration(_) | Self::NotPublished(_) | Self::KeyRefused(_) | Self::Usage(_) => 2,
             Self::Journal(_) => 5,
         }
     }

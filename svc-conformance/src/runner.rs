@@ -22,6 +22,9 @@ use crate::select::Selection;
 /// Attempts at a check that fails; a row must break in two of them.
 const ATTEMPTS: usize = 3;
 
+/// Why a check has no turn after the failure at which the run ends.
+pub(crate) const ENDED: &str = "the run ended at an earlier failure";
+
 /// How a check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
@@ -94,7 +97,7 @@ pub(crate) async fn run(
     for check in order {
         tell(check.id, ran.len(), confirmed.len());
         if stopped {
-            ran.push(Ran::without(*check, End::Disabled("the run ended at an earlier failure".to_owned())));
+            ran.push(Ran::without(*check, End::Disabled(ENDED.to_owned())));
             continue;
         }
         let one = match reason_not_to_run(run, catalogue, all, selection, check) {

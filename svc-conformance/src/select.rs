@@ -104,6 +104,11 @@ struct Written {
 }
 
 impl Waiver {
+    /// Whether its last day is over.
+    pub(crate) fn is_expired(&self) -> bool {
+        self.expires < chrono::Utc::now().date_naive().to_string()
+    }
+
     /// Reads waivers from TOML (`[[waiver]]` tables) or JSON (`{"waiver": [...]}`).
     ///
     /// # Errors

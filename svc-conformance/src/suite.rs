@@ -1,8 +1,9 @@
 //! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
 
+mod access;
 mod prepare;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +51,7 @@ pub struct Suite {
     writes: Option<bool>,
     snapshots: bool,
     pins: Option<PinFile>,
+    fail_fast: bool,
 }
 
 impl Suite {
@@ -76,6 +78,7 @@ impl Suite {
             writes: None,
             snapshots: false,
             pins: None,
+            fail_fast: false,
         }
     }
 
@@ -140,6 +143,14 @@ impl Suite {
     #[must_use]
     pub fn stop_at_failure(mut self, rows: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.settings.stop_at = Some(rows.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Ends the run at the first confirmed failure of a MUST row that is selected and not waived. What was not run is reported
+    /// as such, and what was created is removed.
+    #[must_use]
+    pub const fn fail_fast(mut self, fail_fast: bool) -> Self {
+        self.fail_fast = fail_fast;
         self
     }
 
@@ -277,12 +288,16 @@ impl Suite {
     ///
     /// # Errors
     /// The target does not answer at all, there is no declaration, or the settings make no sense.
-    pub async fn run(self) -> Result<Report, SuiteError> {
+    pub async fn run(mut self) -> Result<Report, SuiteError> {
         let began = Instant::now();
         let catalogue = Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
         let all = checks::all();
         self.selection.verify(catalogue, &all)?;
+        if self.fail_fast {
+            self.settings.stop_at = Some(self.may_end_at(catalogue, &all)).filter(|rows| !rows.is_empty());
+        }
         let run = Arc::new(self.prepare().await?);
+        self.keys_are_taken(&run).await?;
         let ran = runner::run(&run, catalogue, &all, &self.selection, self.progress.as_ref()).await;
         let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
@@ -290,6 +305,13 @@ impl Suite {
         let took = began.elapsed();
         let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, took);
         Ok(Report { snapshots: taken, drift: drift.unwrap_or_default(), ..report })
+    }
+
+    /// The rows at whose failure a run ends that fails fast.
+    fn may_end_at(&self, catalogue: &Catalogue, all: &[Check]) -> BTreeSet<String> {
+        let accepted = |row: &&Row| !self.waivers.iter().any(|waiver| waiver.row == row.id && !waiver.is_expired());
+        let rows = catalogue.rows().iter().filter(|row| self.selection.has_row(row, all)).filter(accepted);
+        rows.map(|row| row.id.clone()).collect()
     }
 
     /// What a run would look at and send. Nothing is sent but what reads the declaration.

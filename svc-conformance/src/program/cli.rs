@@ -13,7 +13,7 @@ use crate::settings::Intensity;
 const AFTER: &str = "Exit codes:
   0  the server conforms (or, for other commands, all is well)
   1  a row does not hold, a waiver is broken, or the profile needs more than is declared
-  2  the arguments or a file make no sense
+  2  the arguments or a file make no sense, or the server refuses a key
   3  a MUST row could not be decided, or nothing was selected
   4  the target cannot be reached
   5  the suite itself broke, or was interrupted
@@ -175,6 +175,10 @@ pub(super) struct RunOptions {
     /// The folder for the journal and for what replays failures
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(super) out: PathBuf,
+
+    /// End at the first failure of a MUST row, once it is confirmed; what was not run is reported as such
+    #[arg(long)]
+    pub(super) fail_fast: bool,
 
     /// Leave what was created; `clean` removes it later
     #[arg(long)]

@@ -64,6 +64,7 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
         .allow_side_effects(options.allow_side_effects)
         .timeout(options.timeout)
         .check_timeout(options.check_timeout)
+        .fail_fast(options.fail_fast)
         .snapshots(options.snapshots.is_some())
         .clean_up(!options.keep);
     if options.allow_writes {

@@ -26,7 +26,7 @@ use crate::outcome::{Finding, Outcome};
 use crate::profile::Profile;
 use crate::recorder::Exchange;
 use crate::run::Run;
-use crate::runner::{End, Ran};
+use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
 use crate::settings::Intensity;
 
@@ -277,6 +277,13 @@ impl CheckReport {
         };
         let trace = ran.trace.iter().map(|exchange| exchange.as_ref().clone()).collect();
         Self { id: ran.check.id.to_owned(), end, requests: ran.requests, records: ran.records, cut, trace }
+    }
+}
+
+impl CheckReport {
+    /// Whether the run ended at a failure before this check had its turn.
+    fn was_left_out_at_failure(&self) -> bool {
+        self.end.strip_prefix("disabled: ") == Some(ENDED)
     }
 }
 

@@ -118,6 +118,10 @@ impl fmt::Display for Report {
         for (check, cut) in self.cut() {
             writeln!(f, "\nCUT {}: {}", check.id, cut.said(20))?;
         }
+        let ended = self.checks.iter().filter(|check| check.was_left_out_at_failure()).count();
+        if ended > 0 {
+            writeln!(f, "\nENDED at the first failure: {ended} of {} checks were not run", self.checks.len())?;
+        }
         for waiver in &self.broken_waivers {
             writeln!(f, "\nWAIVER {waiver}")?;
         }

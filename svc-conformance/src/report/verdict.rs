@@ -8,7 +8,7 @@ use crate::check::Check;
 use crate::outcome::{Finding, Outcome, Seen};
 use crate::passive;
 use crate::run::Run;
-use crate::runner::{End, Ran};
+use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
 
 /// Every row with its outcome, and the waivers that do not hold.
@@ -22,14 +22,13 @@ pub(super) fn rows(
     let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
     let mut rows: Vec<RowReport> =
         catalogue.rows().iter().map(|row| judge(run, row, ran, selection, &checks)).collect();
-    let today = chrono::Utc::now().date_naive().to_string();
     let mut broken = Vec::new();
     for waiver in waivers {
         let Some(row) = rows.iter_mut().find(|row| row.id == waiver.row) else {
             broken.push(format!("{}: the catalogue has no such row", waiver.row));
             continue;
         };
-        if waiver.expires < today {
+        if waiver.is_expired() {
             broken.push(format!("{}: the waiver expired on {}", waiver.row, waiver.expires));
         } else if row.outcome == Outcome::Fail {
             row.outcome = Outcome::Waived;
@@ -51,6 +50,17 @@ struct All {
     checks: Vec<String>,
 }
 
+impl All {
+    fn is_unseen(&self) -> bool {
+        self.held == 0 && self.broke.is_empty() && self.deviated.is_empty() && self.unstable.is_empty()
+    }
+}
+
+/// Whether the run ended before all checks had their turn.
+fn was_ended(ran: &[Ran]) -> bool {
+    ran.iter().any(|one| matches!(&one.end, End::Disabled(why) if why == ENDED))
+}
+
 fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Check]) -> RowReport {
     let mut all = All::default();
     for one in ran {
@@ -66,6 +76,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     let (outcome, reason) = match applies {
         Err(because) => (Outcome::NotApplicable, because.0),
         Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),
+        Ok(()) if all.is_unseen() && was_ended(ran) => (Outcome::Disabled, ENDED.to_owned()),
         Ok(()) => observed(run, row, &all, ran),
     };
     let judged = !matches!(outcome, Outcome::NotApplicable | Outcome::Disabled);

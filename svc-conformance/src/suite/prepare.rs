@@ -9,6 +9,7 @@ use http::Request;
 use http::header::HeaderName;
 use serde_json::Value;
 
+use super::access::refused;
 use super::{Stated, Suite, SuiteError};
 use crate::address;
 use crate::condition::Met;
@@ -73,8 +74,11 @@ impl Suite {
         if !(200..300).contains(&entry.0) {
             // Some servers show nothing to strangers; the default header is the only one that can be known here.
             let header = self.key_header.clone().unwrap_or_else(|| declared::Declaration::default().dialect.key_header);
-            let key = self.keys.primary.as_ref().map(|key| (header, key.clone()));
+            let key = self.keys.primary.as_ref().map(|key| (header.clone(), key.clone()));
             entry = self.fetch(recorder, base, key).await?;
+            if matches!(entry.0, 401 | 403) && self.keys.primary.is_some() {
+                return Err(refused(("the key", "--key"), base, &header, entry.0));
+            }
         }
         let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
         let link = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"));
@@ -87,7 +91,7 @@ impl Suite {
         Ok(declared::read(&document.to_string())?)
     }
 
-    async fn fetch(
+    pub(super) async fn fetch(
         &self,
         recorder: &Recorder,
         url: &str,
