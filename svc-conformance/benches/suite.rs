@@ -1,6 +1,6 @@
 //! How long the suite takes against the reference server: in process, over loopback, and at the least intensity.
 //!
-//! `cargo bench -p svc-conformance --features self-test --bench suite` runs all parts; `-- quick`, `-- process`, `-- loopback`
+//! `cargo bench -p svc-conformance --bench suite` runs all parts; `-- quick`, `-- process`, `-- loopback`
 //! one of them. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 use std::process::ExitCode;
@@ -10,10 +10,10 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use svc_conformance::self_test::subject::Subject;
-use svc_conformance::self_test::trial;
-use svc_conformance::self_test::wire::Wire;
 use svc_conformance::{Intensity, Keys, Remote, Report, Suite};
+use svc_self_test::subject::Subject;
+use svc_self_test::trial;
+use svc_self_test::wire::Wire;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;

@@ -68,8 +68,6 @@ mod run;
 mod runner;
 mod seed;
 mod select;
-#[cfg(feature = "self-test")]
-pub mod self_test;
 mod session;
 mod settings;
 mod snapshot;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use svc_conformance::catalogue::{Catalogue, Level};
-use svc_conformance::self_test::faults::{Over, Place, planted, registry};
+use svc_self_test::faults::{Over, Place, planted, registry};
 use tokio::runtime::Builder;
 
 /// Rows that bind, but that no server can be seen to break, with the reason.
@@ -64,7 +64,7 @@ fn one_of_each_service_starts_and_answers() {
         let reference = faults.iter().find(|fault| matches!(fault.over, Over::Reference(_))).expect("a fault");
         for fault in [mirror, reference] {
             let subject = fault.start().await.expect("a service");
-            let call = svc_conformance::self_test::wire::Call {
+            let call = svc_self_test::wire::Call {
                 method: http::Method::GET,
                 uri: subject.base.parse().expect("an address"),
                 headers: http::HeaderMap::new(),
@@ -78,7 +78,7 @@ fn one_of_each_service_starts_and_answers() {
 
 #[test]
 fn odd_servers_are_many_and_start() {
-    let odd = svc_conformance::self_test::odd::registry();
+    let odd = svc_self_test::odd::registry();
     let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name).collect();
     assert!(names.len() == odd.len() && odd.len() >= 27, "{} odd servers", odd.len());
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");

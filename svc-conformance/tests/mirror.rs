@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use svc_conformance::self_test::mirror::{Clock, Hrefs, Mirror, Options};
+use svc_self_test::mirror::{Clock, Hrefs, Mirror, Options};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
@@ -128,7 +128,7 @@ fn sources(folder: &Path, into: &mut Vec<String>) {
 
 #[test]
 fn it_names_nothing_of_the_crates_it_helps_to_judge() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/self_test");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test/src");
     let mut texts = vec![fs::read_to_string(folder.join("fields.rs")).expect("a source")];
     sources(&folder.join("mirror"), &mut texts);
     assert!(texts.len() > 8, "the sources are found");

@@ -1,8 +1,8 @@
-//! The same seed sends the same requests, whatever is filtered (feature `self-test`).
+//! The same seed sends the same requests, whatever is filtered.
 
-use svc_conformance::self_test::mirror::Options;
-use svc_conformance::self_test::subject::Subject;
 use svc_conformance::{InProcess, Intensity, Keys, Report, Suite};
+use svc_self_test::mirror::Options;
+use svc_self_test::subject::Subject;
 
 /// Checks of every sort.
 const PART: &[&str] = &["ent/*", "typ/petition", "cru/*-of-signature", "err/*-of-form", "mod/sequences"];

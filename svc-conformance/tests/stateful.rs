@@ -1,9 +1,9 @@
-//! The stateful search finds faults that only a sequence of requests brings out, and shrinks them (feature `self-test`).
+//! The stateful search finds faults that only a sequence of requests brings out, and shrinks them.
 //! `self-test` does it with 20 seeds.
 
 use svc_conformance::Intensity;
-use svc_conformance::self_test::faults::planted;
-use svc_conformance::self_test::smallest::search;
+use svc_self_test::faults::planted;
+use svc_self_test::smallest::search;
 
 #[tokio::test]
 async fn every_planted_fault_is_found_and_shrunk() {

@@ -1,6 +1,5 @@
 //! The command line.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,8 +54,6 @@ pub(super) enum Command {
         /// The id of a row such as COL-23, or of a check
         what: String,
     },
-    /// Runs the suite against faulty and odd servers, and keeps its score (programs built with the feature `self-test`)
-    SelfTest(SelfTestOptions),
     /// Compares two JSON reports; exit code 1 if a row of the second is worse
     Diff {
         /// The report before
@@ -258,41 +255,6 @@ pub(super) struct ListOptions {
     pub(super) checks: bool,
 }
 
-#[derive(Debug, Clone, Args)]
-pub(super) struct SelfTestOptions {
-    /// The seeds of the runs against faulty servers
-    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
-    pub(super) seeds: Range<u64>,
-
-    /// The seeds of more runs against faulty servers, at the least intensity
-    #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = more_seeds)]
-    pub(super) quick_seeds: Range<u64>,
-
-    /// The seeds of the runs against odd but conformant servers
-    #[arg(long, value_name = "A..B", default_value = "0..3", value_parser = seeds)]
-    pub(super) odd_seeds: Range<u64>,
-
-    /// The seeds of more runs against odd but conformant servers, at the least intensity
-    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = more_seeds)]
-    pub(super) odd_quick_seeds: Range<u64>,
-
-    /// How much each run does
-    #[arg(long, value_enum, default_value_t = Intensity::Default)]
-    pub(super) intensity: Intensity,
-
-    /// Only servers whose name or family contains this
-    #[arg(long, value_name = "TEXT")]
-    pub(super) only: Option<String>,
-
-    /// Runs at the same time
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(super) workers: usize,
-
-    /// The results file
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
-}
-
 impl ValueEnum for Profile {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::ReadOnly, Self::HelpersOnly, Self::Actions, Self::Full]
@@ -332,18 +294,6 @@ fn duration(text: &str) -> Result<Duration, String> {
     millis.filter(|millis| (1..=3_600_000).contains(millis)).map(Duration::from_millis).ok_or_else(broken)
 }
 
-fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let range = more_seeds(text)?;
-    if range.is_empty() { Err(format!("`{text}` has no seed")) } else { Ok(range) }
-}
-
-/// As [`seeds`], but none is a number, too.
-fn more_seeds(text: &str) -> Result<Range<u64>, String> {
-    let broken = || format!("`{text}` is no range of seeds: expected such as 0..20");
-    let (start, end) = text.split_once("..").ok_or_else(broken)?;
-    Ok(start.parse().map_err(|_| broken())?..end.parse().map_err(|_| broken())?)
-}
-
 fn report(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, path) = text.split_once('=').ok_or_else(|| format!("`{text}` is not of the form FORMAT=PATH"))?;
     let format = format.parse().map_err(|error: crate::UnknownFormat| error.to_string())?;
@@ -356,7 +306,7 @@ mod tests {
 
     use clap::CommandFactory;
 
-    use super::{Cli, duration, rate, report, seeds};
+    use super::{Cli, duration, rate, report};
 
     #[test]
     fn the_command_line_is_sound() {
@@ -374,10 +324,6 @@ mod tests {
         assert_eq!(rate("20/s").map(|rate| (rate - 20.0).abs() < 1e-9), Ok(true));
         for text in ["", "0", "-1/s", "NaN", "inf", "20/m"] {
             assert!(rate(text).is_err(), "{text}");
-        }
-        assert_eq!(seeds("3..5"), Ok(3..5));
-        for text in ["", "3", "5..3", "3..3", "-1..2"] {
-            assert!(seeds(text).is_err(), "{text}");
         }
         assert!(report("html=a=b.html").is_ok());
         for text in ["html", "html=", "pdf=x", "=x"] {

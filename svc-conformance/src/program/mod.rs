@@ -11,7 +11,6 @@ mod probe;
 mod progress;
 mod replay;
 mod run;
-mod self_test;
 mod settings;
 mod snapshots;
 
@@ -44,7 +43,6 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
         Command::Explain { what } => explain::explain(&what),
-        Command::SelfTest(options) => self_test::self_test(options).await,
         Command::Diff { old, new } => diff::diff(&old, &new),
     }
 }

@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use svc_conformance::self_test::mirror::{Mirror, Options};
+use svc_self_test::mirror::{Mirror, Options};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;

@@ -1,0 +1,211 @@
+//! Keys, rights and tenants.
+
+use http::HeaderValue;
+use serde_json::{Map, Value, json};
+
+use super::{Fault, Place, set};
+use crate::sight::What;
+use crate::twist::{Server, Twist};
+use crate::wire::{Answer, Call};
+
+const FAMILY: &str = "keys and tenants";
+
+/// The value of the header that carries a key.
+fn key(call: &Call) -> Option<&str> {
+    call.headers.values().filter_map(|value| value.to_str().ok()).find(|value| value.starts_with("k-"))
+}
+
+/// The same request with another key.
+fn with_key(call: &Call, key: &'static str) -> Call {
+    let mut call = call.clone();
+    let name = call.headers.iter().find(|(_, value)| value.as_bytes().starts_with(b"k-")).map(|(name, _)| name.clone());
+    if let Some(name) = name {
+        call.headers.insert(name, HeaderValue::from_static(key));
+    }
+    call
+}
+
+/// Requests with the key of the second tenant see the first one's data where a function says so.
+fn leak(name: &'static str, rows: &[&str], when: fn(&Call, Option<What>, &Server) -> bool) -> Fault {
+    let rows: Vec<&str> = rows.iter().copied().chain(["AUT-02", "COL-02"]).collect();
+    Fault::new("tenant leak", name, &rows, move || {
+        Twist::around(move |call, server| {
+            Box::pin(async move {
+                if key(&call) == Some("k-two") && when(&call, server.what(&call), &server) {
+                    return server.send(with_key(&call, "k-one")).await;
+                }
+                server.send(call).await
+            })
+        })
+    })
+    .at(Place::Backend)
+}
+
+/// An answer with one status has another one.
+fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Twist::after(move |_, answer, _| {
+            if answer.status == from {
+                *answer = Answer::empty(to);
+            }
+        })
+    })
+}
+
+/// What is refused with a status is done all the same.
+fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str) -> Fault {
+    Fault::new("refused write applied", name, rows, move || {
+        Twist::around(move |call, server| {
+            Box::pin(async move {
+                let answer = server.send(call.clone()).await;
+                if answer.status == status && call.is_write() && (method.is_empty() || call.method == method) {
+                    let mut again = with_key(&call, "k-one");
+                    if key(&call).is_none() || status == 401 {
+                        let name =
+                            if again.headers.contains_key("svc-api-token") { "svc-api-token" } else { "SVC-API-Token" };
+                        if let Ok(name) = name.parse::<http::HeaderName>() {
+                            again.headers.insert(name, HeaderValue::from_static("k-one"));
+                        }
+                    }
+                    drop(server.send(again).await);
+                }
+                answer
+            })
+        })
+    })
+    .at(Place::Backend)
+}
+
+/// Requests without a good key are taken as if they had one.
+fn trusting(name: &'static str, rows: &[&str], when: fn(&Call) -> bool) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Twist::around(move |call, server| {
+            Box::pin(async move {
+                let answer = server.send(call.clone()).await;
+                if !matches!(answer.status, 401 | 403) || !when(&call) {
+                    return answer;
+                }
+                let mut again = call;
+                if let Ok(name) = "SVC-API-Token".parse::<http::HeaderName>() {
+                    again.headers.insert(name, HeaderValue::from_static("k-one"));
+                }
+                server.send(again).await
+            })
+        })
+    })
+    .at(Place::Backend)
+}
+
+/// A helper's answer to a caller without a key.
+fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut Answer)) -> Fault {
+    Fault::new("anonymous helper", name, rows, move || {
+        Twist::after(move |call, answer, sight| {
+            let is_helper = matches!(sight.what(call), Some(What::Helper(_)));
+            if is_helper && call.method == "POST" && key(call).is_none() && answer.is_success() {
+                change(answer);
+            }
+        })
+    })
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        leak("lists of another tenant", &[], |call, what, _| {
+            call.method == "GET" && matches!(what, Some(What::Collection(_)))
+        }),
+        leak("lists of another tenant in the reference server", &[], |call, what, _| {
+            call.method == "GET" && matches!(what, Some(What::Collection(_)))
+        })
+        .on_reference(),
+        leak("people of another tenant", &[], |call, what, _| {
+            call.method == "GET" && what == Some(What::Collection("person"))
+        }),
+        instead("a bad key is 403", &["AUT-03", "ERR-08"], 401, 403),
+        instead("a bad key is 400", &["AUT-03", "AUT-07", "ERR-08"], 401, 400).on_reference(),
+        instead("a bad key is not found", &["AUT-03", "AUT-07", "ERR-08"], 401, 404),
+        instead("a bad key leads to a login page", &["AUT-03", "AUT-07", "ERR-08"], 401, 302),
+        instead("a missing right is 401", &["AUT-04", "ERR-09"], 403, 401),
+        instead("a missing right is 404", &["AUT-04", "ERR-09"], 403, 404).on_reference(),
+        instead("a missing right is 500", &["AUT-04", "ERR-09"], 403, 500),
+        trusting("rights are not looked at", &["AUT-04", "AUT-08", "ERR-09"], |call| key(call) == Some("k-narrow")),
+        trusting("any key will do", &["AUT-03", "ERR-08"], |call| {
+            call.headers.contains_key("svc-api-token") && key(call).is_none()
+        })
+        .on_reference(),
+        trusting("no key will do", &["AUT-07"], |call| !call.headers.contains_key("svc-api-token")),
+        trusting("no key will do for reading", &["AUT-07"], |call| {
+            call.method == "GET" && !call.headers.contains_key("svc-api-token")
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "the entry point takes any key", &["AUT-03", "ERR-08"], || {
+            Twist::before(|call, sight| {
+                if sight.what(call) == Some(What::Entry) {
+                    call.headers.remove("svc-api-token");
+                }
+                None
+            })
+        })
+        .at(Place::Request),
+        Fault::new(FAMILY, "the key belongs into another header", &["AUT-01", "HAL-10"], || {
+            Twist::before(|call, _| {
+                call.headers.remove("svc-api-token");
+                None
+            })
+        })
+        .at(Place::Request)
+        .on_reference(),
+        Fault::new(FAMILY, "the key is taken from the query", &["AUT-01", "HAL-10"], || {
+            Twist::before(|call, _| {
+                let has_query = call.uri.query().is_some_and(|query| query.contains("key="));
+                if !has_query && call.is_write() {
+                    call.headers.remove("svc-api-token");
+                }
+                None
+            })
+        })
+        .at(Place::Request),
+        applied("a write without the right is done", &["AUT-08", "AUT-04"], 403, ""),
+        applied("a write without the right is done in the reference server", &["AUT-08", "AUT-04"], 403, "")
+            .on_reference(),
+        applied("a delete with a bad key is done", &["AUT-08"], 401, "DELETE"),
+        applied("a create without a key is done", &["AUT-08", "AUT-07"], 401, "POST"),
+        applied("an update with a bad key is done", &["AUT-08"], 401, "PUT"),
+        anonymous("the record is shown to anybody", &["HLP-07", "AUT-06"], |answer| {
+            answer.set_json(&json!({ "identifiers": ["second:1"] }));
+        }),
+        anonymous("no body for anybody", &["HLP-07"], |answer| answer.body = bytes::Bytes::new()).on_reference(),
+        anonymous("a notice for anybody", &["HLP-07"], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
+        anonymous("null for anybody", &["HLP-07", "HAL-02"], |answer| answer.body = "null".into()),
+        anonymous("an anonymous call is accepted later", &["HLP-07"], |answer| answer.status = 202),
+        Fault::new(
+            "anonymous helper",
+            "anonymous calls are refused though declared",
+            &["HLP-07", "HLP-08", "AUT-06"],
+            || {
+                Twist::before(|call, sight| {
+                    let is_helper = matches!(sight.what(call), Some(What::Helper(_))) && key(call).is_none();
+                    is_helper.then(|| Answer::empty(401))
+                })
+            },
+        ),
+        Fault::new("anonymous helper", "anonymous calls store nothing", &["HLP-07"], || {
+            Twist::before(|call, sight| {
+                let is_helper =
+                    matches!(sight.what(call), Some(What::Helper(kind)) if kind != "person" && kind != "message");
+                let no_key = !call.headers.contains_key("svc-api-token");
+                (is_helper && no_key && call.method == "POST")
+                    .then(|| Answer::document(200, &Value::Object(Map::new())))
+            })
+        })
+        .at(Place::Backend),
+        Fault::new(FAMILY, "a refused key is told to others", &["HAL-02", "AUT-05", "ERR-01"], || {
+            Twist::after(|_, answer, _| {
+                if answer.status == 404 && answer.is_hal() {
+                    let mut body = Map::new();
+                    set(&mut body, "message", "nothing here");
+                    answer.set_json(&Value::Object(body));
+                }
+            })
+        }),
+    ]
+}

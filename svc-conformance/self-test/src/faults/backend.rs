@@ -1,0 +1,104 @@
+//! Faults of a backend: limits, schedules, sums, clocks.
+
+use serde_json::{Value, json};
+
+use super::{Fault, Over, Place, set};
+use crate::mirror::Bug;
+use crate::mirror::{Clock, Options};
+use crate::twist::Twist;
+
+/// A fault behind the surface of the second service.
+fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
+    Fault::new("backend", name, rows, Twist::default).over(Over::Mirror(set_up)).at(Place::Backend)
+}
+
+/// A clock that is wrong.
+fn clock(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
+    Fault::new("clock", name, rows, Twist::default).over(Over::Mirror(set_up)).at(Place::Clock)
+}
+
+/// A clock that is so many seconds wrong.
+fn off_by(seconds: i64) -> Clock {
+    let right = Clock::system();
+    Clock::new(move || right.now().saturating_add(seconds.saturating_mul(1_000_000)))
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        behind("one attendance too many", &["LIM-04"], |options| options.bugs.push(Bug::CapacityOffByOne)),
+        behind("tickets are sold out and sold", &["LIM-05"], |options| options.bugs.push(Bug::TicketLimitIgnored)),
+        behind("a cancelled schedule stays", &["SCH-04"], |options| options.bugs.push(Bug::ScheduleNotCancelled)),
+        behind("a helper forgets its taggings", &["HAF-02", "HAF-04", "HAF-05", "HAF-06", "HAF-01"], |options| {
+            options.bugs.push(Bug::HelperWithoutTagging);
+        }),
+        behind("one foreign identifier is kept", &["TYP-13", "CRU-*"], |options| {
+            options.bugs.push(Bug::DropsSecondIdentifier);
+        }),
+        behind("custom fields under an undeclared prefix", &["RES-person-36"], |options| {
+            options.custom_field_prefix.push_str("vendor_");
+        })
+        .and_undeclared(),
+        clock("a clock of next year", &["TYP-15", "TYP-16"], |options| options.clock = off_by(31_536_000)),
+        clock("a clock that is an hour late", &["TYP-15"], |options| options.clock = off_by(-3600)),
+        Fault::new(
+            "backend",
+            "sums through 32 bits",
+            &["RES-fundraising_page-10", "RES-event-20", "RES-event-17"],
+            || {
+                Twist::records("*", |record, _| {
+                    let Some(total) = record.get("total_amount").and_then(Value::as_f64) else { return };
+                    if let Ok(narrow) = total.to_string().parse::<f32>() {
+                        set(record, "total_amount", json!(f64::from(narrow)));
+                    }
+                })
+            },
+        ),
+        Fault::new("backend", "sums in whole units", &["RES-fundraising_page-10", "RES-event-20"], || {
+            Twist::records("*", |record, _| {
+                if let Some(total) = record.get("total_amount").and_then(Value::as_f64) {
+                    set(record, "total_amount", json!(total.trunc()));
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new("backend", "amounts in cents", &["RES-donation-03", "RES-fundraising_page-10"], || {
+            Twist::records("donation", |record, _| {
+                if let Some(amount) = record.get("amount").and_then(Value::as_f64) {
+                    set(record, "amount", json!(amount * 100.0));
+                }
+            })
+        }),
+        Fault::new("backend", "accepted are counted twice", &["RES-event-18"], || {
+            Twist::records("event", |record, _| {
+                if let Some(total) = record.get("total_accepted").and_then(Value::as_i64) {
+                    set(record, "total_accepted", total.saturating_mul(2));
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new("backend", "a voided donation has no date", &["RES-donation-17"], || {
+            Twist::records("donation", |record, _| drop(record.remove("voided_date")))
+        })
+        .on_reference(),
+    ]
+}
+
+impl Fault {
+    /// The declaration does not tell the prefix.
+    fn and_undeclared(mut self) -> Self {
+        self.twist = std::sync::Arc::new(|| declared("custom_field_prefix"));
+        self
+    }
+}
+
+/// The declaration is silent on something.
+fn declared(name: &'static str) -> Twist {
+    Twist::after(move |_, answer, _| {
+        if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
+            && document.contains_key("declaration_version")
+        {
+            set(&mut document, name, "");
+            answer.set_json(&Value::Object(document));
+        }
+    })
+}

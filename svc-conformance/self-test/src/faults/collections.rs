@@ -1,0 +1,359 @@
+//! Collections: paging, totals, members, and the collections below a record.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{Fault, Over, add, links, members, set};
+use crate::mirror::Options;
+use crate::sight::{self, What};
+use crate::twist::Twist;
+use crate::wire::Answer;
+
+const FAMILY: &str = "paging";
+
+/// The collections below a record: its kind, the collection, the members' kind, and the row.
+const NESTED: [(&str, &str, &str); 15] = [
+    ("petition", "signatures", "COL-04"),
+    ("form", "submissions", "COL-05"),
+    ("fundraising_page", "donations", "COL-06"),
+    ("advocacy_campaign", "outreaches", "COL-07"),
+    ("event", "attendances", "COL-08"),
+    ("question", "answers", "COL-09"),
+    ("submission", "answers", "COL-10"),
+    ("person", "donations", "COL-11"),
+    ("person", "submissions", "COL-12"),
+    ("person", "attendances", "COL-13"),
+    ("person", "signatures", "COL-14"),
+    ("person", "outreaches", "COL-15"),
+    ("person", "answers", "COL-16"),
+    ("person", "taggings", "COL-17"),
+    ("person", "items", "COL-18"),
+];
+
+/// A change to every page.
+fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || Twist::pages(move |_, page, _| change(page)))
+}
+
+/// Few members on a page, so that there are several pages.
+fn small(options: &mut Options) {
+    options.per_page = 2;
+}
+
+/// The number of a page.
+fn number(page: &Map<String, Value>, name: &str) -> u64 {
+    page.get(name).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// The links to the members, an array.
+fn member_links(page: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
+    links(page)?.iter_mut().filter(|(rel, _)| *rel != "curies").find_map(|(_, link)| link.as_array_mut())
+}
+
+/// Takes the last member of a page away, with its link.
+fn shorten(page: &mut Map<String, Value>) {
+    members(page).and_then(Vec::pop);
+    member_links(page).and_then(Vec::pop);
+}
+
+#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+pub(super) fn faults() -> Vec<Fault> {
+    let small = |fault: Fault| fault.over(Over::Mirror(small));
+    let mut faults = vec![
+        page("one record too many is counted", &["COL-23", "COL-20"], |page| add(page, "total_records", 1)),
+        page("one record is not counted", &["COL-23", "COL-20"], |page| {
+            if number(page, "total_records") > 1 {
+                add(page, "total_records", -1);
+            }
+        })
+        .on_reference(),
+        page("records are counted in a text", &["COL-23"], |page| {
+            let total = number(page, "total_records").to_string();
+            set(page, "total_records", total);
+        }),
+        page("one page too many is counted", &["COL-20"], |page| {
+            if number(page, "total_records") > 0 {
+                add(page, "total_pages", 1);
+            }
+        }),
+        small(page("the last page is not counted", &["COL-20"], |page| {
+            let pages = number(page, "total_records") / number(page, "per_page").max(1);
+            set(page, "total_pages", pages);
+        })),
+        page("pages are counted from nought", &["COL-22"], |page| add(page, "page", -1)),
+        small(page("every page is the first", &["COL-22"], |page| set(page, "page", 1))),
+        page("fewer members a page than shown", &["COL-21", "COL-20"], |page| set(page, "per_page", 0)),
+        page("more members a page than the limit", &["COL-21", "LIM-01"], |page| set(page, "per_page", 1_000))
+            .on_reference(),
+        page("members a page are a text", &["COL-21"], |page| set(page, "per_page", "20")),
+        page("no count of pages", &["COL-20"], |page| drop(page.remove("total_pages"))),
+        page("no page number", &["COL-22"], |page| drop(page.remove("page"))),
+        small(page("no way to the next page", &["COL-24", "COL-23", "COL-20"], |page| {
+            drop(links(page).and_then(|links| links.remove("next")));
+        })),
+        small(page("a next page after the last", &["COL-24", "COL-20"], |page| {
+            let Some(links) = links(page) else { return };
+            let own = links.get("self").cloned();
+            if let (false, Some(own)) = (links.contains_key("next"), own) {
+                links.insert("next".to_owned(), own);
+            }
+        })),
+        small(Fault::new(FAMILY, "the page after the next is the next", &["COL-24", "COL-23"], || {
+            Twist::pages(|_, page, _| {
+                let number = number(page, "page").saturating_add(1);
+                let next = links(page).and_then(|links| links.get_mut("next")?.get_mut("href"));
+                if let Some(Value::String(href)) = next {
+                    *href = href.replace(&format!("page={number}"), &format!("page={}", number.saturating_add(1)));
+                }
+            })
+        })),
+        small(Fault::new(FAMILY, "the next page under another parameter", &["COL-24"], || {
+            Twist::before(|call, _| {
+                let address = call.uri.to_string();
+                if address.contains("?from=") {
+                    call.redirect(&address.replace("?from=", "?page="));
+                }
+                None
+            })
+            .and_after(|_, answer, sight| {
+                let Some(Value::Object(mut page)) = answer.json() else { return };
+                let _ = sight;
+                if let Some(Value::String(href)) =
+                    links(&mut page).and_then(|links| links.get_mut("next")?.get_mut("href"))
+                {
+                    *href = href.replace("?page=", "?from=");
+                    answer.set_json(&Value::Object(page));
+                }
+            })
+        })),
+        small(Fault::new(FAMILY, "every page shows the first", &["COL-24", "COL-22", "COL-23"], || {
+            Twist::before(|call, _| {
+                let address = call.uri.to_string();
+                if let Some((path, _)) = address.split_once("?page=") {
+                    call.redirect(path);
+                }
+                None
+            })
+        })),
+        small(page("a member between pages is skipped", &["COL-24", "COL-23"], |page| {
+            if number(page, "page") == 1 && number(page, "total_records") > number(page, "per_page") {
+                shorten(page);
+            }
+        })),
+        small(Fault::new(FAMILY, "a member is on two pages", &["COL-24", "COL-23"], || {
+            let mut last: HashMap<String, (Value, Value)> = HashMap::new();
+            Twist::pages(move |call, page, _| {
+                let path = call.uri.path().to_owned();
+                let pair = (
+                    members(page).and_then(|members| members.last().cloned()),
+                    member_links(page).and_then(|links| links.last().cloned()),
+                );
+                if number(page, "page") > 1
+                    && let Some((member, link)) = last.get(&path)
+                {
+                    if let Some(first) = members(page).and_then(|members| members.first_mut()) {
+                        *first = member.clone();
+                    }
+                    if let Some(first) = member_links(page).and_then(|links| links.first_mut()) {
+                        *first = link.clone();
+                    }
+                }
+                if let (Some(member), Some(link)) = pair {
+                    last.insert(path, (member, link));
+                }
+            })
+        })),
+        page("one link to a member is missing", &["COL-25"], |page| drop(member_links(page).and_then(Vec::pop))),
+        page("the links to members are in another order", &["COL-25"], |page| {
+            if let Some(links) = member_links(page) {
+                links.reverse();
+            }
+        })
+        .on_reference(),
+        page("one member's link is no array", &["COL-25", "HAL-13"], |page| {
+            let Some(links) = links(page) else { return };
+            for (rel, link) in links.iter_mut().filter(|(rel, _)| *rel != "curies") {
+                let one = link.as_array().filter(|list| list.len() == 1).and_then(|list| list.first()).cloned();
+                if let (true, Some(one)) = (rel.contains(':'), one) {
+                    *link = one;
+                }
+            }
+        }),
+        page("no links to members", &["COL-25", "HAL-08"], |page| {
+            if let Some(links) = links(page) {
+                links.retain(|rel, _| !rel.contains(':'));
+            }
+        }),
+        page("pages without self", &["COL-27"], |page| drop(links(page).and_then(|links| links.remove("self")))),
+        small(page("self is always the first page", &["COL-27"], |page| {
+            if let Some(Value::String(href)) = links(page).and_then(|links| links.get_mut("self")?.get_mut("href"))
+                && let Some((path, _)) = href.clone().split_once('?')
+            {
+                path.clone_into(href);
+            }
+        })),
+        page("self leads to a member", &["COL-27"], |page| {
+            if let Some(first) = member_links(page).and_then(|links| links.first().cloned())
+                && let Some(links) = links(page)
+            {
+                links.insert("self".to_owned(), first);
+            }
+        }),
+        Fault::new("embedded", "members are shortened", &["COL-28"], || {
+            Twist::pages(|_, page, _| {
+                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
+                    member.retain(|name, _| {
+                        ["_links", "identifiers", "created_date", "modified_date", "id", "question_type"]
+                            .contains(&name.as_str())
+                    });
+                }
+            })
+        }),
+        Fault::new("embedded", "members are without dates", &["COL-28", "TYP-15", "TYP-16"], || {
+            Twist::pages(|_, page, _| {
+                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
+                    member.remove("modified_date");
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new("embedded", "members are as they were created", &["COL-28"], || {
+            let mut first: HashMap<String, Value> = HashMap::new();
+            Twist::pages(move |_, page, _| {
+                for member in members(page).into_iter().flatten() {
+                    let Some(own) = member.pointer("/_links/self/href").and_then(Value::as_str) else { continue };
+                    let known = first.entry(own.to_owned()).or_insert_with(|| member.clone());
+                    *member = known.clone();
+                }
+            })
+        }),
+        Fault::new("embedded", "no embedded members", &["COL-28", "COL-31", "COL-22", "COL-23"], || {
+            Twist::pages(|_, page, _| drop(page.remove("_embedded")))
+        }),
+        Fault::new(FAMILY, "an empty collection is not found", &["COL-30"], || {
+            Twist::after(|_, answer, _| {
+                if answer.json().is_some_and(|page| page.get("total_records") == Some(&json!(0))) {
+                    *answer = Answer::empty(404);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "an empty collection is without content", &["COL-30"], || {
+            Twist::after(|_, answer, _| {
+                if answer.json().is_some_and(|page| page.get("total_records") == Some(&json!(0))) {
+                    *answer = Answer::empty(204);
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "an empty collection shows null", &["COL-30"], || {
+            Twist::pages(|_, page, _| {
+                if page.get("total_records") == Some(&json!(0)) {
+                    set(page, "_embedded", json!([null]));
+                }
+            })
+        }),
+        Fault::new(FAMILY, "a collection with records is without content", &["COL-31", "COL-01"], || {
+            Twist::after(|call, answer, sight| {
+                let is_list = matches!(sight.what(call), Some(What::Collection(_))) && call.method == "GET";
+                if is_list && answer.json().is_some_and(|page| page.get("total_records") != Some(&json!(0))) {
+                    *answer = Answer::empty(204);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "a collection is a bare array", &["COL-01", "HAL-02", "HAL-07"], || {
+            Twist::after(|_, answer, _| {
+                let Some(Value::Object(mut page)) = answer.json() else { return };
+                if let Some(members) = members(&mut page) {
+                    let members = Value::Array(members.clone());
+                    answer.set_json(&members);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "every seventh page is an old one", &["COL-23", "CRU-22", "COL-*"], || {
+            let mut old: HashMap<String, Answer> = HashMap::new();
+            let mut count = 0_u32;
+            Twist::after(move |call, answer, sight| {
+                if call.method != "GET" || !matches!(sight.what(call), Some(What::Collection(_))) {
+                    return;
+                }
+                count = count.wrapping_add(1);
+                let known = old.entry(call.address()).or_insert_with(|| answer.clone());
+                if count.is_multiple_of(7) {
+                    *answer = known.clone();
+                } else {
+                    *known = answer.clone();
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "the total is counted once", &["COL-23", "COL-20"], || {
+            let mut first: HashMap<String, Value> = HashMap::new();
+            Twist::pages(move |call, page, _| {
+                if let Some(total) = page.get("total_records").cloned() {
+                    let known = first.entry(call.uri.path().to_owned()).or_insert(total).clone();
+                    set(page, "total_records", known);
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "a record is not found by its address", &["COL-03", "ERR-10", "CRU-22", "HAL-16"], || {
+            Twist::after(|call, answer, sight| {
+                if matches!(sight.what(call), Some(What::Record("tag" | "question" | "petition")))
+                    && call.method == "GET"
+                {
+                    *answer = Answer::empty(404);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "a record alone has no fields", &["COL-03", "HAL-17", "CRU-*"], || {
+            Twist::alone("*", |call, record, _| {
+                if call.method == "GET" {
+                    record.retain(|name, _| name == "_links" || name == "identifiers");
+                }
+            })
+        }),
+    ];
+    faults.extend(NESTED.map(nested));
+    // An answer need not lead to its submission.
+    faults
+        .extend(NESTED.iter().filter(|(owner, ..)| !matches!(*owner, "person" | "submission")).copied().map(backlink));
+    faults
+}
+
+/// A collection below a record that stays empty.
+fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
+    Fault::new("nested collection", format!("{name} of a {owner} stay empty"), &[row], move || {
+        Twist::pages(move |call, page, sight| {
+            let own = sight.nested.get(&call.address()).filter(|(_, link)| link == name);
+            let is_owner = own.is_some_and(|(own, _)| sight.kind_at(own) == Some(owner));
+            if !is_owner {
+                return;
+            }
+            while members(page).is_some_and(|members| !members.is_empty()) {
+                shorten(page);
+            }
+            set(page, "total_records", 0);
+            set(page, "total_pages", 0);
+        })
+    })
+}
+
+/// A collection whose members lead back to another record.
+fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
+    let kind = sight::NAMES.iter().find(|(_, many)| *many == name).map_or("", |(one, _)| *one);
+    Fault::new(
+        "nested collection",
+        format!("{name} of a {owner} lead to another one"),
+        &[row, "RES-*", "CRU-*", "HAL-15"],
+        move || {
+            Twist::records(kind, move |record, sight| {
+                let rel = sight.rel(owner);
+                if let Some(Value::String(href)) = links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href"))
+                {
+                    href.push_str("9x");
+                }
+            })
+        },
+    )
+}

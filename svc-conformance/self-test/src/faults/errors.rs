@@ -1,0 +1,459 @@
+//! Status codes and error objects.
+
+use serde_json::{Map, Value, json};
+
+use super::{Fault, Over, Place, set};
+use crate::sight::What;
+use crate::twist::Twist;
+use crate::wire::{Answer, Call};
+
+const FAMILY: &str = "error object";
+
+fn error(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || Twist::errors(move |error, _| change(error)))
+}
+
+fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || Twist::entries(change))
+}
+
+fn description(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || Twist::descriptions(change))
+}
+
+/// A failing answer becomes another one.
+fn answer(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer, Option<What>)) -> Fault {
+    Fault::new("status", name, rows, move || {
+        Twist::after(move |call, answer, sight| {
+            if answer.status >= 400 {
+                change(call, answer, sight.what(call));
+            }
+        })
+    })
+}
+
+/// The descriptions of an error, in one list.
+fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
+    let entries = error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten();
+    entries.filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut()).flatten().collect()
+}
+
+/// Each create of a share page fails, as is declared, and is answered by this.
+fn unexpected(name: &'static str, body: fn() -> Value) -> Fault {
+    Fault::new("status", name, &["ERR-05"], move || {
+        Twist::after(move |call, answer, sight| {
+            if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
+                *answer = Answer::document(500, &body());
+            } else {
+                answer.declare("fault_injection");
+            }
+        })
+    })
+    .at(Place::Backend)
+}
+
+/// Descriptions with a code are left out.
+fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Fault {
+    Fault::new("rules", name, rows, move || {
+        Twist::errors(move |error, _| {
+            for one in descriptions(error) {
+                if one.get("error_code").and_then(Value::as_str) == Some(code)
+                    && let Some(one) = one.as_object_mut()
+                {
+                    set(one, "error_code", "INVALID");
+                }
+            }
+        })
+    })
+}
+
+/// A question that breaks a rule is taken, without what breaks it.
+fn lenient(name: &'static str, rows: &[&str], mend: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new("rules", name, rows, move || {
+        Twist::sent(move |call, what, body, _| {
+            if call.is_write() && what.and_then(What::kind) == Some("question") {
+                mend(body);
+            }
+        })
+    })
+    .at(Place::Request)
+}
+
+fn responses(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let list = body.get_mut("responses").and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    let mut faults = objects();
+    faults.extend(statuses());
+    faults.extend(rules());
+    faults
+}
+
+#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+fn objects() -> Vec<Fault> {
+    vec![
+        Fault::new(FAMILY, "errors under another relation", &["ERR-01", "ERR-12", "ERR-14", "ERR-16"], || {
+            Twist::documents(|_, document, status, sight| {
+                if status >= 400
+                    && let Some(error) = document.remove(&sight.rel("error"))
+                {
+                    set(document, "error", error);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "errors as text", &["ERR-01", "ERR-12", "ERR-14", "ERR-16", "HAL-02"], || {
+            Twist::after(|_, answer, _| {
+                if answer.status >= 400 && !answer.body.is_empty() {
+                    answer.body = "\"Something went wrong\"".into();
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "errors without a body", &["ERR-12", "ERR-14", "ERR-16", "ERR-07"], || {
+            Twist::after(|_, answer, _| {
+                if answer.status >= 400 {
+                    *answer = Answer::empty(answer.status);
+                }
+            })
+        }),
+        error("no request_type", &["ERR-18"], |error| drop(error.remove("request_type"))),
+        error("request_type is partial", &["ERR-18"], |error| set(error, "request_type", "partial")).on_reference(),
+        error("request_type is a flag", &["ERR-18"], |error| set(error, "request_type", true)),
+        error("response_code is a text", &["ERR-19"], |error| {
+            let code = error.get("response_code").map(ToString::to_string).unwrap_or_default();
+            set(error, "response_code", code);
+        }),
+        error("response_code is another than the status", &["ERR-19"], |error| set(error, "response_code", 418))
+            .on_reference(),
+        error("no response_code", &["ERR-19"], |error| drop(error.remove("response_code"))),
+        error("resource_status is an object", &["ERR-20", "ERR-12", "ERR-14"], |error| {
+            if let Some(first) = error.get("resource_status").and_then(|list| list.get(0)).cloned() {
+                set(error, "resource_status", first);
+            }
+        }),
+        error("an atomic error has two entries", &["ERR-20"], |error| {
+            if let Some(list) = error.get_mut("resource_status").and_then(Value::as_array_mut)
+                && let Some(first) = list.first().cloned()
+            {
+                list.push(first);
+            }
+        })
+        .on_reference(),
+        error("resource_status is empty", &["ERR-20", "ERR-12", "ERR-14", "ERR-16"], |error| {
+            set(error, "resource_status", json!([]));
+        }),
+        entry("resource without prefix", &["ERR-21"], |entry| {
+            let name = entry.get("resource").and_then(Value::as_str).and_then(|name| name.rsplit(':').next());
+            if let Some(name) = name.map(ToOwned::to_owned) {
+                set(entry, "resource", name);
+            }
+        }),
+        entry("resource is an object", &["ERR-21"], |entry| set(entry, "resource", json!({}))).on_reference(),
+        entry("an entry's code is a text", &["ERR-22"], |entry| set(entry, "response_code", "400")),
+        entry("an entry's code is out of the table", &["ERR-22"], |entry| set(entry, "response_code", 422))
+            .on_reference(),
+        entry("no code of an entry", &["ERR-22"], |entry| drop(entry.remove("response_code"))),
+        entry("descriptions are an object", &["ERR-23", "ERR-12", "ERR-14"], |entry| {
+            if let Some(first) = entry.get("error_descriptions").and_then(|list| list.get(0)).cloned() {
+                set(entry, "error_descriptions", first);
+            }
+        }),
+        entry("no descriptions", &["ERR-23", "ERR-12", "ERR-14", "ERR-16"], |entry| {
+            drop(entry.remove("error_descriptions"));
+        })
+        .on_reference(),
+        entry("descriptions are empty", &["ERR-23", "ERR-12", "ERR-14"], |entry| {
+            set(entry, "error_descriptions", json!([]));
+        }),
+        description("codes in small letters", &["ERR-24", "ERR-35", "ERR-36", "ERR-37"], |one| {
+            if let Some(code) = one.get("error_code").and_then(Value::as_str).map(str::to_lowercase) {
+                set(one, "error_code", code);
+            }
+        }),
+        description("codes are numbers", &["ERR-24"], |one| set(one, "error_code", 17)).on_reference(),
+        description("an empty description", &["ERR-25"], |one| set(one, "description", "")),
+        description("a description in two languages", &["ERR-25"], |one| {
+            set(one, "description", json!({ "en": "Wrong", "de": "Falsch" }));
+        })
+        .on_reference(),
+        description("properties are one text", &["ERR-26"], |one| {
+            let first = one.get("properties").and_then(|list| list.get(0)).cloned().unwrap_or_else(|| "".into());
+            set(one, "properties", first);
+        }),
+        description("properties are counted from one", &["ERR-26", "ERR-36"], |one| {
+            let text = one.get("properties").map(ToString::to_string).unwrap_or_default();
+            let text = text.replace("[1]", "[2]").replace("[0]", "[1]");
+            if let Ok(list) = serde_json::from_str::<Value>(&text) {
+                set(one, "properties", list);
+            }
+        }),
+        description("properties are pointers", &["ERR-26", "ERR-36"], |one| {
+            for property in one.get_mut("properties").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Value::String(text) = property {
+                    *text = format!("/{}", text.replace(['[', '.'], "/").replace(']', ""));
+                }
+            }
+        })
+        .on_reference(),
+        description("properties name nothing", &["ERR-26", "ERR-35", "ERR-36", "ERR-37"], |one| {
+            set(one, "properties", json!([]));
+        }),
+    ]
+}
+
+#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+fn statuses() -> Vec<Fault> {
+    vec![
+        answer("what is wrong is 422", &["ERR-12", "ERR-14"], |_, answer, _| {
+            if answer.status == 400 {
+                answer.status = 422;
+            }
+        }),
+        answer("a wrong create is 500", &["ERR-12"], |call, answer, _| {
+            if answer.status == 400 && call.method == "POST" {
+                answer.status = 500;
+            }
+        })
+        .on_reference(),
+        answer("a wrong update is 409", &["ERR-14"], |call, answer, _| {
+            if answer.status == 400 && call.method == "PUT" {
+                answer.status = 409;
+            }
+        }),
+        answer("a wrong create is answered 200 with an error", &["ERR-12", "ERR-01"], |call, answer, _| {
+            if answer.status == 400 && call.method == "POST" {
+                answer.status = 200;
+            }
+        })
+        .on_reference(),
+        answer("what is not supported is 405", &["ERR-07", "CAP-07"], |_, answer, _| {
+            if answer.status == 500 {
+                *answer = Answer::empty(405);
+            }
+        }),
+        answer("what is not supported is 500 without a body", &["ERR-07"], |_, answer, _| {
+            if answer.status == 500 {
+                *answer = Answer::empty(500);
+            }
+        })
+        .on_reference(),
+        answer("what is not supported is 404", &["ERR-07", "CAP-07"], |_, answer, _| {
+            if answer.status == 500 {
+                answer.status = 404;
+            }
+        }),
+        answer("a deleted record is gone with 410", &["ERR-11", "CRU-05", "CRU-09"], |call, answer, _| {
+            if answer.status == 404 && call.method == "GET" {
+                answer.status = 410;
+            }
+        }),
+        answer("a deleted record is 200 with nothing", &["ERR-11", "CRU-05", "CRU-09"], |call, answer, _| {
+            if answer.status == 404 && call.method == "GET" {
+                *answer = Answer::document(200, &json!({}));
+            }
+        })
+        .on_reference(),
+        answer("a deleted record is 404 with a page", &["ERR-11"], |call, answer, what| {
+            if answer.status == 404 && call.method == "GET" && matches!(what, Some(What::Record(_))) {
+                *answer = Answer::document(404, &json!({ "title": "Not found", "_links": {} }));
+            }
+        }),
+        answer("a second delete is 204", &["ERR-16"], |call, answer, _| {
+            if answer.status == 404 && call.method == "DELETE" {
+                *answer = Answer::empty(204);
+            }
+        }),
+        answer("a second delete has no body", &["ERR-16"], |call, answer, _| {
+            if answer.status == 404 && call.method == "DELETE" {
+                *answer = Answer::empty(404);
+            }
+        })
+        .on_reference(),
+        Fault::new("status", "every 30th read fails", &["ERR-10", "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
+            let mut count = 0_u32;
+            Twist::after(move |call, answer, _| {
+                count = count.wrapping_add(u32::from(call.method == "GET"));
+                if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
+                    *answer = Answer::document(500, &json!({ "message": "java.lang.NullPointerException" }));
+                }
+            })
+        }),
+        Fault::new("status", "a create fails unexpectedly without an error", &["ERR-13", "CRU-*"], || {
+            Twist::after(|call, answer, sight| {
+                if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
+                    *answer = Answer::empty(500);
+                }
+            })
+        })
+        .on_reference(),
+        unexpected(
+            "an unexpected error is a line of its log",
+            || json!({ "message": "java.lang.NullPointerException" }),
+        ),
+        unexpected("an unexpected error has no descriptions", || {
+            let entry = json!({ "resource": "svc:share_page", "response_code": 500, "error_descriptions": [] });
+            json!({ "svc:error": { "request_type": "atomic", "response_code": 500, "resource_status": [entry] } })
+        }),
+        Fault::new("status", "a delete leaves a body in 204", &["ERR-17", "CRU-14", "CRU-05", "CRU-09"], || {
+            Twist::after(|call, answer, _| {
+                if call.method == "DELETE" && answer.is_success() {
+                    *answer = Answer::document(204, &json!({ "notice": "gone" }));
+                }
+            })
+        }),
+        Fault::new("status", "a read answers 203", &["ERR-10", "COL-03", "HAL-16"], || {
+            Twist::after(|call, answer, sight| {
+                if call.method == "GET" && answer.is_success() && matches!(sight.what(call), Some(What::Record(_))) {
+                    answer.status = 203;
+                }
+            })
+        }),
+    ]
+}
+
+#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+fn rules() -> Vec<Fault> {
+    let mut faults = vec![
+        lenient("a Paragraph takes responses", &["ERR-35", "ERR-39"], |body| {
+            if body.get("question_type") == Some(&json!("Paragraph")) {
+                body.remove("responses");
+            }
+        }),
+        lenient("names of responses are not looked at", &["ERR-36", "ERR-39"], |body| {
+            for response in responses(body) {
+                if let Some(Value::String(name)) = response.get_mut("name") {
+                    name.retain(|one| one.is_ascii_alphanumeric() || one == '_');
+                    name.push('x');
+                }
+            }
+        })
+        .on_reference(),
+        lenient("keys of responses may repeat", &["ERR-40", "LIM-06", "RES-question-08"], |body| {
+            let mut keys: Vec<Value> = Vec::new();
+            let list = body.get_mut("responses").and_then(Value::as_array_mut);
+            for response in list.into_iter().flatten().filter_map(Value::as_object_mut) {
+                let Some(key) = response.get("key").cloned() else { continue };
+                if keys.contains(&key) {
+                    response.remove("key");
+                }
+                keys.push(key);
+            }
+        }),
+        without_code("responses of a Paragraph under another code", &["ERR-35"], "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
+        without_code("names of responses under another code", &["ERR-36"], "RESPONSE_NAME_INVALID").on_reference(),
+        without_code("unknown tags under another code", &["ERR-37", "HAF-03"], "TAG_NAME_DOES_NOT_EXIST"),
+        Fault::new("rules", "only the first error is told", &["ERR-39"], first_only),
+        Fault::new("rules", "only the first error is told by the reference server", &["ERR-39"], first_only)
+            .on_reference(),
+        Fault::new("rules", "the same error is told for each", &["ERR-39", "ERR-26"], || {
+            Twist::errors(|error, _| {
+                let mut all = descriptions(error);
+                let Some(first) = all.first().map(|one| (*one).clone()) else { return };
+                for one in &mut all {
+                    **one = first.clone();
+                }
+            })
+        }),
+        Fault::new(
+            "non-atomic",
+            "a partial failure is reported as atomic",
+            &["ERR-30", "ERR-18", "ERR-20", "ERR-31"],
+            || Twist::errors(|error, _| set(error, "request_type", "atomic")),
+        ),
+        Fault::new("non-atomic", "a partial failure is 207", &["ERR-30", "ERR-19"], || {
+            Twist::after(|_, answer, _| {
+                if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
+                    answer.status = 207;
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new("non-atomic", "a partial failure names only what failed", &["ERR-31", "ERR-20"], || {
+            Twist::errors(|error, _| {
+                if let Some(list) = error.get_mut("resource_status").and_then(Value::as_array_mut) {
+                    list.retain(|entry| entry.get("response_code") == Some(&json!(400)));
+                }
+            })
+        }),
+        Fault::new("non-atomic", "a partial failure is told as a success", &["ERR-30", "ERR-37", "HAF-03"], || {
+            Twist::after(|_, answer, _| {
+                if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
+                    *answer = Answer::document(200, &json!({}));
+                }
+            })
+        }),
+        Fault::new("non-atomic", "entries under a third spelling", &["ERR-33", "ERR-23", "ERR-31"], || {
+            Twist::documents(|_, document, _, sight| {
+                let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) else { return };
+                if error.get("request_type") != Some(&json!("non-atomic")) {
+                    return;
+                }
+                for entry in error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten() {
+                    if let Some(entry) = entry.as_object_mut()
+                        && let Some(list) = entry.remove("error_descriptions")
+                    {
+                        set(entry, "messages", list);
+                    }
+                }
+            })
+        }),
+        Fault::new("non-atomic", "what is declared atomic leaves the person behind", &["ERR-34", "ERR-04"], || {
+            left_behind()
+        })
+        .over(Over::Mirror(|options| options.atomic_helpers = true))
+        .at(Place::Backend),
+        Fault::new("non-atomic", "what the server does not do is 400", &["ERR-38"], || {
+            Twist::entries(|entry| {
+                if entry.get("response_code") == Some(&json!(500)) {
+                    set(entry, "response_code", 400);
+                }
+            })
+        })
+        .over(Over::Reference(|api| api.without("haf.add_lists"))),
+        Fault::new("non-atomic", "what the server does not do is not told", &["ERR-38"], || {
+            Twist::sent(|_, what, body, _| {
+                if matches!(what, Some(What::Helper(_))) {
+                    body.remove("add_lists");
+                }
+            })
+        })
+        .over(Over::Reference(|api| api.without("haf.add_lists")))
+        .at(Place::Backend),
+    ];
+    faults.push(
+        without_code("what the server does not do under another code", &["ERR-38"], "NOT_SUPPORTED")
+            .over(Over::Reference(|api| api.without("haf.add_lists"))),
+    );
+    faults
+}
+
+fn first_only() -> Twist {
+    Twist::entries(|entry| {
+        if let Some(list) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
+            list.truncate(1);
+        }
+    })
+}
+
+/// A helper that failed as a whole: its person stays.
+fn left_behind() -> Twist {
+    Twist::around(|call, server| {
+        Box::pin(async move {
+            let answer = server.send(call.clone()).await;
+            if answer.status != 400 || !matches!(server.what(&call), Some(What::Helper(_))) {
+                return answer;
+            }
+            if let (Some(person), Some(home)) =
+                (call.json().and_then(|mut body| body.remove("person")), server.helper("person"))
+            {
+                let mut signup = call.clone();
+                signup.redirect(&home);
+                signup.set_json(Map::from_iter([("person".to_owned(), person)]));
+                drop(server.send(signup).await);
+            }
+            answer
+        })
+    })
+}

@@ -1,0 +1,245 @@
+//! Fields, made from the catalogue row by row: one that is lost, one of another type, a closed list that is open, an open
+//! one that is closed, a total that stands still.
+
+use serde_json::{Map, Value};
+
+use super::{Fault, Place, set};
+use crate::fields::{self, Field, Shape};
+use crate::sight::NAMES;
+use crate::twist::Twist;
+
+/// A field with the way to it.
+#[derive(Debug, Clone)]
+struct At {
+    owner: &'static str,
+    path: Vec<String>,
+    field: Field,
+}
+
+/// Every field that has a row of its own.
+fn all() -> Vec<At> {
+    fn walk(owner: &'static str, fields: &[Field], path: &[String], into: &mut Vec<At>) {
+        let area = format!("RES-{owner}-");
+        for field in fields.iter().filter(|field| field.row.starts_with(&area)) {
+            let path: Vec<String> = path.iter().cloned().chain([field.name.clone()]).collect();
+            into.push(At { owner, path: path.clone(), field: field.clone() });
+            walk(owner, field.shape.members(), &path, into);
+        }
+    }
+    let mut all = Vec::new();
+    for (owner, described) in fields::all() {
+        walk(owner, &described.fields, &[], &mut all);
+    }
+    all
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut typed: Vec<(&str, String)> = Vec::new();
+    for at in all() {
+        let row = at.field.row.clone();
+        let name = format!("{}.{}", at.owner, at.path.join("."));
+        if at.field.shape == Shape::Link {
+            continue;
+        }
+        faults.push(if at.field.computed && at.field.name != "total_shares" {
+            stuck(&at, format!("{name} stands still"), &row)
+        } else {
+            lost(&at, format!("{name} is lost"), &row)
+        });
+        match &at.field.shape {
+            Shape::Enum(values) => faults.push(open(&at, values, format!("{name} takes anything"), &row)),
+            Shape::Flex(values) => faults.push(closed(&at, values, format!("{name} takes only what is listed"), &row)),
+            _ => {}
+        }
+        // One of each type in each object.
+        let kind = std::mem::discriminant(&at.field.shape);
+        let key = (at.owner, format!("{kind:?}"));
+        if !typed.contains(&key) {
+            typed.push(key);
+            faults.push(mistyped(&at, format!("{name} has another type"), &row));
+        }
+    }
+    faults
+}
+
+fn lost(at: &At, name: String, row: &str) -> Fault {
+    let at = at.clone();
+    Fault::new("field lost", name, &[row], move || {
+        let at = at.clone();
+        shown(at.owner, move |object| {
+            each(object, &at.path, &mut |parent, name| drop(parent.remove(name)));
+        })
+    })
+}
+
+fn stuck(at: &At, name: String, row: &str) -> Fault {
+    let at = at.clone();
+    Fault::new("total stands still", name, &[row], move || {
+        let at = at.clone();
+        shown(at.owner, move |object| {
+            each(object, &at.path, &mut |parent, name| {
+                if parent.contains_key(name) {
+                    set(parent, name, 0);
+                }
+            });
+        })
+    })
+}
+
+fn mistyped(at: &At, name: String, row: &str) -> Fault {
+    let at = at.clone();
+    let typed = match &at.field.shape {
+        Shape::String | Shape::Reference | Shape::Link => "TYP-01",
+        Shape::Integer => "TYP-02",
+        Shape::Float => "TYP-03",
+        Shape::Number => "TYP-04",
+        Shape::Boolean => "TYP-05",
+        Shape::Datetime => "TYP-06",
+        Shape::Date => "TYP-07",
+        Shape::Enum(_) => "TYP-08",
+        Shape::Flex(_) => "TYP-09",
+        Shape::Texts | Shape::Person | Shape::Object(_) => "TYP-11",
+        Shape::Array(_) => "TYP-12",
+    };
+    Fault::new("wrong type", name, &[row, typed], move || {
+        let at = at.clone();
+        shown(at.owner, move |object| {
+            each(object, &at.path, &mut |parent, name| {
+                if let Some(value) = parent.get_mut(name) {
+                    *value = other_type(value);
+                }
+            });
+        })
+    })
+}
+
+/// A value of another type with the same sense.
+fn other_type(value: &Value) -> Value {
+    match value {
+        Value::String(text) => serde_json::json!({ "value": text }),
+        Value::Object(object) => Value::Array(object.values().cloned().collect()),
+        Value::Array(list) => {
+            let named = list.iter().enumerate().map(|(at, value)| (at.to_string(), value.clone()));
+            Value::Object(named.collect())
+        }
+        other => Value::String(other.to_string()),
+    }
+}
+
+/// A value outside the closed list is taken, and becomes one of the list.
+fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
+    let (at, values) = (at.clone(), values.to_vec());
+    Fault::new("list open", name, &[row, "TYP-08"], move || {
+        let (at, values) = (at.clone(), values.clone());
+        Twist::sent(move |_, what, body, _| {
+            let kind = what.and_then(crate::sight::What::kind).unwrap_or_default();
+            let first = values.first().cloned().unwrap_or_default();
+            owned(at.owner, kind, body, &mut |object| {
+                each(object, &at.path, &mut |parent, name| {
+                    let is_listed = |text: &str| values.iter().any(|value| value == text);
+                    if parent.get(name).and_then(Value::as_str).is_some_and(|text| !is_listed(text)) {
+                        set(parent, name, first.clone());
+                    }
+                });
+            });
+        })
+    })
+    .at(Place::Request)
+}
+
+/// Free text becomes the first listed value.
+fn closed(at: &At, values: &[String], name: String, row: &str) -> Fault {
+    let (at, values) = (at.clone(), values.to_vec());
+    Fault::new("list closed", name, &[row, "TYP-09"], move || {
+        let (at, values) = (at.clone(), values.clone());
+        shown(at.owner, move |object| {
+            each(object, &at.path, &mut |parent, name| {
+                let is_listed = |text: &str| values.iter().any(|value| value == text);
+                if parent.get(name).and_then(Value::as_str).is_some_and(|text| !is_listed(text)) {
+                    set(parent, name, values.first().cloned().unwrap_or_default());
+                }
+            });
+        })
+    })
+}
+
+/// Changes the objects of an owner wherever they are shown.
+fn shown(owner: &'static str, mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Twist {
+    Twist::documents(move |call, document, _, sight| {
+        sight.each_record(call, document, &mut |kind, record| owned(owner, kind, record, &mut act));
+    })
+}
+
+/// Calls a function with the objects of an owner in a body: the record itself, or the shared objects in it.
+fn owned(owner: &str, kind: &str, body: &mut Map<String, Value>, act: &mut dyn FnMut(&mut Map<String, Value>)) {
+    if owner == kind && owner == "canvass" {
+        // A helper's canvass is an object in its body.
+        if let Some(Value::Object(canvass)) = body.get_mut("canvass") {
+            act(canvass);
+        }
+    }
+    if owner == "person" && kind != "person" {
+        if let Some(Value::Object(person)) = body.get_mut("person") {
+            act(person);
+        }
+    } else if NAMES.iter().any(|(one, _)| *one == owner) {
+        if owner == kind {
+            act(body);
+        }
+        if owner == "person"
+            && let Some(Value::Object(person)) = body.get_mut("person")
+        {
+            act(person);
+        }
+    } else {
+        shared(owner, body, act);
+    }
+}
+
+/// Calls a function with the shared objects at any depth.
+fn shared(owner: &str, body: &mut Map<String, Value>, act: &mut dyn FnMut(&mut Map<String, Value>)) {
+    for (name, value) in body.iter_mut().filter(|(name, _)| *name != "_links") {
+        let is_here = match name.as_str() {
+            "postal_addresses" => owner == "postal_address",
+            "email_addresses" => owner == "email_address",
+            "phone_numbers" => owner == "phone_number",
+            "targets" | "target_list" => owner == "target",
+            name => name == owner,
+        };
+        match value {
+            Value::Object(object) => {
+                if is_here {
+                    act(object);
+                }
+                shared(owner, object, act);
+            }
+            Value::Array(list) => {
+                for object in list.iter_mut().filter_map(Value::as_object_mut) {
+                    if is_here {
+                        act(object);
+                    }
+                    shared(owner, object, act);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Calls a function with the object that holds the last name of a path, through lists.
+fn each(object: &mut Map<String, Value>, path: &[String], act: &mut dyn FnMut(&mut Map<String, Value>, &str)) {
+    match path {
+        [] => {}
+        [name] => act(object, name),
+        [first, rest @ ..] => match object.get_mut(first) {
+            Some(Value::Object(inner)) => each(inner, rest, act),
+            Some(Value::Array(list)) => {
+                for inner in list.iter_mut().filter_map(Value::as_object_mut) {
+                    each(inner, rest, act);
+                }
+            }
+            _ => {}
+        },
+    }
+}

@@ -1,0 +1,94 @@
+//! Headers and media types.
+
+use http::{HeaderValue, header};
+
+use super::{Fault, Place};
+use crate::sight::What;
+use crate::twist::Twist;
+use crate::wire::{Answer, Call};
+
+const FAMILY: &str = "headers";
+
+/// A header of some answers is another one, or none.
+fn header(
+    name: &'static str,
+    row: &'static str,
+    which: header::HeaderName,
+    value: Option<&'static str>,
+    when: fn(&Call, &Answer, Option<What>) -> bool,
+) -> Fault {
+    Fault::new(FAMILY, name, &[row], move || {
+        let which = which.clone();
+        Twist::after(move |call, answer, sight| {
+            if !answer.is_success() || !when(call, answer, sight.what(call)) {
+                return;
+            }
+            match value {
+                Some(value) => drop(answer.headers.insert(which.clone(), HeaderValue::from_static(value))),
+                None => drop(answer.headers.remove(which.clone())),
+            }
+        })
+    })
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    let media = header::CONTENT_TYPE;
+    let cache = header::CACHE_CONTROL;
+    vec![
+        header("no-media-type", "HAL-03", media.clone(), None, |_, answer, _| answer.is_hal()),
+        header("media-type-plain-json", "HAL-03", media.clone(), Some("application/json"), |call, answer, _| {
+            answer.is_hal() && call.method == "GET"
+        }),
+        header("media-type-text-on-create", "HAL-03", media.clone(), Some("text/plain"), |call, answer, _| {
+            answer.is_hal() && call.method == "POST"
+        }),
+        header("media-type-of-collections", "HAL-03", media, Some("application/json"), |_, answer, what| {
+            answer.is_hal() && matches!(what, Some(What::Collection(_)))
+        })
+        .on_reference(),
+        header("no-cache-control", "HAL-04", cache.clone(), None, |_, _, _| true),
+        header(
+            "cache-control-public",
+            "HAL-04",
+            cache.clone(),
+            Some("max-age=0, public, must-revalidate"),
+            |_, _, _| true,
+        )
+        .on_reference(),
+        header(
+            "cache-control-kept-for-a-minute",
+            "HAL-04",
+            cache.clone(),
+            Some("max-age=60, private, must-revalidate"),
+            |call, _, _| call.method == "GET",
+        ),
+        header("no-must-revalidate-on-writes", "HAL-04", cache, Some("max-age=0, private"), |call, _, _| {
+            call.is_write()
+        }),
+        Fault::new(FAMILY, "body-cut-off", &["HAL-02", "COL-*"], || {
+            Twist::after(|call, answer, sight| {
+                if matches!(sight.what(call), Some(What::Collection(_))) && call.method == "GET" && answer.is_success()
+                {
+                    answer.body.truncate(answer.body.len() / 2);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "page-of-html-instead-of-a-record", &["HAL-02", "HAL-17", "COL-03"], || {
+            Twist::after(|call, answer, sight| {
+                if matches!(sight.what(call), Some(What::Record(_))) && call.method == "GET" && answer.is_success() {
+                    answer.body = "<html><body>A record</body></html>".into();
+                }
+            })
+        }),
+        Fault::new(FAMILY, "another-key-header", &["HAL-10", "AUT-01"], || {
+            Twist::before(|call, _| {
+                let own = call.headers.iter().find(|(_, value)| value.as_bytes().starts_with(b"k-"));
+                if let Some(name) = own.map(|(name, _)| name.clone()) {
+                    call.headers.remove(name);
+                }
+                None
+            })
+        })
+        .at(Place::Request),
+    ]
+}

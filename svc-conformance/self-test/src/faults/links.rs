@@ -1,0 +1,65 @@
+//! The links of resources, made from the catalogue row by row: one that is missing, or one that leads elsewhere.
+
+use serde_json::json;
+
+use super::{Fault, links};
+use crate::fields;
+use crate::sight::NAMES;
+use crate::twist::Twist;
+
+pub(super) fn faults() -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (owner, described) in fields::all() {
+        if !NAMES.iter().any(|(one, _)| *one == owner) {
+            continue;
+        }
+        for link in &described.links {
+            let (name, row) = (link.name.clone(), link.row.as_str());
+            let fault = match name.as_str() {
+                "self" => Fault::new("link missing", format!("{owner} without self"), &[row, "HAL-16"], move || {
+                    Twist::alone(owner, |call, record, _| {
+                        if call.method == "GET"
+                            && let Some(links) = links(record)
+                        {
+                            links.remove("self");
+                        }
+                    })
+                }),
+                // Sent only where the person is known, so that none is missing.
+                "creator" | "modified_by" | "organizer" => {
+                    let dangling = format!("{owner}'s {name} leads nowhere");
+                    Fault::new("link elsewhere", dangling, &[row, "HAL-15"], move || {
+                        let name = name.clone();
+                        Twist::records(owner, move |record, sight| {
+                            let rel = sight.rel(&name);
+                            if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
+                                let href = link.get("href").and_then(|href| href.as_str()).unwrap_or_default();
+                                *link = json!({ "href": format!("{href}0x") });
+                            }
+                        })
+                    })
+                    .on_reference()
+                }
+                "record_canvas_helper" => {
+                    Fault::new("link missing", "people without the canvass helper", &[row, "HLP-16"], || {
+                        Twist::records("person", |record, sight| {
+                            for name in ["record_canvas_helper", "record_canvass_helper"] {
+                                let rel = sight.rel(name);
+                                drop(links(record).and_then(|links| links.remove(&rel)));
+                            }
+                        })
+                    })
+                }
+                _ => Fault::new("link missing", format!("{owner} without {name}"), &[row], move || {
+                    let name = name.clone();
+                    Twist::records(owner, move |record, sight| {
+                        let rel = sight.rel(&name);
+                        drop(links(record).and_then(|links| links.remove(&rel)));
+                    })
+                }),
+            };
+            faults.push(fault);
+        }
+    }
+    faults
+}

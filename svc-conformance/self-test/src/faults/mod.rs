@@ -1,0 +1,215 @@
+//! Faulty servers: each a correct service with one fault, and the rows that the fault breaks.
+
+mod access;
+mod backend;
+mod collections;
+mod errors;
+mod fields;
+mod headers;
+mod helpers;
+mod hypermedia;
+mod links;
+mod planted;
+mod updates;
+mod values;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use svc_core::api::ApiBuilder;
+
+use super::mirror::Options;
+use super::subject::{Subject, SubjectError};
+use super::twist::Twist;
+use svc_conformance::Declaration;
+
+pub use planted::{Planted, planted};
+
+/// Where a fault is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// What a client sent is changed.
+    Request,
+    /// What the server answered is changed.
+    Response,
+    /// What the server does is changed.
+    Backend,
+    /// What the server takes for the time is changed.
+    Clock,
+}
+
+impl Place {
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Response => "response",
+            Self::Backend => "backend",
+            Self::Clock => "clock",
+        }
+    }
+}
+
+/// The correct service behind a fault.
+#[derive(Debug, Clone, Copy)]
+pub enum Over {
+    /// The second service, set up for it.
+    Mirror(fn(&mut Options)),
+    /// The reference server, set up for it.
+    Reference(fn(ApiBuilder) -> ApiBuilder),
+}
+
+/// A faulty server.
+#[derive(Clone)]
+pub struct Fault {
+    /// Its name.
+    pub name: String,
+    /// What sort of fault it is.
+    pub family: &'static str,
+    /// The rows it breaks; one that ends in `*` stands for all that begin with it.
+    pub rows: Vec<String>,
+    /// Where the fault is applied.
+    pub place: Place,
+    /// What it is applied to.
+    pub over: Over,
+    twist: Arc<dyn Fn() -> Twist + Send + Sync>,
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault").field("name", &self.name).field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+impl Fault {
+    /// A fault of the answers of the second service.
+    pub(super) fn new(
+        family: &'static str,
+        name: impl Into<String>,
+        rows: &[&str],
+        twist: impl Fn() -> Twist + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            family,
+            rows: rows.iter().map(ToString::to_string).collect(),
+            place: Place::Response,
+            over: Over::Mirror(|_| {}),
+            twist: Arc::new(twist),
+        }
+    }
+
+    /// Applied elsewhere.
+    pub(super) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// Applied to the reference server.
+    pub(super) fn on_reference(self) -> Self {
+        Self { over: Over::Reference(|api| api), ..self }
+    }
+
+    /// Applied to a service that is set up for it.
+    pub(super) fn over(self, over: Over) -> Self {
+        Self { over, ..self }
+    }
+
+    /// Whether a row is one of those it breaks.
+    #[must_use]
+    pub fn breaks(&self, row: &str) -> bool {
+        self.rows.iter().any(|known| match known.strip_suffix('*') {
+            Some(start) => row.starts_with(start),
+            None => known == row,
+        })
+    }
+
+    /// Starts the faulty server.
+    ///
+    /// # Errors
+    /// The service behind it does not start.
+    pub async fn start(&self) -> Result<Subject, SubjectError> {
+        let subject = self.over.start().await?;
+        let (twist, base) = ((self.twist)(), subject.base.clone());
+        Ok(subject.behind(|wire, prefix| twist.over(wire, prefix, &base)))
+    }
+}
+
+impl Over {
+    /// Starts the correct service.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub async fn start(&self) -> Result<Subject, SubjectError> {
+        match self {
+            Self::Mirror(set_up) => {
+                let mut options = Options::default();
+                set_up(&mut options);
+                Ok(Subject::mirror(options))
+            }
+            Self::Reference(set_up) => Subject::reference(set_up).await,
+        }
+    }
+
+    /// The declaration that the correct service publishes.
+    ///
+    /// # Errors
+    /// It does not start, or publishes none.
+    pub async fn declaration(&self) -> Result<Declaration, SubjectError> {
+        published(&self.start().await?).await.ok_or(SubjectError::Declaration)
+    }
+}
+
+/// The declaration that a correct service publishes.
+async fn published(subject: &Subject) -> Option<Declaration> {
+    let entry = subject.get(&subject.base).await?;
+    let links = entry.get("_links")?.as_object()?;
+    let (_, link) = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"))?;
+    // Both services write whole addresses.
+    serde_json::from_value(subject.get(link.get("href")?.as_str()?).await?).ok()
+}
+
+/// Every faulty server, in a fixed order.
+#[must_use]
+pub fn registry() -> Vec<Fault> {
+    [
+        headers::faults(),
+        hypermedia::faults(),
+        links::faults(),
+        collections::faults(),
+        fields::faults(),
+        values::faults(),
+        updates::faults(),
+        access::faults(),
+        helpers::faults(),
+        errors::faults(),
+        backend::faults(),
+        planted().into_iter().map(|planted| planted.fault).collect(),
+    ]
+    .concat()
+}
+
+/// Sets a member of an object.
+pub(super) fn set(object: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
+    object.insert(name.to_owned(), value.into());
+}
+
+/// The links of a document.
+pub(super) fn links(document: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
+    document.get_mut("_links").and_then(Value::as_object_mut)
+}
+
+/// The members of a page.
+pub(super) fn members(page: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
+    let embedded = page.get_mut("_embedded").and_then(Value::as_object_mut)?;
+    embedded.values_mut().find_map(Value::as_array_mut)
+}
+
+/// Adds to a number.
+pub(super) fn add(object: &mut Map<String, Value>, name: &str, more: i64) {
+    if let Some(number) = object.get(name).and_then(Value::as_i64) {
+        set(object, name, number.saturating_add(more));
+    }
+}

@@ -1,0 +1,455 @@
+//! Values that do not come back as they were sent, and common fields.
+
+use serde_json::{Map, Value, json};
+
+use super::{Fault, Place, links, set};
+use crate::sight::What;
+use crate::twist::Twist;
+
+/// Rows that a damaged value may be seen under, whatever field it is in.
+const TEXT: [&str; 2] = ["TYP-01", "RES-*"];
+
+/// A change to every value of a record, at any depth; the names of its fields lead there.
+fn every_value(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Value)) {
+    const OWN: [&str; 7] = ["_links", "identifiers", "created_date", "modified_date", "id", "number", "question"];
+    for (name, value) in record.iter_mut().filter(|(name, _)| !OWN.contains(&name.as_str())) {
+        walk(name, value, act);
+    }
+}
+
+fn walk(name: &str, value: &mut Value, act: &mut dyn FnMut(&str, &mut Value)) {
+    match value {
+        Value::Object(object) => every_value(object, act),
+        Value::Array(list) if list.iter().any(Value::is_object) => {
+            for value in list {
+                walk(name, value, act);
+            }
+        }
+        Value::Array(list) => {
+            for value in &mut *list {
+                act(name, value);
+            }
+            act(name, &mut Value::Null);
+        }
+        value => act(name, value),
+    }
+}
+
+/// Every text is damaged.
+fn text(name: &'static str, change: fn(&str) -> String) -> Fault {
+    Fault::new("text damaged", name, &TEXT, move || {
+        Twist::records("*", move |record, _| {
+            every_value(record, &mut |_, value| {
+                if let Value::String(text) = value {
+                    *text = change(text);
+                }
+            });
+        })
+    })
+}
+
+/// Every number is damaged.
+fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Fault {
+    Fault::new("number damaged", name, rows, move || {
+        Twist::records("*", move |record, _| {
+            every_value(record, &mut |name, value| {
+                if value.is_number()
+                    && !name.starts_with("total_")
+                    && let Some(changed) = change(value)
+                {
+                    *value = changed;
+                }
+            });
+        })
+    })
+}
+
+/// A change to texts that are timestamps or dates.
+fn date(name: &'static str, rows: &[&str], is_it: fn(&str) -> bool, change: fn(&str) -> String) -> Fault {
+    Fault::new("date shifted", name, rows, move || {
+        Twist::records("*", move |record, _| {
+            every_value(record, &mut |name, value| {
+                if let Value::String(text) = value
+                    && name.ends_with("_date")
+                    && is_it(text)
+                {
+                    *text = change(text);
+                }
+            });
+        })
+    })
+}
+
+fn is_timestamp(text: &str) -> bool {
+    text.len() > 18 && text.contains('T') && text.ends_with('Z')
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2
+}
+
+/// The lists in a record.
+fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Value>)) {
+    for (name, value) in record.iter_mut().filter(|(name, _)| !["_links", "identifiers"].contains(&name.as_str())) {
+        if let Value::Array(list) = value {
+            act(name, list);
+        }
+    }
+}
+
+fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Fault {
+    Fault::new("list damaged", name, rows, move || {
+        Twist::records("*", move |record, _| lists(record, &mut |_, list| change(list)))
+    })
+}
+
+/// A common field of every record.
+fn common(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new("common field", name, rows, move || Twist::records("*", move |record, _| change(record)))
+}
+
+fn identifiers(record: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
+    record.get_mut("identifiers").and_then(Value::as_array_mut)
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    let mut faults = texts();
+    faults.extend(numbers());
+    faults.extend(commons());
+    faults
+}
+
+fn texts() -> Vec<Fault> {
+    vec![
+        text("texts are trimmed", |text| text.trim().to_owned()),
+        text("texts are in small letters", str::to_lowercase).on_reference(),
+        text("texts lose what is beyond 16 bits", |text| {
+            text.chars().filter(|one| u32::from(*one) < 0x1_0000).collect()
+        }),
+        text("texts lose what is beyond ASCII", |text| {
+            text.chars().map(|one| if one.is_ascii() { one } else { '?' }).collect()
+        })
+        .on_reference(),
+        text("texts are escaped for HTML", |text| {
+            text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+        }),
+        text("texts have doubled quotes", |text| text.replace('\'', "''").replace('"', "\"\"")),
+        text("texts are cut at 40 characters", |text| text.chars().take(40).collect()),
+        text("combining marks are lost", |text| {
+            text.chars().filter(|one| !('\u{300}'..='\u{36f}').contains(one)).collect()
+        }),
+        text("combining marks are composed", |text| {
+            text.replace("e\u{301}", "é").replace("a\u{308}", "ä").replace("u\u{308}", "ü").replace("n\u{303}", "ñ")
+        }),
+        text("line ends become spaces", |text| text.replace(['\n', '\t'], " ")),
+        text("runs of spaces become one", |text| {
+            text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        }),
+        Fault::new("text damaged", "an empty text is null", &["TYP-01", "RES-*", "CRU-*"], || {
+            Twist::records("*", |record, _| {
+                every_value(record, &mut |_, value| {
+                    if value.as_str() == Some("") {
+                        *value = "(none)".into();
+                    }
+                });
+            })
+        }),
+        date("timestamps are shifted by an hour", &["TYP-06", "RES-*"], is_timestamp, |text| {
+            let hour: u32 = text.get(11..13).and_then(|hour| hour.parse().ok()).unwrap_or_default();
+            let (before, after) = (text.get(..11).unwrap_or_default(), text.get(13..).unwrap_or_default());
+            format!("{before}{:02}{after}", (hour + 1) % 24)
+        })
+        .on_reference(),
+        date("timestamps lose their time", &["TYP-06", "RES-*"], is_timestamp, |text| {
+            format!("{}T00:00:00Z", text.get(..10).unwrap_or_default())
+        }),
+        date("timestamps are texts for people", &["TYP-06", "RES-*"], is_timestamp, |text| {
+            text.get(..10).unwrap_or_default().split('-').rev().collect::<Vec<_>>().join(".")
+        }),
+        date("dates are a day early", &["TYP-07", "RES-event-25"], is_date, |text| {
+            let day: u32 = text.get(8..).and_then(|day| day.parse().ok()).unwrap_or(1);
+            format!("{}{:02}", text.get(..8).unwrap_or_default(), if day > 1 { day - 1 } else { 2 })
+        }),
+        date("dates are timestamps", &["TYP-07", "RES-event-25"], is_date, |text| format!("{text}T00:00:00Z"))
+            .on_reference(),
+        date("no 29th of February", &["TYP-07", "RES-event-25"], is_date, |text| text.replace("-02-29", "-03-01")),
+    ]
+}
+
+#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+fn numbers() -> Vec<Fault> {
+    vec![
+        number("numbers pass through 32 bits", &["TYP-03", "TYP-04", "RES-*"], |value| {
+            let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
+            // As text, so that no cast hides what is done.
+            let narrow: f32 = float.to_string().parse().ok()?;
+            Some(json!(f64::from(narrow)))
+        }),
+        number("numbers lose their fraction", &["TYP-03", "TYP-04", "RES-*"], |value| {
+            let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
+            Some(json!(float.trunc()))
+        })
+        .on_reference(),
+        number("numbers have two decimals", &["TYP-03", "RES-postal_address-*"], |value| {
+            let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
+            Some(json!((float * 100.0).round() / 100.0))
+        }),
+        number("integers have a fraction", &["TYP-02", "RES-*"], |value| {
+            value.as_i64().and_then(|whole| format!("{whole}.5").parse().ok())
+        }),
+        number("integers keep 16 bits", &["TYP-02", "RES-*"], |value| {
+            value.as_i64().filter(|whole| *whole > 0x7fff).map(|whole| json!(whole & 0x7fff))
+        }),
+        number("negative numbers lose their sign", &["TYP-02", "TYP-03", "RES-*"], |value| {
+            value.as_f64().filter(|float| *float < 0.0).map(|float| json!(-float))
+        })
+        .on_reference(),
+        Fault::new("number damaged", "what is false is left out", &["TYP-05", "RES-*"], || {
+            Twist::records("*", |record, _| {
+                every_value(record, &mut |_, value| {
+                    if *value == Value::Bool(false) {
+                        *value = Value::Null;
+                    }
+                });
+            })
+        }),
+        Fault::new("number damaged", "what is false is true", &["TYP-05", "RES-*"], || {
+            Twist::records("*", |record, _| {
+                every_value(record, &mut |_, value| {
+                    if *value == Value::Bool(false) {
+                        *value = true.into();
+                    }
+                });
+            })
+        })
+        .on_reference(),
+        list("lists are reversed", &["TYP-12", "CRU-18", "RES-*"], |list| list.reverse()),
+        list("lists keep three at most", &["TYP-12", "CRU-18", "RES-*"], |list| list.truncate(3)),
+        list("lists keep two at most", &["TYP-12", "CRU-18", "RES-share_options-02", "RES-*"], |list| list.truncate(2)),
+        list("share options and all lists keep one", &["RES-share_options-02", "TYP-12", "CRU-18", "RES-*"], |list| {
+            list.truncate(1);
+        })
+        .on_reference(),
+        list("lists repeat their first", &["TYP-12", "CRU-18", "RES-*"], |list| {
+            if let Some(first) = list.first().cloned() {
+                list.push(first);
+            }
+        }),
+        repeated("ethnicities", "RES-person-16"),
+        repeated("languages_spoken", "RES-person-17"),
+        primaries("postal_addresses", "RES-postal_address-02", json!(true)),
+        primaries("email_addresses", "RES-email_address-02", json!(true)),
+        primaries("phone_numbers", "RES-phone_number-02", json!("true")),
+        Fault::new("shared object", "phone numbers with a plus", &["RES-phone_number-03", "LIM-03"], || {
+            Twist::records("*", |record, _| {
+                for phone in record.get_mut("phone_numbers").and_then(Value::as_array_mut).into_iter().flatten() {
+                    if let Some(Value::String(number)) = phone.get_mut("number") {
+                        number.insert(0, '+');
+                    }
+                }
+            })
+        }),
+        Fault::new("shared object", "network names of others", &["HAL-11", "RES-share_options-*"], || {
+            Twist::records("*", |record, _| {
+                for option in record.get_mut("share_options").and_then(Value::as_array_mut).into_iter().flatten() {
+                    let Some(option) = option.as_object_mut() else { continue };
+                    for (own, other) in [("network_a_share", "facebook_share"), ("network_b_share", "twitter_share")] {
+                        if let Some(share) = option.remove(own) {
+                            set(option, other, share);
+                        }
+                    }
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new("shared object", "handles begin with an at sign", &["RES-person-35"], || {
+            Twist::records("person", |record, _| {
+                for profile in record.get_mut("profiles").and_then(Value::as_array_mut).into_iter().flatten() {
+                    if let Some(Value::String(handle)) = profile.get_mut("handle") {
+                        handle.insert(0, '@');
+                    }
+                }
+            })
+        }),
+        Fault::new("shared object", "keys of responses with a dash", &["RES-question-08"], || {
+            Twist::records("question", |record, _| {
+                for response in record.get_mut("responses").and_then(Value::as_array_mut).into_iter().flatten() {
+                    if let Some(Value::String(key)) = response.get_mut("key") {
+                        key.insert(0, '-');
+                    }
+                }
+            })
+        }),
+        Fault::new("shared object", "gender does not follow a plain identity", &["RES-person-08"], || gender(true)),
+        Fault::new("shared object", "gender does not follow a compound identity", &["RES-person-09"], || gender(false)),
+        referrer("referrer data of attendances are lost", "attendance"),
+        referrer("referrer data of outreaches are lost", "outreach"),
+        Fault::new("shared object", "targets of outreaches are lost", &["RES-target-01", "RES-outreach-09"], || {
+            Twist::records("outreach", |record, _| drop(record.remove("targets")))
+        }),
+        Fault::new(
+            "shared object",
+            "share options of share pages are lost",
+            &["RES-share_options-01", "RES-share_page-10"],
+            || Twist::records("share_page", |record, _| drop(record.remove("share_options"))),
+        ),
+    ]
+}
+
+fn referrer(name: &'static str, kind: &'static str) -> Fault {
+    Fault::new("shared object", name, &["RES-referrer_data-01", "RES-attendance-07", "RES-outreach-08"], move || {
+        Twist::records(kind, |record, _| drop(record.remove("referrer_data")))
+    })
+}
+
+/// Gender is as it was sent, for plain identities or for compound ones.
+fn gender(plain: bool) -> Twist {
+    Twist::records("person", move |record, _| {
+        let identity = record.get("gender_identity").and_then(Value::as_str).unwrap_or_default();
+        if !identity.is_empty() && matches!(identity, "Female" | "Male") == plain {
+            record.remove("gender");
+        }
+    })
+}
+
+/// A unique list with a repetition.
+fn repeated(field: &'static str, row: &'static str) -> Fault {
+    Fault::new("list damaged", format!("{field} twice"), &[row], move || {
+        Twist::records("person", move |record, _| {
+            if let Some(list) = record.get_mut(field).and_then(Value::as_array_mut)
+                && let Some(first) = list.first().cloned()
+            {
+                list.push(first);
+            }
+        })
+    })
+}
+
+/// Every element of a list is the primary one.
+fn primaries(field: &'static str, row: &'static str, primary: Value) -> Fault {
+    Fault::new("shared object", format!("all {field} are primary"), &[row], move || {
+        let primary = primary.clone();
+        Twist::records("person", move |record, _| {
+            for one in record.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(one) = one.as_object_mut() {
+                    set(one, "primary", primary.clone());
+                }
+            }
+        })
+    })
+}
+
+fn commons() -> Vec<Fault> {
+    vec![
+        common("no identifiers", &["TYP-13", "ENT-08", "CRU-*", "HAL-16"], |record| drop(record.remove("identifiers"))),
+        common("identifiers without a system", &["TYP-13", "ENT-08", "CRU-*"], |record| {
+            for one in identifiers(record).into_iter().flatten() {
+                if let Value::String(text) = one {
+                    *text = text.rsplit(':').next().unwrap_or_default().to_owned();
+                }
+            }
+        }),
+        common("an identifier without an id", &["TYP-13"], |record| {
+            if let Some(list) = identifiers(record) {
+                list.push("legacy:".into());
+            }
+        })
+        .on_reference(),
+        common("identifiers twice", &["TYP-14"], |record| {
+            if let Some(list) = identifiers(record) {
+                list.extend(list.clone());
+            }
+        }),
+        common("identifiers of others are lost", &["TYP-13", "CRU-*"], |record| {
+            if let Some(list) = identifiers(record) {
+                let own = list.iter().position(|one| one.as_str().is_some_and(|one| one.starts_with("second:")));
+                *list = own.and_then(|at| list.get(at).cloned()).into_iter().collect();
+            }
+        }),
+        common("the server's own identifier is missing", &["ENT-08", "CRU-03"], |record| {
+            if let Some(list) = identifiers(record) {
+                list.retain(|one| !one.as_str().is_some_and(|one| one.starts_with("second:")));
+            }
+        }),
+        common("no created_date", &["TYP-15", "CRU-03"], |record| drop(record.remove("created_date"))),
+        common("no modified_date", &["TYP-16", "CRU-03"], |record| drop(record.remove("modified_date"))).on_reference(),
+        common("created_date in seconds", &["TYP-15", "TYP-06"], |record| set(record, "created_date", 1_767_603_600)),
+        common("created_date of long ago", &["TYP-15"], |record| set(record, "created_date", "2001-02-03T04:05:06Z")),
+        common("modified before it was created", &["TYP-16"], |record| set(record, "modified_date", "2001-02-03T04:05:06Z")),
+        common("created_date moves with modified_date", &["TYP-15"], |record| {
+            if let Some(modified) = record.get("modified_date").cloned() {
+                set(record, "created_date", modified);
+            }
+        }),
+        sent_dates("created_date is taken from the client", "created_date", "TYP-15"),
+        sent_dates("modified_date is taken from the client", "modified_date", "TYP-16"),
+        Fault::new("common field", "helpers take created_date", &["TYP-17", "TYP-15"], || taken("created_date", true)).at(Place::Backend),
+        Fault::new("common field", "omitted fields are filled", &["CAP-08"], || {
+            Twist::alone("*", |call, record, _| {
+                if call.method == "POST" && !record.contains_key("summary") {
+                    set(record, "summary", "No summary yet");
+                }
+            })
+        }),
+        Fault::new("common field", "a create with few fields is refused", &["CAP-08", "CRU-*", "ERR-13"], || {
+            Twist::before(|call, sight| {
+                let body = call.json()?;
+                let is_create = call.method == "POST" && matches!(sight.what(call), Some(What::Collection("petition" | "event" | "form")));
+                (is_create && !body.contains_key("title")).then(|| {
+                    crate::wire::Answer::document(400, &json!({ sight.rel("error"): {
+                        "request_type": "atomic", "response_code": 400, "resource_status": [{
+                            "resource": sight.rel("petition"), "response_code": 400, "error_descriptions": [{
+                                "error_code": "TITLE_MISSING", "description": "A title is needed.", "properties": ["title"]
+                            }]
+                        }]
+                    }}))
+                })
+            })
+        })
+        .at(Place::Request),
+        Fault::new("common field", "a person's id is a number", &["HLP-20"], || {
+            Twist::records("person", |record, _| set(record, "id", 17))
+        }),
+        Fault::new("common field", "a person has no id", &["HLP-20"], || Twist::records("person", |record, _| drop(record.remove("id")))).on_reference(),
+        Fault::new("link missing", "embedded records without self", &["HAL-08", "COL-25", "HAL-16", "RES-*"], || {
+            Twist::pages(|_, page, _| {
+                for member in super::members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
+                    drop(links(member).and_then(|links| links.remove("self")));
+                }
+            })
+        }),
+    ]
+}
+
+fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Fault {
+    Fault::new("common field", name, &[row, "CRU-16", "CAP-06"], move || taken(field, false)).at(Place::Backend)
+}
+
+/// A date that clients send is shown instead of the server's.
+fn taken(field: &'static str, only_helpers: bool) -> Twist {
+    let mut sent: Vec<(String, Value)> = Vec::new();
+    Twist::after(move |call, answer, sight| {
+        let Some(Value::Object(mut document)) = answer.json() else { return };
+        if call.is_write()
+            && answer.is_success()
+            && (!only_helpers || matches!(sight.what(call), Some(What::Helper(_))))
+        {
+            let body = call.json().unwrap_or_default();
+            let value = body.get(field).or_else(|| body.get("person")?.get(field));
+            if let (Some(value), Some(own)) = (value, crate::sight::href(&document, "self")) {
+                sent.push((own.to_owned(), value.clone()));
+            }
+        }
+        let mut changed = false;
+        sight.each_record(call, &mut document, &mut |_, record| {
+            let own = crate::sight::href(record, "self").unwrap_or_default().to_owned();
+            if let Some((_, value)) = sent.iter().rev().find(|(known, _)| *known == own) {
+                set(record, field, value.clone());
+                changed = true;
+            }
+        });
+        if changed {
+            answer.set_json(&Value::Object(document));
+        }
+    })
+}

@@ -1,0 +1,135 @@
+//! The suite against servers that are known to be faulty, and against odd but conformant ones.
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use svc_conformance::Intensity;
+use svc_self_test::{score, settings::Settings};
+
+/// Runs the conformance suite against faulty and odd servers, and keeps its score
+///
+/// Exit codes: 0 the suite finds and accuses as it must; 1 it does not; 2 wrong usage; 3 nothing was selected; 5 a file cannot
+/// be written
+#[derive(Debug, Parser)]
+#[command(name = "svc-self-test", version)]
+struct Options {
+    /// The seeds of the runs against faulty servers
+    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
+    seeds: Range<u64>,
+
+    /// The seeds of more runs against faulty servers, at the least intensity
+    #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = more_seeds)]
+    quick_seeds: Range<u64>,
+
+    /// The seeds of the runs against odd but conformant servers
+    #[arg(long, value_name = "A..B", default_value = "0..3", value_parser = seeds)]
+    odd_seeds: Range<u64>,
+
+    /// The seeds of more runs against odd but conformant servers, at the least intensity
+    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = more_seeds)]
+    odd_quick_seeds: Range<u64>,
+
+    /// How much each run does: quick, default or deep
+    #[arg(long, value_name = "HOW", default_value = "default", value_parser = intensity)]
+    intensity: Intensity,
+
+    /// Only servers whose name or family contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+
+    /// Runs at the same time
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    workers: usize,
+
+    /// The results file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(Options::parse()).await {
+        Ok(code) => ExitCode::from(code),
+        Err((code, trouble)) => {
+            eprintln!("svc-self-test: {trouble}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+async fn run(options: Options) -> Result<u8, (u8, String)> {
+    if let Some(path) = &options.out {
+        let broken = |error| (2, format!("{} cannot be written: {error}", path.display()));
+        std::fs::File::options().append(true).create(true).open(path).map_err(broken)?;
+    }
+    let settings = Settings {
+        seeds: options.seeds,
+        quick_seeds: options.quick_seeds,
+        odd_seeds: options.odd_seeds,
+        odd_quick_seeds: options.odd_quick_seeds,
+        intensity: options.intensity,
+        only: options.only,
+        workers: options.workers,
+    };
+    let score = score::run(&settings, say).await;
+    say(&format!(
+        "\nkill score {}/{} at {}, {}/{} at quick   false alarms {}/{} odd servers in {} runs   {} s",
+        score.killed,
+        score.runs,
+        score.intensity.as_str(),
+        score.quick_killed,
+        score.quick_runs,
+        score.accused,
+        score.odd,
+        score.odd_runs,
+        score.seconds
+    ));
+    if let Some(path) = &options.out {
+        let broken = |error| (5, format!("{} cannot be written: {error}", path.display()));
+        std::fs::write(path, score.to_json() + "\n").map_err(broken)?;
+    }
+    Ok(if score.runs == 0 && score.odd == 0 { 3 } else { u8::from(!score.is_enough()) })
+}
+
+/// A line on standard output; a reader that has gone ends nothing.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+fn intensity(text: &str) -> Result<Intensity, String> {
+    let known = [Intensity::Quick, Intensity::Default, Intensity::Deep];
+    let found = known.into_iter().find(|known| known.as_str() == text);
+    found.ok_or_else(|| format!("`{text}` is none of quick, default and deep"))
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let range = more_seeds(text)?;
+    if range.is_empty() { Err(format!("`{text}` has no seed")) } else { Ok(range) }
+}
+
+/// As [`seeds`], but none is a number, too.
+fn more_seeds(text: &str) -> Result<Range<u64>, String> {
+    let broken = || format!("`{text}` is no range of seeds: expected such as 0..20");
+    let (start, end) = text.split_once("..").ok_or_else(broken)?;
+    Ok(start.parse().map_err(|_| broken())?..end.parse().map_err(|_| broken())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::{Options, intensity, seeds};
+
+    #[test]
+    fn the_command_line_is_sound_and_its_values_are_read() {
+        Options::command().debug_assert();
+        assert_eq!(seeds("3..5"), Ok(3..5));
+        for text in ["", "3", "5..3", "3..3", "-1..2"] {
+            assert!(seeds(text).is_err(), "{text}");
+        }
+        assert!(intensity("quick").is_ok() && intensity("Quick").is_err());
+    }
+}

@@ -1,0 +1,297 @@
+//! What a body may hold: each value held against the form that the catalogue gives its field.
+
+use serde_json::{Map, Number, Value};
+
+use super::answer::Problem;
+use super::dates;
+use super::options::Options;
+use crate::fields::{self, Field, Shape};
+
+/// How a body is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading<'o> {
+    pub(super) options: &'o Options,
+    /// Whether `null` empties a field rather than leaving it out.
+    pub(super) update: bool,
+}
+
+impl Reading<'_> {
+    /// The known fields of a body in canonical form; what is wrong goes to the problems.
+    pub(super) fn object(
+        self,
+        fields: &[Field],
+        body: &Map<String, Value>,
+        path: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Map<String, Value> {
+        let mut read = Map::new();
+        for field in fields {
+            let Some(value) = body.get(&field.name) else { continue };
+            let path = if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
+            if field.computed {
+                if self.options.rejects_read_only {
+                    problems.push(Problem::field(&path, "This field is read-only."));
+                }
+                continue;
+            }
+            if value.is_null() {
+                if self.update {
+                    read.insert(field.name.clone(), Value::Null);
+                }
+                continue;
+            }
+            if let Some(value) = self.value(&field.shape, value, &path, problems) {
+                let value = adjusted(field, value, &path, problems);
+                read.insert(field.name.clone(), value);
+            }
+        }
+        read
+    }
+
+    fn value(self, shape: &Shape, value: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+        let kept = match shape {
+            Shape::String | Shape::Flex(_) | Shape::Reference => text(value),
+            Shape::Integer => integer(value),
+            Shape::Float | Shape::Number => value.is_number().then(|| value.clone()),
+            Shape::Boolean => value.is_boolean().then(|| value.clone()),
+            Shape::Datetime => value.as_str().and_then(dates::read).map(|micros| dates::write(micros, false).into()),
+            Shape::Date => value.as_str().filter(|text| dates::is_date(text)).map(Into::into),
+            Shape::Enum(values) => {
+                value.as_str().filter(|text| values.iter().any(|value| value == text)).map(Into::into)
+            }
+            Shape::Link => None,
+            Shape::Texts => return self.texts(value, path, problems),
+            Shape::Person => {
+                let Some(body) = value.as_object() else {
+                    problems.push(Problem::field(path, "A person is an object."));
+                    return None;
+                };
+                return Some(Value::Object(self.nested(fields::fields("person"), body, path, problems)));
+            }
+            Shape::Object(fields) => {
+                let Some(body) = value.as_object() else {
+                    problems.push(Problem::field(path, "This is an object."));
+                    return None;
+                };
+                return Some(Value::Object(self.nested(fields, body, path, problems)));
+            }
+            Shape::Array(item) => {
+                let Some(list) = value.as_array() else {
+                    problems.push(Problem::field(path, "This is a list."));
+                    return None;
+                };
+                let read = list.iter().enumerate().filter_map(|(at, value)| {
+                    let path = format!("{path}[{at}]");
+                    if value.is_null() {
+                        problems.push(Problem::field(&path, "A list has no empty places."));
+                        return None;
+                    }
+                    self.value(item, value, &path, problems)
+                });
+                return Some(Value::Array(read.collect()));
+            }
+        };
+        if kept.is_none() {
+            problems.push(Problem::field(path, format!("This is no value of the field's type, {}.", name(shape))));
+        }
+        kept
+    }
+
+    /// An object in a field: it is replaced as a whole, so that `null` leaves a member out.
+    fn nested(
+        self,
+        fields: &[Field],
+        body: &Map<String, Value>,
+        path: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Map<String, Value> {
+        Reading { update: false, ..self }.object(fields, body, path, problems)
+    }
+
+    fn texts(self, value: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+        let Some(body) = value.as_object() else {
+            problems.push(Problem::field(path, "This is an object."));
+            return None;
+        };
+        let mut read = Map::new();
+        let prefix = &self.options.custom_field_prefix;
+        for (key, value) in body {
+            match value {
+                Value::String(_) => {
+                    let key = if key.starts_with(prefix.as_str()) { key.clone() } else { format!("{prefix}{key}") };
+                    read.insert(key, value.clone());
+                }
+                Value::Null => {}
+                _ => problems.push(Problem::field(&format!("{path}.{key}"), "This is a text.")),
+            }
+        }
+        Some(Value::Object(read))
+    }
+}
+
+fn text(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(_) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+fn integer(value: &Value) -> Option<Value> {
+    let number = value.as_number()?;
+    if number.is_i64() || number.is_u64() {
+        return Some(value.clone());
+    }
+    let float = number.as_f64()?;
+    let whole = format!("{float:.0}").parse::<i64>().ok()?;
+    #[expect(clippy::cast_precision_loss, reason = "what was lost makes the two differ")]
+    let same = (whole as f64).to_bits() == float.to_bits();
+    same.then(|| Value::Number(Number::from(whole)))
+}
+
+/// Rules that the catalogue gives single fields.
+fn adjusted(field: &Field, value: Value, path: &str, problems: &mut Vec<Problem>) -> Value {
+    match (field.row.as_str(), value) {
+        ("RES-phone_number-03", Value::String(text)) => {
+            let digits: String = text.chars().filter(|one| !matches!(one, '+' | ' ' | '-' | '.' | '(' | ')')).collect();
+            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                problems.push(Problem::field(path, "A phone number consists of digits."));
+            }
+            digits.into()
+        }
+        ("RES-person-35", Value::String(text)) => text.trim_start_matches('@').into(),
+        ("RES-person-16" | "RES-person-17", Value::Array(list)) => unique(list).into(),
+        (_, value) => value,
+    }
+}
+
+/// A list without its repetitions.
+pub(super) fn unique(list: Vec<Value>) -> Vec<Value> {
+    let mut kept: Vec<Value> = Vec::with_capacity(list.len());
+    for value in list {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
+}
+
+/// Foreign identifiers of a body (TYP-13, TYP-14).
+pub(super) fn identifiers(body: &Map<String, Value>, path: &str, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
+    let value = body.get("identifiers")?;
+    if value.is_null() {
+        return Some(Vec::new());
+    }
+    let path = if path.is_empty() { "identifiers".to_owned() } else { format!("{path}.identifiers") };
+    let Some(list) = value.as_array() else {
+        problems.push(Problem::field(&path, "This is a list."));
+        return None;
+    };
+    let mut read: Vec<String> = Vec::new();
+    for (at, value) in list.iter().enumerate() {
+        let parts = value.as_str().and_then(|text| text.split_once(':'));
+        match (value.as_str(), parts) {
+            (Some(text), Some((system, id))) if !system.is_empty() && !id.is_empty() => {
+                if !read.iter().any(|known| known == text) {
+                    read.push(text.to_owned());
+                }
+            }
+            _ => problems.push(Problem::field(&format!("{path}[{at}]"), "An identifier is `<system>:<id>`.")),
+        }
+    }
+    Some(read)
+}
+
+/// A person's rules over several fields (RES-person-08, RES-person-09; one primary of each kind).
+pub(super) fn finish_person(person: &mut Map<String, Value>) {
+    for list in ["postal_addresses", "email_addresses", "phone_numbers"] {
+        let mut seen = false;
+        for member in person.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(primary) = member.get_mut("primary") else { continue };
+            let is_primary = matches!(primary, Value::Bool(true)) || primary.as_str() == Some("true");
+            if is_primary && seen {
+                *primary = if primary.is_boolean() { false.into() } else { "false".into() };
+            }
+            seen |= is_primary;
+        }
+    }
+    let Some(identity) = person.get("gender_identity").and_then(Value::as_str) else { return };
+    let words: Vec<String> =
+        identity.split(|character: char| !character.is_alphanumeric()).map(str::to_lowercase).collect();
+    let has = |one: &str| words.iter().any(|word| word == one);
+    let gender = match identity {
+        "Female" | "Male" => Some(identity),
+        _ if person.contains_key("gender") => None,
+        _ if has("female") => Some("Female"),
+        _ if has("male") => Some("Male"),
+        _ => None,
+    };
+    if let Some(gender) = gender {
+        let gender = gender.to_owned();
+        person.insert("gender".to_owned(), gender.into());
+    }
+}
+
+/// A question's rules (ERR-35, ERR-36, ERR-40).
+pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    let responses = question.get("responses").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let kind = question.get("question_type").and_then(Value::as_str);
+    if kind == Some("Paragraph") && !responses.is_empty() {
+        problems.push(Problem::new(
+            "PARAGRAPH_CANNOT_HAVE_RESPONSES",
+            "A Paragraph question takes no responses.",
+            &["question_type", "responses"],
+        ));
+    }
+    let mut keys: Vec<&str> = Vec::new();
+    for (at, response) in responses.iter().enumerate() {
+        let name = response.get("name").and_then(Value::as_str).unwrap_or("x");
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            let path = format!("responses[{at}].name");
+            let mut problem = Problem::new("RESPONSE_NAME_INVALID", "The name has other characters.", &[&path]);
+            problem.hint = Some("^[A-Za-z0-9_]+$".to_owned());
+            problems.push(problem);
+        }
+        let Some(key) = response.get("key").and_then(Value::as_str) else { continue };
+        let path = format!("responses[{at}].key");
+        if key.is_empty() || !key.chars().all(char::is_alphanumeric) {
+            problems.push(Problem::new("KEY_NOT_ALPHANUMERIC", "A key is alphanumeric.", &[&path]));
+        }
+        if keys.contains(&key) {
+            problems.push(Problem::new("KEY_REPEATED", "Another response has this key.", &[&path]));
+        }
+        keys.push(key);
+    }
+}
+
+/// An event's rule over its two dates.
+pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    let date = |name: &str| event.get(name).and_then(Value::as_str).and_then(dates::read);
+    if let (Some(start), Some(end)) = (date("start_date"), date("end_date"))
+        && start > end
+    {
+        problems.push(Problem::new(
+            "START_DATE_AFTER_END_DATE",
+            "The event ends before it starts.",
+            &["start_date", "end_date"],
+        ));
+    }
+}
+
+/// The name of a form in the interface's vocabulary.
+pub(super) fn name(shape: &Shape) -> String {
+    match shape {
+        Shape::String => "string".to_owned(),
+        Shape::Integer => "integer".to_owned(),
+        Shape::Float => "float".to_owned(),
+        Shape::Number => "number".to_owned(),
+        Shape::Boolean => "boolean".to_owned(),
+        Shape::Datetime => "datetime".to_owned(),
+        Shape::Date => "date".to_owned(),
+        Shape::Enum(_) => "enum".to_owned(),
+        Shape::Flex(_) => "flexenum".to_owned(),
+        Shape::Reference => "reference".to_owned(),
+        Shape::Link => "link".to_owned(),
+        Shape::Texts | Shape::Person | Shape::Object(_) => "object".to_owned(),
+        Shape::Array(item) => format!("{}[]", name(item)),
+    }
+}

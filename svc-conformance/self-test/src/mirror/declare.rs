@@ -1,0 +1,129 @@
+//! The capability document, in the form that servers publish it (UND-40).
+
+use serde_json::{Map, Value, json};
+
+use super::check;
+use super::kinds::{FUNCTIONS, HELPERS, KINDS, Kind, is_record_helper};
+use super::options::Options;
+use super::render::{is_helper_served, is_served};
+use crate::fields::{self, Field, Shape};
+
+/// What a service supports.
+pub(super) fn document(options: &Options) -> Value {
+    let mut collections = Map::new();
+    if !options.helpers_only {
+        for kind in KINDS.iter().filter(|kind| is_served(options, kind.one)) {
+            collections.insert(kind.many.to_owned(), collection(options, kind));
+        }
+    }
+    let helpers = HELPERS.iter().filter(|helper| is_helper_served(options, helper)).map(|helper| {
+        let about = json!({
+            "relation": options.rel(&format!("{helper}_helper")),
+            "anonymous": options.anonymous_helpers && is_record_helper(helper),
+        });
+        ((*helper).to_owned(), about)
+    });
+    let mut behaviours =
+        vec!["validates_enums", "validates_types", "capacity_enforced", "ticket_limit_enforced", "rule.response_name"];
+    let chosen = [
+        (options.rejects_read_only, "rejects_read_only"),
+        (options.helpers_only, "helpers_only"),
+        (!options.atomic_helpers && !options.read_only, "helper.non_atomic"),
+        (!options.read_only, "helper.record_donation.links"),
+        (options.matches_people && !options.read_only, "helper.match_person"),
+    ];
+    behaviours.extend(chosen.iter().filter(|(is_so, _)| *is_so).map(|(_, name)| *name));
+    let version_field = format!("{}_version", options.prefix);
+    json!({
+        "declaration_version": 1,
+        "interface_version": "1.2.0",
+        "base_url": options.base,
+        "namespace": options.namespace,
+        "dialect": {
+            "prefix": options.prefix,
+            "key_header": options.key_header,
+            "version_field": version_field,
+            "network_a_share": "network_a_share",
+            "network_b_share": "network_b_share",
+        },
+        "response_style": if options.create_status == 201 { "table" } else { "examples" },
+        "limits": { "max_pagesize": options.max_pagesize, "per_page": options.per_page },
+        "authentication": { "required": true },
+        "entry_point": {
+            "fields": ["motd", "max_pagesize", "vendor_name", "product_name", version_field, "namespace"],
+            "links": ["docs"],
+        },
+        "collections": collections,
+        "helpers": helpers.collect::<Map<_, _>>(),
+        "action_functions": if options.read_only { &[][..] } else { &FUNCTIONS[..] },
+        "person_matching": if options.matches_people { "By the first e-mail address, without regard to case." } else { "" },
+        "custom_field_prefix": options.custom_field_prefix,
+        "behaviours": behaviours,
+    })
+}
+
+fn collection(options: &Options, kind: &Kind) -> Value {
+    let writes = |operation: &&&str| !options.read_only || matches!(**operation, "list" | "read");
+    let operations: Vec<&str> = ["list", "read", "create", "update", "delete"]
+        .iter()
+        .filter(|operation| kind.can(operation))
+        .filter(writes)
+        .copied()
+        .collect();
+    let below: Vec<&str> =
+        kind.below.iter().filter(|below| is_served(options, below.of)).map(|below| below.name).collect();
+    let mut links: Vec<String> = below.iter().map(ToString::to_string).collect();
+    let to_one = kind.container.iter().chain(kind.to_one);
+    links.extend(to_one.filter(|name| !matches!(**name, "creator" | "organizer")).map(ToString::to_string));
+    if let Some(helper) = kind.helper.filter(|helper| is_helper_served(options, helper)) {
+        links.push(format!("{helper}_helper"));
+    }
+    let fields: Map<String, Value> = kind
+        .fields()
+        .iter()
+        .filter(|field| !options.without_fields.contains(&field.name))
+        .map(|field| (field.name.clone(), field_of(field, kind.one)))
+        .collect();
+    let mut about = json!({
+        "singular": kind.one,
+        "operations": operations,
+        "sub": below,
+        "fields": fields,
+        "links": links,
+    });
+    if kind.listed
+        && let Some(about) = about.as_object_mut()
+    {
+        about.insert("href".to_owned(), format!("{}all/{}", options.base, kind.many).into());
+    }
+    about
+}
+
+fn field_of(field: &Field, one: &str) -> Value {
+    let required = one == "question" && field.name == "question_type";
+    let mut about = json!({
+        "type": check::name(&field.shape),
+        "readable": true,
+        "writable": !field.computed,
+        "computed": field.computed,
+        "required": required,
+    });
+    let Some(members) = about.as_object_mut() else { return about };
+    if let Shape::Enum(values) | Shape::Flex(values) = &field.shape {
+        members.insert("values".to_owned(), json!(values));
+    }
+    match field.name.as_str() {
+        "action_date" | "voided_date" => drop(members.insert("default".to_owned(), "time of receipt".into())),
+        "transparence" => drop(members.insert("default".to_owned(), "opaque".into())),
+        _ => {}
+    }
+    let inner = match &field.shape {
+        Shape::Person => fields::fields("person"),
+        shape => shape.members(),
+    };
+    if !inner.is_empty() {
+        let nested = inner.iter().map(|inner| (inner.name.clone(), field_of(inner, "")));
+        members.insert("fields".to_owned(), nested.collect::<Map<_, _>>().into());
+    }
+    about
+}

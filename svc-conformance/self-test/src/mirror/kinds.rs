@@ -1,0 +1,219 @@
+//! The kinds of record, as the catalogue tells them: names, collections, links and operations.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::fields::{self, Field, Shape};
+
+/// One kind of record.
+#[derive(Debug)]
+pub(super) struct Kind {
+    /// Singular name.
+    pub(super) one: &'static str,
+    /// Plural name, that of collections.
+    pub(super) many: &'static str,
+    /// Whether the entry point lists all of them.
+    pub(super) listed: bool,
+    /// The container that an action is recorded under; its name is the link's name, too.
+    pub(super) container: Option<&'static str>,
+    /// Operations beside list and read.
+    pub(super) writes: &'static [&'static str],
+    /// Collections below a record.
+    pub(super) below: &'static [Below],
+    /// The helper that a record has.
+    pub(super) helper: Option<&'static str>,
+    /// Links to one record, beside the container.
+    pub(super) to_one: &'static [&'static str],
+}
+
+/// A collection below a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Below {
+    /// The link that leads to it.
+    pub(super) name: &'static str,
+    /// Singular name of the members' kind.
+    pub(super) of: &'static str,
+    /// The link of a member that leads back.
+    pub(super) by: &'static str,
+}
+
+const ALL_WRITES: &[&str] = &["create", "update", "delete"];
+
+const fn below(name: &'static str, of: &'static str, by: &'static str) -> Below {
+    Below { name, of, by }
+}
+
+const PERSON: Kind = Kind {
+    one: "person",
+    many: "people",
+    listed: true,
+    container: None,
+    writes: ALL_WRITES,
+    below: &[
+        below("donations", "donation", "person"),
+        below("submissions", "submission", "person"),
+        below("attendances", "attendance", "person"),
+        below("signatures", "signature", "person"),
+        below("outreaches", "outreach", "person"),
+        below("answers", "answer", "person"),
+        below("taggings", "tagging", "person"),
+        below("items", "item", "person"),
+        below("canvasses", "canvass", "target"),
+    ],
+    helper: Some("record_canvass"),
+    to_one: &[],
+};
+
+const fn container(
+    one: &'static str,
+    many: &'static str,
+    below: &'static [Below],
+    helper: Option<&'static str>,
+) -> Kind {
+    Kind { one, many, listed: true, container: None, writes: ALL_WRITES, below, helper, to_one: &["creator"] }
+}
+
+const fn action(one: &'static str, many: &'static str, container: &'static str) -> Kind {
+    Kind {
+        one,
+        many,
+        listed: false,
+        container: Some(container),
+        writes: ALL_WRITES,
+        below: &[],
+        helper: None,
+        to_one: &["person"],
+    }
+}
+
+/// Every kind that is served: all but queries.
+pub(super) static KINDS: [Kind; 20] = [
+    PERSON,
+    container("petition", "petitions", &[below("signatures", "signature", "petition")], Some("record_signature")),
+    Kind {
+        to_one: &["creator", "organizer"],
+        ..container("event", "events", &[below("attendances", "attendance", "event")], Some("record_attendance"))
+    },
+    container("form", "forms", &[below("submissions", "submission", "form")], Some("record_submission")),
+    container(
+        "fundraising_page",
+        "fundraising_pages",
+        &[below("donations", "donation", "fundraising_page")],
+        Some("record_donation"),
+    ),
+    Kind {
+        listed: true,
+        to_one: &["person", "attendance", "submission"],
+        ..action("donation", "donations", "fundraising_page")
+    },
+    container("tag", "tags", &[below("taggings", "tagging", "tag")], None),
+    container("list", "lists", &[below("items", "item", "list")], None),
+    container("question", "questions", &[below("answers", "answer", "question")], None),
+    container("share_page", "share_pages", &[], None),
+    container(
+        "advocacy_campaign",
+        "advocacy_campaigns",
+        &[below("outreaches", "outreach", "advocacy_campaign")],
+        Some("record_outreach"),
+    ),
+    Kind { to_one: &[], ..container("message", "messages", &[], Some("schedule")) },
+    action("signature", "signatures", "petition"),
+    Kind { below: &[below("answers", "answer", "submission")], ..action("submission", "submissions", "form") },
+    action("attendance", "attendances", "event"),
+    action("outreach", "outreaches", "advocacy_campaign"),
+    action("answer", "answers", "question"),
+    Kind { writes: &["create", "delete"], ..action("tagging", "taggings", "tag") },
+    Kind { writes: &["create", "delete"], ..action("item", "items", "list") },
+    Kind {
+        one: "canvass",
+        many: "canvasses",
+        listed: false,
+        container: None,
+        writes: &["update", "delete"],
+        below: &[below("answers", "answer", "canvass"), below("taggings", "tagging", "canvass")],
+        helper: None,
+        to_one: &["canvasser", "target"],
+    },
+];
+
+/// A kind by its singular name.
+pub(super) fn kind(one: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.one == one)
+}
+
+/// The kind that a record helper makes.
+pub(super) fn made_by(helper: &str) -> Option<&'static Kind> {
+    kind(helper.strip_prefix("record_")?)
+}
+
+/// Whether a name is that of a helper that may run without a key.
+pub(super) fn is_record_helper(helper: &str) -> bool {
+    helper.starts_with("record_")
+}
+
+/// Every helper with the kind that it answers.
+pub(super) const HELPERS: [&str; 8] = [
+    "record_signature",
+    "record_submission",
+    "record_donation",
+    "record_outreach",
+    "record_attendance",
+    "record_canvass",
+    "person_signup",
+    "schedule",
+];
+
+/// Every action function.
+pub(super) const FUNCTIONS: [&str; 6] =
+    ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
+
+impl Kind {
+    /// The kind's fields: those that the catalogue names, or what this server has where the catalogue leaves them open.
+    pub(super) fn fields(&self) -> &'static [Field] {
+        FIELDS.get(self.one).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an operation is there.
+    pub(super) fn can(&self, operation: &str) -> bool {
+        match operation {
+            "read" => true,
+            "list" => self.listed,
+            other => self.writes.contains(&other),
+        }
+    }
+
+    /// The collection below a record, by the name of its link.
+    pub(super) fn below(&self, name: &str) -> Option<&'static Below> {
+        self.below.iter().find(|below| below.name == name)
+    }
+}
+
+static FIELDS: LazyLock<BTreeMap<&'static str, Vec<Field>>> = LazyLock::new(|| {
+    KINDS
+        .iter()
+        .map(|kind| {
+            let mut all: Vec<Field> = fields::fields(kind.one).to_vec();
+            // A link, not a member.
+            all.retain(|field| field.shape != Shape::Link);
+            all.extend(open(kind.one));
+            (kind.one, all)
+        })
+        .collect()
+});
+
+/// Fields of the kinds that the catalogue leaves to the server.
+fn open(one: &str) -> Vec<Field> {
+    let field =
+        |name: &str, shape: Shape, computed: bool| Field { name: name.to_owned(), row: String::new(), shape, computed };
+    let text = |name: &str| field(name, Shape::String, false);
+    match one {
+        "tag" => vec![text("name"), text("description")],
+        "list" => vec![text("name"), text("title"), text("summary"), field("total_items", Shape::Integer, true)],
+        "answer" => {
+            vec![text("origin_system"), text("value"), field("responses", Shape::Array(Box::new(Shape::String)), false)]
+        }
+        "tagging" | "item" => vec![text("origin_system")],
+        "message" => vec![text("name"), text("subject"), text("body"), text("from")],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,156 @@
+//! Odd but conformant servers: each does what the interface leaves free in a way that a client might not expect. None may be
+//! accused of anything.
+
+mod wrapped;
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::fields::{self, Field};
+use super::mirror::{Hrefs, Options, Time};
+use super::subject::{Subject, SubjectError};
+use super::twist::Twist;
+use crate::faults::Over;
+use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
+use svc_core::link::Dialect;
+
+/// Makes the oddity that stands around a service, which may look at its time.
+type Oddity = Arc<dyn Fn(&Time) -> Twist + Send + Sync>;
+
+/// An odd server.
+#[derive(Clone)]
+pub struct Odd {
+    /// What is odd about it.
+    pub name: &'static str,
+    over: Over,
+    twist: Option<Oddity>,
+    /// Whether the suite is given a key to other data, and one that lacks a right.
+    more_keys: bool,
+}
+
+impl fmt::Debug for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Odd").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Odd {
+    const fn mirror(name: &'static str, set_up: fn(&mut Options)) -> Self {
+        Self { name, over: Over::Mirror(set_up), twist: None, more_keys: true }
+    }
+
+    const fn reference(name: &'static str, set_up: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder) -> Self {
+        Self { name, over: Over::Reference(set_up), twist: None, more_keys: true }
+    }
+
+    fn with(self, twist: impl Fn() -> Twist + Send + Sync + 'static) -> Self {
+        self.timed(move |_| twist())
+    }
+
+    fn timed(self, twist: impl Fn(&Time) -> Twist + Send + Sync + 'static) -> Self {
+        Self { twist: Some(Arc::new(twist)), ..self }
+    }
+
+    /// Starts the server.
+    ///
+    /// # Errors
+    /// The service behind it does not start.
+    pub async fn start(&self) -> Result<Subject, SubjectError> {
+        let mut subject = self.over.start().await?;
+        if !self.more_keys {
+            subject.other_key = None;
+            subject.restricted_key = None;
+        }
+        let Some(twist) = &self.twist else { return Ok(subject) };
+        let time = subject.time.clone().unwrap_or_default();
+        let (twist, base) = (twist(&time), subject.base.clone());
+        Ok(subject.behind(|wire, prefix| twist.over(wire, prefix, &base)))
+    }
+}
+
+/// Every odd server.
+#[must_use]
+pub fn registry() -> Vec<Odd> {
+    let plain: fn(&mut Options) = |_| {};
+    let same: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder = |api| api;
+    vec![
+        Odd::mirror("another service: numbers for ids, paths of its own, every field", plain),
+        Odd::mirror("a create answers 200", |options| options.create_status = 200),
+        Odd::mirror("a delete answers 204", |options| options.delete_notice = false),
+        Odd::mirror("entries are spelt errors and code", |options| options.short_entries = true),
+        Odd::mirror("an empty collection is an empty object", |options| options.empty_is_bare = true),
+        Odd::mirror("hrefs are relative", |options| options.hrefs = Hrefs::Relative),
+        Odd::mirror("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
+        Odd::mirror("dates of records have whole seconds", |options| options.whole_seconds = true),
+        Odd::mirror("no optional field", |options| options.without_fields = optional_fields()),
+        Odd::mirror("a page has one member", |options| options.per_page = 1),
+        Odd::mirror("fields and links beyond the interface", |options| options.extras = true),
+        Odd::mirror("headers in another order and case", plain).with(wrapped::headers),
+        Odd::mirror("media types have a charset", plain).with(wrapped::charset),
+        Odd::mirror("links have no titles", |options| options.titles = false),
+        Odd::mirror("a 404 has a body", |options| options.not_found_bodies = true),
+        Odd::mirror("values for read-only fields are refused", |options| options.rejects_read_only = true),
+        Odd::mirror("custom fields have a prefix", |options| options.custom_field_prefix.push_str("second_")),
+        Odd::mirror("helpers only", |options| options.helpers_only = true),
+        Odd::mirror("nothing can be written", |options| options.read_only = true),
+        Odd { more_keys: false, ..Odd::mirror("one tenant", plain) },
+        Odd::mirror("people are matched", |options| options.matches_people = true),
+        Odd::mirror("helpers are atomic", |options| options.atomic_helpers = true),
+        Odd::mirror("helpers need a key", |options| options.anonymous_helpers = false),
+        Odd::mirror("it takes its time", plain).with(wrapped::slow),
+        Odd::mirror("it limits the rate", plain).timed(wrapped::rate_limited),
+        Odd::mirror("totals follow later", plain).with(wrapped::later),
+        Odd::mirror("another prefix and key header", |options| {
+            "osdi".clone_into(&mut options.prefix);
+            "OSDI-API-Token".clone_into(&mut options.key_header);
+        }),
+        Odd::mirror("few kinds", |options| {
+            options.without =
+                ["lists", "items", "share_pages", "messages", "canvasses", "donations", "fundraising_pages"]
+                    .map(ToOwned::to_owned)
+                    .to_vec();
+        }),
+        Odd::mirror("all at once", |options| {
+            options.create_status = 200;
+            options.delete_notice = false;
+            options.hrefs = Hrefs::Relative;
+            options.whole_seconds = true;
+            options.empty_is_bare = true;
+            options.per_page = 3;
+            options.titles = false;
+            options.extras = true;
+        }),
+        Odd::reference("the reference server, its key bound to a person", same),
+        Odd::reference("the reference server under the style examples", |api| {
+            api.response_style(ResponseStyle::Examples)
+        }),
+        Odd::reference("the reference server with atomic helpers", |api| api.atomicity(Atomicity::WholeCall)),
+        Odd::reference("the reference server with helpers only", svc_core::ApiBuilder::helpers_only),
+        Odd::reference("the reference server without one function", |api| api.without("haf.add_lists")),
+        Odd::reference("the reference server with error bodies everywhere", |api| {
+            api.error_bodies(ErrorBodies::Everywhere)
+        }),
+        Odd::reference("the reference server under another prefix", |api| match Dialect::with_prefix("osdi") {
+            Some(dialect) => api.dialect(dialect),
+            None => api,
+        }),
+        Odd::reference("the reference server with a charset", same).with(wrapped::charset),
+        Odd::reference("the reference server with other headers", same).with(wrapped::headers),
+    ]
+}
+
+/// Every field but those that a record cannot do without.
+fn optional_fields() -> Vec<String> {
+    fn names(fields: &[Field], into: &mut Vec<String>) {
+        into.extend(fields.iter().map(|field| field.name.clone()));
+    }
+    let mut all = Vec::new();
+    for (_, described) in fields::all() {
+        names(&described.fields, &mut all);
+    }
+    let needed = ["question_type", "responses", "name", "given_name", "type", "capacity", "ticket_levels", "tickets"];
+    all.retain(|name| !needed.contains(&name.as_str()));
+    all.sort();
+    all.dedup();
+    all
+}

@@ -1,0 +1,98 @@
+//! Oddities that stand around a service.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use http::{HeaderValue, header};
+use serde_json::{Map, Value};
+
+use crate::mirror::Time;
+use crate::sight::{self, What};
+use crate::twist::Twist;
+use crate::wire::{self, Answer};
+
+/// Values of headers in another case and order; more headers.
+pub(super) fn headers() -> Twist {
+    Twist::after(|_, answer, _| {
+        let headers = &mut answer.headers;
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("Must-Revalidate,PRIVATE,  Max-Age=0"));
+        headers.insert(header::SERVER, HeaderValue::from_static("Second"));
+        if headers.get(header::CONTENT_TYPE).is_some_and(|media| media.as_bytes() == b"application/hal+json") {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("Application/HAL+JSON"));
+        }
+    })
+}
+
+/// A charset stands behind the media type.
+pub(super) fn charset() -> Twist {
+    Twist::after(|_, answer, _| {
+        if answer.is_hal() {
+            let media = HeaderValue::from_static("application/hal+json; charset=utf-8");
+            answer.headers.insert(header::CONTENT_TYPE, media);
+        }
+    })
+}
+
+/// Every 100th answer takes a while, the first among them.
+pub(super) fn slow() -> Twist {
+    let count = Arc::new(AtomicU32::new(0));
+    Twist::around(move |call, server| {
+        let is_late = count.fetch_add(1, Ordering::Relaxed).is_multiple_of(100);
+        Box::pin(async move {
+            if is_late {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            server.send(call).await
+        })
+    })
+}
+
+/// After 400 requests every further one is put off until the client has waited for a second.
+pub(super) fn rate_limited(time: &Time) -> Twist {
+    let time = time.clone();
+    let (mut count, mut began) = (0_u32, time.passed());
+    Twist::before(move |_, _| {
+        if time.passed() >= began.saturating_add(Duration::from_secs(1)) {
+            (count, began) = (0, time.passed());
+        }
+        count = count.saturating_add(1);
+        (count > 400).then(|| {
+            let mut answer = Answer::empty(429);
+            answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            answer
+        })
+    })
+}
+
+/// Totals of records and collections follow at the second look, and the declaration says so.
+pub(super) fn later() -> Twist {
+    let mut last: HashMap<String, Value> = HashMap::new();
+    let mut delay = move |at: &str, object: &mut Map<String, Value>| {
+        let names: Vec<String> = object
+            .keys()
+            .filter(|name| name.starts_with("total_") && *name != "total_records" && *name != "total_pages")
+            .cloned()
+            .collect();
+        for name in names {
+            if let Some(value) = object.get(&name).cloned() {
+                let shown = last.insert(format!("{at} {name}"), value.clone()).unwrap_or(value);
+                object.insert(name, shown);
+            }
+        }
+    };
+    Twist::after(move |call, answer, sight| {
+        if answer.declare("totals_follow_later") {
+            return;
+        }
+        if !matches!(sight.what(call), Some(What::Record(_))) || call.method != "GET" {
+            return;
+        }
+        if let Some(Value::Object(mut document)) = answer.json() {
+            let own = sight::href(&document, "self").map(wire::address).unwrap_or_default();
+            delay(&own, &mut document);
+            answer.set_json(&Value::Object(document));
+        }
+    })
+}

@@ -1,0 +1,69 @@
+//! The smallest cases of the planted faults: whether the stateful search finds each, and in how many steps it shows it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::faults::Planted;
+use super::trial::suite;
+use svc_conformance::Intensity;
+
+/// What the stateful search made of one planted fault.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Smallest {
+    /// Name of the fault.
+    pub name: String,
+    /// The steps of the shortest case that there is.
+    pub shortest: usize,
+    /// How many seeds there were.
+    pub seeds: usize,
+    /// How many of them found the fault.
+    pub found: usize,
+    /// The steps of the longest case that was found.
+    pub longest: usize,
+    /// What a run said that did not find the fault, by its seed.
+    #[serde(skip)]
+    pub missed: BTreeMap<u64, String>,
+}
+
+impl Smallest {
+    /// Whether every seed found the fault with at most one step more than it takes.
+    #[must_use]
+    pub const fn is_near(&self) -> bool {
+        self.found == self.seeds && self.longest <= self.shortest.saturating_add(1)
+    }
+}
+
+/// Searches for a planted fault with each seed.
+pub async fn search(planted: &Planted, intensity: Intensity, seeds: impl Iterator<Item = u64>) -> Smallest {
+    let mut all = Smallest {
+        name: planted.fault.name.clone(),
+        shortest: planted.steps,
+        seeds: 0,
+        found: 0,
+        longest: 0,
+        missed: BTreeMap::new(),
+    };
+    for seed in seeds {
+        all.seeds = all.seeds.saturating_add(1);
+        match steps(planted, intensity, seed).await {
+            Ok(steps) => {
+                all.found = all.found.saturating_add(1);
+                all.longest = all.longest.max(steps);
+            }
+            Err(why) => drop(all.missed.insert(seed, why)),
+        }
+    }
+    all
+}
+
+/// The steps of the smallest case that one run found.
+async fn steps(planted: &Planted, intensity: Intensity, seed: u64) -> Result<usize, String> {
+    let subject = planted.fault.start().await.map_err(|error| error.to_string())?;
+    let run = suite(&subject, intensity, seed).only(["mod/sequences"]).stop_at_failure(planted.fault.rows.clone());
+    let report = run.run().await.map_err(|error| error.to_string())?;
+    let rows = report.rows.iter().filter(|row| planted.fault.breaks(&row.id));
+    let cases = rows.flat_map(|row| &row.findings).map(|finding| finding.smallest.len());
+    cases.filter(|steps| *steps > 0).min().ok_or_else(|| format!("it was not found:\n{report}"))
+}

@@ -1,0 +1,50 @@
+//! One run of the suite against one service.
+
+use super::faults::Fault;
+use super::subject::Subject;
+use svc_conformance::InProcess;
+use svc_conformance::Intensity;
+use svc_conformance::Keys;
+use svc_conformance::Outcome;
+use svc_conformance::Report;
+use svc_conformance::Source;
+use svc_conformance::Suite;
+use svc_conformance::SuiteError;
+
+/// One run against a faulty server. Where the fault hides the declaration, it is the one of the server without the fault, as
+/// if it had been written by hand.
+pub(super) async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
+    let start = || async { fault.start().await.map_err(|error| error.to_string()) };
+    let ran = suite(&start().await?, intensity, seed).stop_at_failure(rows).run().await;
+    match ran {
+        Err(SuiteError::NotPublished(_) | SuiteError::Declaration(_)) => {
+            let declaration = fault.over.declaration().await.map_err(|error| error.to_string())?;
+            let subject = start().await?;
+            let suite = suite(&subject, intensity, seed).declaration_from(declaration, Source::File);
+            suite.stop_at_failure(rows).run().await.map_err(|error| error.to_string())
+        }
+        other => other.map_err(|error| error.to_string()),
+    }
+}
+
+/// The rows of a report that failed.
+pub(super) fn failed(report: &Report) -> impl Iterator<Item = &svc_conformance::RowReport> {
+    report.with(Outcome::Fail)
+}
+
+/// A run of the suite against a service.
+#[must_use]
+pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
+    let mut keys = Keys::primary(&subject.key);
+    if let Some(other) = &subject.other_key {
+        keys = keys.other_tenant(other);
+    }
+    if let Some((key, lacks)) = &subject.restricted_key {
+        keys = keys.restricted(key, lacks);
+    }
+    let mut target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
+    if let Some(time) = subject.time.clone() {
+        target = target.on_wait(move |duration| time.pass(duration));
+    }
+    Suite::new(target).keys(keys).intensity(intensity).seed(seed).clean_up(false).allow_side_effects(true)
+}
