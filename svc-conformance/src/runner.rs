@@ -129,7 +129,10 @@ pub(crate) fn reason_not_to_run(
     if check.side_effects && !run.settings.side_effects {
         return Some(End::Disabled("side effects are not allowed on this target".to_owned()));
     }
-    run.facts().applies("", check.needs).err().map(|because| End::NotApplicable(because.0))
+    match catalogue.condition(check.needs) {
+        Ok(needs) => run.facts().applies(&needs).err().map(|because| End::NotApplicable(because.0)),
+        Err(unknown) => Some(End::Error(format!("it needs `{}`, which means nothing", unknown.word))),
+    }
 }
 
 impl Ran {
@@ -198,7 +201,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
 }
 
 fn applies(run: &Run, id: &str) -> bool {
-    Cx::row(id).is_some_and(|row| run.facts().applies(&row.id, &row.condition).is_ok())
+    Cx::row(id).is_some_and(|row| run.facts().applies(&row.when).is_ok())
 }
 
 /// Runs a check once.

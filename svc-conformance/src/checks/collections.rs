@@ -8,6 +8,7 @@ use super::alike;
 use super::below::{container, none};
 use super::same::is_one;
 use crate::address;
+use crate::catalogue::Encounter;
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::{Kind, kind};
 use crate::session::{Client, Record};
@@ -145,7 +146,7 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
     if quiet && let Some(count) = count {
         cx.holds("COL-20", count.max(1) == walked, || format!("total_pages is {count}, `next` led to {walked} pages"));
         if count > 1 || walked > 1 {
-            cx.run.met.add("second_page");
+            cx.run.met.add(Encounter::SecondPage);
             cx.holds("COL-24", count.max(1) == walked, || format!("{count} pages are counted, `next` led to {walked}"));
         }
     }
