@@ -1,10 +1,24 @@
 //! The requirement catalogue: every row a server can be held to, built into the crate.
 
+mod condition;
+mod names;
+mod row;
+mod types;
+mod written;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+
+pub(crate) use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
+pub(crate) use names::{Behaviour, KindRow};
+pub use row::{Field, Link, Row, Way};
+pub use types::Type;
+
+use self::condition::Words;
+use self::written::Written;
 
 /// How binding a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
@@ -36,42 +50,6 @@ impl fmt::Display for Level {
     }
 }
 
-/// One requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// Stable name such as `COL-23`; never renumbered, never reused.
-    pub id: String,
-    /// How binding the row is.
-    pub level: Level,
-    /// Where in the interface the row belongs.
-    pub section: String,
-    /// The requirement itself.
-    pub statement: String,
-    /// What switches the row on: names of capabilities joined by `not`, `and`, `or`; `always` or `never`.
-    pub condition: String,
-    /// How the row is seen from outside over HTTP.
-    pub observed: String,
-    /// What the reference server does, chiefly where the interface leaves a choice.
-    pub reference: String,
-    /// The checks of the suite that prove the row.
-    pub checks: Vec<String>,
-}
-
-impl Row {
-    /// The area of the row: its id without the number (`COL` of `COL-23`, `RES-person` of `RES-person-01`).
-    #[must_use]
-    pub fn area(&self) -> &str {
-        split(&self.id).map_or("", |(area, _)| area)
-    }
-
-    /// The number of the row within its area, counted from 1.
-    #[must_use]
-    pub fn number(&self) -> usize {
-        split(&self.id).map_or(0, |(_, number)| number)
-    }
-}
-
 /// Area and number of an id; at least two digits, upper-case area.
 fn split(id: &str) -> Option<(&str, usize)> {
     let (area, number) = id.rsplit_once('-')?;
@@ -85,13 +63,7 @@ fn split(id: &str) -> Option<(&str, usize)> {
 pub struct Catalogue {
     rows: Vec<Row>,
     by_id: BTreeMap<String, usize>,
-}
-
-/// The file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    row: Vec<Row>,
+    words: Words,
 }
 
 /// Why a catalogue cannot be read.
@@ -107,6 +79,18 @@ pub enum CatalogueError {
     /// Two rows have the same id.
     #[error("the catalogue has two rows {0}")]
     IdRepeated(String),
+    /// A row names what does not exist: a word of its condition, a kind, a helper, a shared object, an area.
+    #[error("line {line} of the catalogue: row {row} says `{word}`, which means nothing; possible here: {known}")]
+    Word {
+        /// The row.
+        row: String,
+        /// The line of its id, counted from 1.
+        line: usize,
+        /// The word.
+        word: String,
+        /// What would be possible.
+        known: String,
+    },
 }
 
 /// The catalogue of this version, read once.
@@ -125,19 +109,17 @@ impl Catalogue {
     /// Reads a catalogue from the text of a `catalogue.toml`.
     ///
     /// # Errors
-    /// The text is not a catalogue, an id has a wrong form, or two rows have the same id.
+    /// The text is not a catalogue, an id has a wrong form, two rows have the same id, or a row names what does not exist.
     pub fn read(text: &str) -> Result<Self, CatalogueError> {
-        let rows = toml::from_str::<Written>(text).map_err(|error| CatalogueError::Unreadable(error.to_string()))?.row;
+        let written = toml::from_str::<Written>(text).map_err(|error| CatalogueError::Unreadable(error.to_string()))?;
+        let (rows, words) = written.rows(text)?;
         let mut by_id = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
-            if split(&row.id).is_none() {
-                return Err(CatalogueError::IdInvalid(row.id.clone()));
-            }
             if by_id.insert(row.id.clone(), index).is_some() {
                 return Err(CatalogueError::IdRepeated(row.id.clone()));
             }
         }
-        Ok(Self { rows, by_id })
+        Ok(Self { rows, by_id, words })
     }
 
     /// Every row, in the order of the catalogue.
@@ -150,6 +132,21 @@ impl Catalogue {
     #[must_use]
     pub fn row(&self, id: &str) -> Option<&Row> {
         self.rows.get(*self.by_id.get(id)?)
+    }
+
+    /// A condition in the words of the catalogue.
+    pub(crate) fn condition(&self, text: &str) -> Result<Condition, Unknown> {
+        self.words.condition(text)
+    }
+
+    /// The kinds of records, containers before what they contain.
+    pub(crate) fn kinds(&self) -> &[KindRow] {
+        &self.words.kinds
+    }
+
+    /// The words that a declaration may list as behaviours.
+    pub(crate) fn behaviours(&self) -> &[Behaviour] {
+        &self.words.behaviours
     }
 
     /// A short digest of the built-in text: results that were measured with another catalogue are not shown.

@@ -73,9 +73,7 @@ impl Check {
 
     /// Whether the check can observe a row.
     pub(crate) fn covers(&self, row: &Row) -> bool {
-        let by_condition =
-            |pattern: &str| pattern.contains(':') && !row.condition.contains(' ') && row.condition.starts_with(pattern);
-        self.rows.iter().any(|pattern| *pattern == row.id || by_condition(pattern))
+        self.rows.iter().any(|pattern| *pattern == row.id || (pattern.contains(':') && row.when.begins(pattern)))
     }
 }
 

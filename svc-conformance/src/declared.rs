@@ -10,7 +10,7 @@ pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
 use crate::fields;
-use crate::kinds::{KINDS, Kind, kind, kind_of};
+use crate::kinds::{KINDS, Kind, kind};
 
 /// Where a declaration came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -280,9 +280,4 @@ fn carried(fields: &BTreeMap<String, DeclaredField>, owner: &str, above: &str, o
             carried(inner, owner, &format!("{place}."), out);
         }
     }
-}
-
-/// The kind that a collection's name in a condition means.
-pub(crate) fn named(many: &str) -> Option<Kind> {
-    kind_of(many)
 }

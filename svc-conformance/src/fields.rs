@@ -1,10 +1,12 @@
-//! The fields and links that the catalogue states, read from its rows: name, type and listed values of each.
+//! The fields and links of the catalogue as the checks look at them.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::catalogue::{Catalogue, Row};
+pub(crate) use crate::catalogue::Way;
+use crate::catalogue::{Catalogue, Link, Row, Type};
 
-/// The type of a value on the wire (TYP-01 to TYP-12).
+/// What checks tell types apart by (TYP-01 to TYP-12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Shape {
     Text,
@@ -27,15 +29,25 @@ pub(crate) enum Shape {
     OneOrMany,
 }
 
-/// How the catalogue says that a field is observed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// TC: only the type.
-    Type,
-    /// CP: kept by the server.
-    Computed,
-    /// RT, EN or FX: what was sent comes back.
-    RoundTrip,
+impl From<&Type> for Shape {
+    fn from(kind: &Type) -> Self {
+        match kind {
+            Type::String => Self::Text,
+            Type::Integer => Self::Integer,
+            Type::Float => Self::Float,
+            Type::Number => Self::Number,
+            Type::Boolean => Self::Boolean,
+            Type::Datetime => Self::Time,
+            Type::Date => Self::Date,
+            Type::Enum => Self::Enum,
+            Type::Flexenum => Self::Flexible,
+            Type::Object | Type::Map | Type::Person | Type::Shared(_) => Self::Object,
+            Type::Strings => Self::Texts,
+            Type::Objects | Type::SharedList(_) => Self::Objects,
+            Type::Reference | Type::Link => Self::Reference,
+            Type::OneOrMany => Self::OneOrMany,
+        }
+    }
 }
 
 /// One field of the catalogue.
@@ -52,25 +64,30 @@ pub(crate) struct Field {
     pub(crate) way: Way,
 }
 
-/// The shared objects and the fields that carry them, in whatever resource or object these stand.
-pub(crate) const SHARED: &[(&str, &[&str])] = &[
-    ("referrer_data", &["referrer_data"]),
-    ("share_options", &["share_options"]),
-    ("target", &["targets", "target_list"]),
-    ("postal_address", &["postal_addresses"]),
-    ("email_address", &["email_addresses"]),
-    ("phone_number", &["phone_numbers"]),
-];
+static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| rows().iter().filter_map(field).collect());
+
+/// The shared objects by the names of the fields that carry them, in whatever resource or object these stand.
+static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+    let fields = rows().iter().filter_map(Row::field);
+    let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
+    fields.filter_map(|field| Some((last(&field.path), field.kind.shared()?))).collect()
+});
+
+fn rows() -> &'static [Row] {
+    Catalogue::built_in().map_or(&[], Catalogue::rows)
+}
+
+fn field(row: &'static Row) -> Option<Field> {
+    let field = row.field()?;
+    let values = field.values.iter().map(String::as_str).collect();
+    let shape = Shape::from(&field.kind);
+    Some(Field { row: &row.id, owner: &field.owner, path: &field.path, shape, values, way: field.way })
+}
 
 /// The shared object that a field of this name carries.
 pub(crate) fn shared(name: &str) -> Option<&'static str> {
-    SHARED.iter().find(|(_, carriers)| carriers.contains(&name)).map(|(object, _)| *object)
+    SHARED.get(name).copied()
 }
-
-static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let rows = Catalogue::built_in().map_or(&[][..], Catalogue::rows);
-    rows.iter().filter_map(field).collect()
-});
 
 /// Every field of the catalogue, in its order.
 pub(crate) fn all() -> &'static [Field] {
@@ -87,43 +104,7 @@ pub(crate) fn find(owner: &str, path: &str) -> Option<&'static Field> {
     FIELDS.iter().find(|field| field.owner == owner && field.path == path)
 }
 
-/// The field of a row whose condition is exactly one declared field and whose statement begins with its name and type.
-fn field(row: &'static Row) -> Option<Field> {
-    let place = row.condition.strip_prefix("field:").filter(|place| !place.contains(' '))?;
-    let (owner, path) = place.split_once('.')?;
-    let rest = row.statement.strip_prefix('`')?;
-    let (_, rest) = rest.split_once("` (")?;
-    let typed = rest.split(')').next()?;
-    let (shape, values) = shape(typed)?;
-    let way = match row.observed.split([' ', ';', ',']).next()? {
-        "TC" => Way::Type,
-        "CP" => Way::Computed,
-        _ => Way::RoundTrip,
-    };
-    Some(Field { row: &row.id, owner, path, shape, values, way })
-}
-
-/// A type as the catalogue writes it, with the values it lists.
-fn shape(typed: &'static str) -> Option<(Shape, Vec<&'static str>)> {
-    let (name, listed) = typed.split_once(':').unwrap_or((typed, ""));
-    let values = listed.split('`').skip(1).step_by(2).collect();
-    let shape = match name.split([',', ';']).next()?.trim() {
-        "string" => Shape::Text,
-        "integer" => Shape::Integer,
-        "float" => Shape::Float,
-        "number" => Shape::Number,
-        "boolean" => Shape::Boolean,
-        "datetime" => Shape::Time,
-        "date" => Shape::Date,
-        "enum" | "string with listed values" => Shape::Enum,
-        "flexenum" | "flexible enum" | "flexunum" => Shape::Flexible,
-        "object" | "Person (inline object" | "Person" => Shape::Object,
-        "string[]" => Shape::Texts,
-        "reference" | "link to a Person" => Shape::Reference,
-        "QuestionResponse[]" => Shape::OneOrMany,
-        "array" | "array of objects" => Shape::Objects,
-        other if other.ends_with("[]") => Shape::Objects,
-        _ => return None,
-    };
-    Some((shape, values))
+/// The links of a resource or of the entry point, each with its row.
+pub(crate) fn links(owner: &str) -> impl Iterator<Item = (&'static Row, &'static Link)> {
+    rows().iter().filter_map(|row| Some((row, row.link()?))).filter(move |(_, link)| link.owner == owner)
 }

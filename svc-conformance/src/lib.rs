@@ -24,6 +24,7 @@
 //! ```
 //!
 //! - [`catalogue`]: the rows, read from the `catalogue.toml` that is built into the crate.
+//! - [`mod@row`]: the id of each row as a constant.
 //! - [`ledger`]: which rows a test run has proven, through the assertion [`row!`].
 //! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
 //!
@@ -64,6 +65,7 @@ mod recorder;
 mod relations;
 mod replay;
 mod report;
+pub mod row;
 mod run;
 mod runner;
 mod seed;

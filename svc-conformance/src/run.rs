@@ -54,7 +54,7 @@ impl Run {
     /// Whether a failure of this row, once confirmed, ends the run.
     pub(crate) fn ends_at(&self, id: &str) -> bool {
         let Some(rows) = &self.settings.stop_at else { return false };
-        let binds = |row: &Row| row.level == Level::Must && self.facts().applies(&row.id, &row.condition).is_ok();
+        let binds = |row: &Row| row.level == Level::Must && self.facts().applies(&row.when).is_ok();
         let row = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(id));
         (rows.is_empty() || rows.contains(id)) && row.is_some_and(binds)
     }

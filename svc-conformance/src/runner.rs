@@ -134,7 +134,10 @@ pub(crate) fn reason_not_to_run(
     if check.side_effects && !run.settings.side_effects {
         return Some(End::Disabled("side effects are not allowed on this target".to_owned()));
     }
-    run.facts().applies("", check.needs).err().map(|because| End::NotApplicable(because.0))
+    match catalogue.condition(check.needs) {
+        Ok(needs) => run.facts().applies(&needs).err().map(|because| End::NotApplicable(because.0)),
+        Err(unknown) => Some(End::Error(format!("it needs `{}`, which means nothing", unknown.word))),
+    }
 }
 
 impl Ran {
@@ -207,7 +210,7 @@ fn applies(run: &Run, id: &str) -> bool {
     Catalogue::built_in()
         .ok()
         .and_then(|catalogue| catalogue.row(id))
-        .is_some_and(|row| run.facts().applies(&row.id, &row.condition).is_ok())
+        .is_some_and(|row| run.facts().applies(&row.when).is_ok())
 }
 
 /// Runs a check once.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::address;
 use crate::answer::{Answer, Record};
+use crate::catalogue::Encounter;
 use crate::check::Cx;
 use crate::outcome::Stop;
 use crate::passive;
@@ -233,7 +234,7 @@ impl Client<'_> {
                 return Err(Stop::Inconclusive(format!("the collection has more than {MOST_PAGES} pages")));
             }
             if !pages.is_empty() {
-                self.cx.run.met.add("second_page");
+                self.cx.run.met.add(Encounter::SecondPage);
             }
             let answer = self.get(&url).await?;
             if answer.status != 200 {

@@ -324,7 +324,7 @@ impl Suite {
         self.selection.verify(catalogue, &all)?;
         let bare = Self { journal: None, ..self.clone() };
         let run = bare.prepare().await?;
-        let rows = catalogue.rows().iter().filter(|row| run.facts().applies(&row.id, &row.condition).is_ok()).count();
+        let rows = catalogue.rows().iter().filter(|row| run.facts().applies(&row.when).is_ok()).count();
         let planned = |check| {
             let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| Check::covers(check, row)).collect();
             let left_out = runner::reason_not_to_run(&run, catalogue, &all, &self.selection, check);

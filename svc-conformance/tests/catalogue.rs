@@ -90,7 +90,7 @@ fn every_condition_is_machine_readable() {
     let name = |word: &str| {
         let (kind, rest) = word.split_once(':').unwrap_or(("field", word));
         let mut bytes = rest.bytes();
-        matches!(kind, "field" | "link")
+        matches!(kind, "field" | "link" | "type")
             && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._*[]".contains(&b))
     };
     for row in catalogue().rows() {
@@ -123,15 +123,18 @@ fn a_row_is_found_by_its_id() {
 fn a_broken_catalogue_is_refused() {
     let row = |id: &str| {
         format!(
-            "[[row]]\nid = \"{id}\"\nlevel = \"MUST\"\nsection = \"s\"\nstatement = \"s\"\ncondition = \"always\"\n\
+            "[[rule]]\nid = \"{id}\"\nlevel = \"MUST\"\nstatement = \"s\"\ncondition = \"always\"\n\
              observed = \"o\"\nreference = \"-\"\nchecks = []\n"
         )
     };
-    assert!(Catalogue::read(&row("COL-01")).is_ok());
-    let repeated = Catalogue::read(&(row("COL-01") + &row("COL-01")));
-    assert_eq!(repeated, Err(CatalogueError::IdRepeated("COL-01".into())));
+    let area = "[[area]]\nname = \"COL\"\nsection = \"s\"\n".to_owned();
+    let read = |text: &str| Catalogue::read(&(area.clone() + text));
+    assert!(read(&row("COL-01")).is_ok());
+    assert_eq!(read(&(row("COL-01") + &row("COL-01"))), Err(CatalogueError::IdRepeated("COL-01".into())));
     for id in ["COL", "COL-", "COL-1", "COL-1a", "-01", "col-01"] {
-        assert_eq!(Catalogue::read(&row(id)), Err(CatalogueError::IdInvalid(id.into())));
+        assert_eq!(read(&row(id)), Err(CatalogueError::IdInvalid(id.into())));
     }
-    assert!(matches!(Catalogue::read("[[row]]\nid = 1"), Err(CatalogueError::Unreadable(_))));
+    let unknown = read(&row("CAL-01")).expect_err("no such area").to_string();
+    assert_eq!(unknown, "line 5 of the catalogue: row CAL-01 says `CAL`, which means nothing; possible here: COL");
+    assert!(matches!(read("[[rule]]\nid = 1"), Err(CatalogueError::Unreadable(_))));
 }

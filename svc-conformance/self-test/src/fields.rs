@@ -1,10 +1,10 @@
-//! The fields and links that the catalogue names, read from its `RES` rows: what the second service serves, and what a
-//! fault can hit. Nothing here is written by hand, so that no row is left out.
+//! The fields and links of the resources and shared objects as the catalogue has them, members inside objects: what the second
+//! service serves, and what a fault can hit. Nothing here is written by hand, so that no row is left out.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use svc_conformance::catalogue::{Catalogue, Row};
+use svc_conformance::catalogue::{self, Catalogue, Row, Type};
 
 /// The form of a value (TYP-01 to TYP-12).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct Field {
     pub shape: Shape,
     /// Whether the server computes it.
     pub computed: bool,
+    /// Whether a create cannot do without it.
+    pub required: bool,
 }
 
 /// One link with the row that states it.
@@ -61,6 +63,8 @@ pub struct Link {
     pub name: String,
     /// The row that states it.
     pub row: String,
+    /// Whether it is sent only where its target is known.
+    pub optional: bool,
 }
 
 /// What the catalogue says of one resource or shared object.
@@ -72,31 +76,26 @@ pub struct Described {
     pub links: Vec<Link>,
 }
 
-/// Shared objects come first: resources contain them.
-const SHARED: [&str; 6] =
-    ["referrer_data", "share_options", "postal_address", "email_address", "phone_number", "target"];
+static ALL: LazyLock<BTreeMap<&str, Described>> =
+    LazyLock::new(|| rows().map(owner).map(|one| (one, describe(one))).collect());
 
-static ALL: LazyLock<BTreeMap<String, Described>> = LazyLock::new(|| {
+/// The rows that state a field or link of a resource or shared object.
+fn rows() -> impl Iterator<Item = &'static Row> {
     let rows = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
-    let mut all = BTreeMap::new();
-    let owner = |row: &Row| row.area().strip_prefix("RES-").map(ToOwned::to_owned);
-    let mut owners: Vec<String> = SHARED.iter().map(ToString::to_string).collect();
-    for row in rows {
-        if let Some(owner) = owner(row)
-            && !owners.contains(&owner)
-        {
-            owners.push(owner);
-        }
-    }
-    for name in owners {
-        let mut described = Described::default();
-        for row in rows.iter().filter(|row| owner(row).as_ref() == Some(&name)) {
-            take(&mut described, row, &all);
-        }
-        all.insert(name, described);
-    }
-    all
-});
+    rows.iter().filter(|row| row.area().starts_with("RES-") && (row.field().is_some() || row.link().is_some()))
+}
+
+fn owner(row: &'static Row) -> &'static str {
+    let field = row.field().map(|field| field.owner.as_str());
+    field.or_else(|| row.link().map(|link| link.owner.as_str())).unwrap_or_default()
+}
+
+/// What the catalogue says of one resource or shared object; of the shared objects in it, too.
+fn describe(name: &str) -> Described {
+    let mut described = Described::default();
+    rows().filter(|row| owner(row) == name).for_each(|row| take(&mut described, row));
+    described
+}
 
 /// What the catalogue says of a resource or shared object, by its singular name; nothing for a name it does not have.
 #[must_use]
@@ -112,7 +111,7 @@ pub fn fields(name: &str) -> &'static [Field] {
 
 /// Every name with what the catalogue says of it.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static Described)> {
-    ALL.iter().map(|(name, described)| (name.as_str(), described))
+    ALL.iter().map(|(name, described)| (*name, described))
 }
 
 impl Shape {
@@ -136,32 +135,26 @@ impl Shape {
 }
 
 /// Adds what one row states.
-fn take(described: &mut Described, row: &Row, shared: &BTreeMap<String, Described>) {
-    if let Some(rest) = row.statement.strip_prefix("Link `")
-        && let Some((name, _)) = rest.split_once('`')
-    {
-        if described.links.iter().all(|link| link.name != name) {
-            described.links.push(Link { name: name.to_owned(), row: row.id.clone() });
+fn take(described: &mut Described, row: &Row) {
+    if let Some(link) = row.link() {
+        if described.links.iter().all(|known| known.name != link.name) {
+            described.links.push(Link { name: link.name.clone(), row: row.id.clone(), optional: link.optional });
         }
         return;
     }
-    let Some((name, label)) = row.statement.strip_prefix('`').and_then(|rest| rest.split_once("` (")) else { return };
-    let Some(label) = to_the_closing_bracket(label) else { return };
-    let Some(shape) = shape(row, label, name, shared) else { return };
-    let computed = row.statement.contains("omputed");
-    let mut path: Vec<&str> = name.split('.').map(|step| step.trim_end_matches("[]")).collect();
+    let Some(stated) = row.field() else { return };
+    let mut path: Vec<&str> = stated.path.split('.').map(|step| step.trim_end_matches("[]")).collect();
     let Some(own) = path.pop() else { return };
-    let field = Field { name: own.to_owned(), row: row.id.clone(), shape, computed };
+    let field = Field {
+        name: own.to_owned(),
+        row: row.id.clone(),
+        shape: shape(stated),
+        computed: stated.computed,
+        required: stated.required,
+    };
     let mut place = &mut described.fields;
     for step in path {
         let Some(parent) = place.iter_mut().find(|field| field.name == step) else { return };
-        if parent.shape.members_mut().is_none() {
-            // An object whose members follow in rows of their own.
-            parent.shape = match parent.shape {
-                Shape::Array(_) => Shape::Array(Box::new(Shape::Object(Vec::new()))),
-                _ => Shape::Object(Vec::new()),
-            };
-        }
         let Some(members) = parent.shape.members_mut() else { return };
         place = members;
     }
@@ -169,68 +162,39 @@ fn take(described: &mut Described, row: &Row, shared: &BTreeMap<String, Describe
     place.push(field);
 }
 
-/// The text before the bracket that closes the one already open.
-fn to_the_closing_bracket(text: &str) -> Option<&str> {
-    let mut open = 1_usize;
-    for (at, character) in text.char_indices() {
-        match character {
-            '(' => open = open.saturating_add(1),
-            ')' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        if open == 0 {
-            return text.get(..at);
+/// The shape of a field, with the members of the shared objects that it has.
+fn shape(field: &catalogue::Field) -> Shape {
+    let object = |name: &str| Shape::Object(describe(name).fields);
+    let list = |shape: Shape| Shape::Array(Box::new(shape));
+    match &field.kind {
+        Type::String => Shape::String,
+        Type::Integer => Shape::Integer,
+        Type::Float => Shape::Float,
+        Type::Number => Shape::Number,
+        Type::Boolean => Shape::Boolean,
+        Type::Datetime => Shape::Datetime,
+        Type::Date => Shape::Date,
+        Type::Enum => Shape::Enum(field.values.clone()),
+        Type::Flexenum => Shape::Flex(field.values.clone()),
+        Type::Reference => Shape::Reference,
+        Type::Link => Shape::Link,
+        Type::Person => Shape::Person,
+        Type::Map => Shape::Texts,
+        Type::Strings => list(Shape::String),
+        Type::Shared(name) => object(name),
+        Type::SharedList(name) => list(object(name)),
+        Type::Objects | Type::OneOrMany => list(Shape::Object(Vec::new())),
+        Type::Object => {
+            let place = field.like.as_deref().unwrap_or_default();
+            let (owner, inside) = place.split_once('.').unwrap_or((place, ""));
+            let mut members = describe(owner).fields;
+            if let Some(member) = members.iter().find(|member| member.name == inside) {
+                members = member.shape.members().to_vec();
+            }
+            members.retain(|member| !field.without.contains(&member.name));
+            Shape::Object(members)
         }
     }
-    None
-}
-
-/// The shape that a label such as "enum: `Female`, `Male`" means.
-fn shape(row: &Row, label: &str, name: &str, shared: &BTreeMap<String, Described>) -> Option<Shape> {
-    let object = |name: &str| Shape::Object(shared.get(name).map(|known| known.fields.clone()).unwrap_or_default());
-    let list = |shape: Shape| Shape::Array(Box::new(shape));
-    let (kind, values) = label.split_once(':').unwrap_or((label, ""));
-    let values = || values.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect::<Vec<_>>();
-    let own = name.rsplit('.').next().unwrap_or(name);
-    Some(match kind {
-        "string" => Shape::String,
-        "integer" => Shape::Integer,
-        "float" => Shape::Float,
-        "number" => Shape::Number,
-        "boolean" => Shape::Boolean,
-        "datetime" => Shape::Datetime,
-        "date" => Shape::Date,
-        "enum" | "string with listed values" => Shape::Enum(values()),
-        "flexenum" | "flexible enum" => Shape::Flex(values()),
-        "reference" => Shape::Reference,
-        "link to a Person" => Shape::Link,
-        "Person (inline object)" => Shape::Person,
-        "string[]" => list(Shape::String),
-        "Postal Address[]" => list(object("postal_address")),
-        "Email Address[]" => list(object("email_address")),
-        "Phone Number[]" => list(object("phone_number")),
-        "Target[]" => list(object("target")),
-        "array" if own == "share_options" => list(object("share_options")),
-        "array" | "array of objects" => list(Shape::Object(Vec::new())),
-        "object" => match own {
-            "referrer_data" => object("referrer_data"),
-            "custom_fields" => Shape::Texts,
-            "employer_address" => {
-                let left_out = ["primary", "address_type", "last_verified_date"];
-                let mut fields = shared.get("postal_address").map(|known| known.fields.clone()).unwrap_or_default();
-                fields.retain(|field| !left_out.contains(&field.name.as_str()));
-                Shape::Object(fields)
-            }
-            // "Geocode as in postal_address".
-            "location" if row.statement.contains("as in postal_address") => {
-                shared.get("postal_address")?.fields.iter().find(|field| field.name == "location")?.shape.clone()
-            }
-            _ => Shape::Object(Vec::new()),
-        },
-        "true/false" => return None,
-        other if other.ends_with("[]") => list(Shape::Object(Vec::new())),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::below::{container, none};
 use super::same::is_one;
 use crate::address;
 use crate::answer::Record;
+use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
@@ -147,7 +148,7 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
     if quiet && let Some(count) = count {
         cx.holds("COL-20", count.max(1) == walked, || format!("total_pages is {count}, `next` led to {walked} pages"));
         if count > 1 || walked > 1 {
-            cx.run.met.add("second_page");
+            cx.run.met.add(Encounter::SecondPage);
             cx.holds("COL-24", count.max(1) == walked, || format!("{count} pages are counted, `next` led to {walked}"));
         }
     }

@@ -2,25 +2,10 @@
 
 use serde_json::Value;
 
+use crate::catalogue::Level;
 use crate::check::{Check, Cx};
-use crate::kinds::kind_of;
+use crate::fields::{self, Shape};
 use crate::outcome::Stop;
-
-/// The collections that the entry point lists by the interface, and those that it may list.
-const LISTED: &[(&str, &str)] = &[
-    ("ENT-10", "people"),
-    ("ENT-11", "petitions"),
-    ("ENT-12", "events"),
-    ("ENT-13", "forms"),
-    ("ENT-14", "fundraising_pages"),
-    ("ENT-15", "donations"),
-    ("ENT-16", "tags"),
-    ("ENT-17", "lists"),
-    ("ENT-18", "queries"),
-    ("ENT-19", "questions"),
-    ("ENT-20", "share_pages"),
-    ("ENT-21", "advocacy_campaigns"),
-];
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
@@ -47,10 +32,9 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let declared = cx.declared();
-    let texts = ["motd", "vendor_name", "product_name", "svc_version", "namespace"];
-    for (row, name) in ["ENT-02", "ENT-04", "ENT-05", "ENT-06", "ENT-07"].iter().zip(texts) {
-        let value = &entry[declared.wire(name)];
-        cx.holds(row, value.is_string(), || format!("{name} is {value}"));
+    for field in fields::of("entry_point").filter(|field| field.shape == Shape::Text) {
+        let value = &entry[declared.wire(field.path)];
+        cx.holds(field.row, value.is_string(), || format!("{} is {value}", field.path));
     }
     let most = &entry["max_pagesize"];
     cx.holds("ENT-03", most.as_u64().is_some_and(|most| most >= 1), || format!("max_pagesize is {most}"));
@@ -92,10 +76,10 @@ fn without_links(json: &Value) -> Value {
 async fn collections(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    for (row, many) in LISTED {
-        let listed = kind_of(many).is_some_and(|kind| cx.declared().offers(kind.one, "list"));
+    for (row, stated) in fields::links("entry_point").filter(|(_, link)| link.many) {
+        let (row, many, may_lack) = (row.id.as_str(), &stated.name, row.level == Level::May);
+        let listed = stated.target.as_deref().is_some_and(|one| cx.declared().offers(one, "list"));
         let link = entry.href(many);
-        let may_lack = *row == "ENT-21";
         cx.holds(row, link.is_some() == listed || (may_lack && link.is_none()), || {
             format!("{many}.list is {}declared, the link is {link:?}", if listed { "" } else { "not " })
         });

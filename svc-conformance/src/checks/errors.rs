@@ -186,7 +186,7 @@ struct Ready {
 
 impl Ready {
     async fn make(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
-        for one in ACTIONS {
+        for one in ACTIONS.iter() {
             let Some(kind) = kind(one) else { continue };
             let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
             let Some(under) = kind.under.filter(|under| alike::can_make(cx, under)) else { continue };

@@ -6,8 +6,9 @@ use super::calls::{own_fields, somebody};
 use super::crud::is_page;
 use super::same::{is_one, part};
 use crate::answer::Record;
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::Link;
 use crate::check::{Check, Cx};
+use crate::fields;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, kind};
 use crate::outcome::Stop;
@@ -48,10 +49,6 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         return Err(Stop::Inconclusive(format!("{one} is not declared")));
     }
     let api = cx.api();
-    let Ok(catalogue) = Catalogue::built_in() else { return Ok(()) };
-    let prefix = format!("link:{one}.");
-    let rows: Vec<(&Row, &str)> =
-        catalogue.rows().iter().filter_map(|row| Some((row, row.condition.strip_prefix(&prefix)?))).collect();
     let made = make(cx, &api, one).await?;
     // Who changed it is known after a change.
     let record = match part(cx, one, &json!({"origin_system": "Changed", "source": "Changed"})) {
@@ -62,8 +59,10 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
     };
     let record = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
     let made = Linked { record, ..made };
-    for (row, name) in rows.into_iter().filter(|(_, name)| cx.declared().links(one, name)) {
-        link(cx, &api, &made, &row.id, name).await?;
+    let own =
+        fields::links(one).filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));
+    for (row, stated) in own {
+        link(cx, &api, &made, &row.id, stated).await?;
     }
     Ok(())
 }
@@ -89,8 +88,8 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
     Ok(Linked { record: api.make(one, &fields).await?, person: None, container: None })
 }
 
-async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, name: &str) -> Result<(), Stop> {
-    let record = &made.record;
+async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, stated: &Link) -> Result<(), Stop> {
+    let (record, name) = (&made.record, stated.name.as_str());
     if name == "self" {
         let own = record.link("self");
         if cx.holds(row, own.is_some(), || format!("no link self in {}", record.short()))
@@ -103,7 +102,7 @@ async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, name: &str) -
         }
         return Ok(());
     }
-    if matches!(name, "creator" | "modified_by" | "organizer") {
+    if stated.optional {
         // Only where that person is known.
         let Some(href) = record.href(name).filter(|_| cx.declared().offers("person", "read")) else { return Ok(()) };
         let answer = api.get(&href).await?;
@@ -124,15 +123,13 @@ async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, name: &str) -
         return Ok(());
     }
     let href = href.unwrap_or_default();
-    let Some(helper) = name.strip_suffix("_helper") else {
+    let Some(helper) = &stated.helper else {
         let answer = api.get(&href).await?;
         cx.holds(row, is_page(&answer), || format!("the link {name} leads to no collection: {answer}"));
         return Ok(());
     };
-    let of = helper.strip_prefix("record_").unwrap_or_default();
-    if !cx.declared().helps(helper) || !ACTIONS.contains(&of) {
-        return Ok(());
-    }
+    let of = ACTIONS.iter().find(|one| kind(one).is_some_and(|kind| kind.helper == Some(helper)));
+    let Some(of) = of.filter(|_| cx.declared().helps(helper)) else { return Ok(()) };
     let body = with(&cx.marked(&own_fields(cx, of)), &json!({ "person": somebody(cx) }));
     let answer = api.post(&href, &body).await?;
     cx.holds(row, answer.is_created(), || format!("the helper does not work: {answer}"));

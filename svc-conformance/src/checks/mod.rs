@@ -94,8 +94,7 @@ mod tests {
     }
 
     fn names(pattern: &str, row: &Row) -> bool {
-        row.id == pattern
-            || (pattern.contains(':') && !row.condition.contains(' ') && row.condition.starts_with(pattern))
+        row.id == pattern || (pattern.contains(':') && row.when.begins(pattern))
     }
 
     #[test]

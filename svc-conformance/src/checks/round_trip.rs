@@ -201,7 +201,7 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let old = "2001-02-03T04:05:06Z";
     let dates = json!({"created_date": old, "modified_date": old});
-    for one in ACTIONS {
+    for one in ACTIONS.iter() {
         let Some(kind) = kind(one) else { continue };
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
         let Ok(container) = api.make(kind.under.unwrap_or_default(), &json!({})).await else { continue };

@@ -11,10 +11,8 @@ use svc_declaration::{
     DeclaredHelper, DeclaredLimits,
 };
 
-use crate::kinds::{FUNCTIONS, KINDS};
-
-/// What may be done with records.
-const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
+use crate::catalogue::{Catalogue, FUNCTIONS, OPERATIONS};
+use crate::kinds::KINDS;
 
 /// Every name in a declaration that is not known at its place, each with those that are.
 pub(super) fn unknown(declaration: &Value) -> Vec<String> {
@@ -46,6 +44,9 @@ pub(super) fn unknown(declaration: &Value) -> Vec<String> {
     for (name, helper) in object(&declaration["helpers"]) {
         members(helper, &format!("helpers.{name}."), members_of::<DeclaredHelper>(), &mut found);
     }
+    let behaviours = Catalogue::built_in().map_or(&[][..], Catalogue::behaviours);
+    let behaviours: Vec<&str> = behaviours.iter().map(|behaviour| behaviour.name.as_str()).collect();
+    names(&declaration["behaviours"], "behaviours: ", &behaviours, &mut found);
     names(&declaration["action_functions"], "action_functions: ", FUNCTIONS, &mut found);
     found
 }

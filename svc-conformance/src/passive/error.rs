@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::document;
 use crate::answer::{Answer, descriptions};
+use crate::catalogue::Encounter;
 use crate::check::Cx;
 use crate::kinds::kind;
 
@@ -27,7 +28,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
         return;
     };
     cx.holds("ERR-01", true, String::new);
-    cx.run.met.add("error_body");
+    cx.run.met.add(Encounter::ErrorBody);
     let sort = error["request_type"].as_str().unwrap_or_default();
     cx.holds("ERR-18", matches!(sort, "atomic" | "non-atomic"), || format!("request_type {sort:?}: {answer}"));
     let code = error["response_code"].as_u64();
@@ -60,7 +61,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
     cx.holds("ERR-22", CODES.contains(&code), || format!("entry code {code}: {answer}"));
     let list = descriptions(entry);
     if matches!(code, 400 | 500) {
-        cx.run.met.add("failed_entry");
+        cx.run.met.add(Encounter::FailedEntry);
         let own = entry.get("error_descriptions").or_else(|| entry.get("errors").filter(|_| non_atomic));
         let filled = own.and_then(Value::as_array).is_some_and(|list| !list.is_empty());
         cx.holds("ERR-23", filled, || format!("an entry with {code} has no descriptions: {answer}"));
@@ -98,7 +99,7 @@ fn unexpected(cx: &Cx, answer: &Answer) {
     if !list.is_empty() && list.iter().all(not_there) {
         return;
     }
-    cx.run.met.add("status.500");
+    cx.run.met.add(Encounter::Status500);
     let told = list.iter().any(|d| d["error_code"].is_string() && d["description"].is_string());
     cx.holds("ERR-05", told, || format!("an unexpected error without a description of it: {answer}"));
     let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));

@@ -4,7 +4,6 @@ use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::catalogue::Catalogue;
 use crate::check::Cx;
 use crate::fields::{self, Field, Shape, Way};
 use crate::kinds::Kind;
@@ -173,14 +172,11 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
 /// The links that the catalogue names are in every representation when declared; those to a person only where one is known.
 fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
     let Some(links) = object.get("_links").and_then(Value::as_object) else { return };
-    let Ok(catalogue) = Catalogue::built_in() else { return };
-    let prefix = format!("link:{}.", of.one);
-    for row in catalogue.rows() {
-        let Some(name) = row.condition.strip_prefix(&prefix) else { continue };
-        let to_person = matches!(name, "creator" | "modified_by" | "organizer" | "canvasser" | "person" | "target");
+    for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_where_declared()) {
+        let name = link.name.as_str();
         let rel = if name == "self" { name.to_owned() } else { cx.declared().rel(name) };
         let there = links.contains_key(&rel);
-        if there || (!to_person && cx.declared().links(of.one, name)) {
+        if there || (!link.is_to_person() && cx.declared().links(of.one, name)) {
             cx.holds(&row.id, there, || format!("no link `{rel}` in {answer}"));
         }
     }

@@ -20,7 +20,7 @@ pub(super) async fn read(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
     let entry = api.entry().await?;
     entry_point(&entry, found);
     helpers_of(&entry, found);
-    for kind in KINDS {
+    for kind in KINDS.iter() {
         if let Some(url) = entry.href(kind.many) {
             collection(&api, *kind, &url, true, found).await?;
         }

@@ -36,7 +36,7 @@ pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let mut made: BTreeMap<&'static str, Record> = BTreeMap::new();
-    for kind in KINDS {
+    for kind in KINDS.iter() {
         let url = match kind.under {
             None => entry.href(kind.many),
             Some(above) => made.get(above).and_then(|above| above.href(kind.many)),

@@ -24,7 +24,7 @@ pub(super) fn explain(what: &str) -> Result<u8, Trouble> {
 
 fn of_row(row: &Row, all: &[Check]) -> String {
     let mut text = format!("{} {}  ({})\n\n{}\n\n", row.id, row.level, row.section, row.statement);
-    let _ = writeln!(text, "applies when       {}", row.condition);
+    let _ = writeln!(text, "applies when       {}", row.when.said());
     let _ = writeln!(text, "observed by        {}", row.observed);
     let _ = writeln!(text, "reference server   {}", row.reference);
     let checks: Vec<&Check> = all.iter().filter(|check| check.covers(row)).collect();

@@ -72,7 +72,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
         }
         all.unstable.extend(one.unstable.get(&row.id).into_iter().flatten().cloned());
     }
-    let applies = run.facts().applies(&row.id, &row.condition);
+    let applies = run.facts().applies(&row.when);
     let (outcome, reason) = match applies {
         Err(because) => (Outcome::NotApplicable, because.0),
         Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),

@@ -26,7 +26,7 @@ pub(super) fn faults() -> Vec<Fault> {
                     })
                 }),
                 // Sent only where the person is known, so that none is missing.
-                "creator" | "modified_by" | "organizer" => {
+                _ if link.optional => {
                     let dangling = format!("{owner}'s {name} leads nowhere");
                     Fault::new("link elsewhere", dangling, &[row, "HAL-15"], move || {
                         let name = name.clone();

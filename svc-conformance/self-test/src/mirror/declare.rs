@@ -82,7 +82,7 @@ fn collection(options: &Options, kind: &Kind) -> Value {
         .fields()
         .iter()
         .filter(|field| !options.without_fields.contains(&field.name))
-        .map(|field| (field.name.clone(), field_of(field, kind.one)))
+        .map(|field| (field.name.clone(), field_of(field)))
         .collect();
     let mut about = json!({
         "singular": kind.one,
@@ -99,14 +99,13 @@ fn collection(options: &Options, kind: &Kind) -> Value {
     about
 }
 
-fn field_of(field: &Field, one: &str) -> Value {
-    let required = one == "question" && field.name == "question_type";
+fn field_of(field: &Field) -> Value {
     let mut about = json!({
         "type": check::name(&field.shape),
         "readable": true,
         "writable": !field.computed,
         "computed": field.computed,
-        "required": required,
+        "required": field.required,
     });
     let Some(members) = about.as_object_mut() else { return about };
     if let Shape::Enum(values) | Shape::Flex(values) = &field.shape {
@@ -122,7 +121,7 @@ fn field_of(field: &Field, one: &str) -> Value {
         shape => shape.members(),
     };
     if !inner.is_empty() {
-        let nested = inner.iter().map(|inner| (inner.name.clone(), field_of(inner, "")));
+        let nested = inner.iter().map(|inner| (inner.name.clone(), field_of(inner)));
         members.insert("fields".to_owned(), nested.collect::<Map<_, _>>().into());
     }
     about

@@ -203,8 +203,13 @@ static FIELDS: LazyLock<BTreeMap<&'static str, Vec<Field>>> = LazyLock::new(|| {
 
 /// Fields of the kinds that the catalogue leaves to the server.
 fn open(one: &str) -> Vec<Field> {
-    let field =
-        |name: &str, shape: Shape, computed: bool| Field { name: name.to_owned(), row: String::new(), shape, computed };
+    let field = |name: &str, shape: Shape, computed: bool| Field {
+        name: name.to_owned(),
+        row: String::new(),
+        shape,
+        computed,
+        required: false,
+    };
     let text = |name: &str| field(name, Shape::String, false);
     match one {
         "tag" => vec![text("name"), text("description")],

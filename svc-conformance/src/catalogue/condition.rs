@@ -1,0 +1,371 @@
+//! Conditions: the words that the catalogue and the checks may use, and what each means.
+
+use std::collections::BTreeSet;
+
+use super::names::{Behaviour, KindRow};
+use super::types::Type;
+
+/// What must hold for a row to apply, or for a check to have anything to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Is(Word),
+    Not(Word),
+    All(Vec<Self>),
+    Any(Vec<Self>),
+}
+
+/// A word as it is written, with its meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) term: Term,
+}
+
+/// What a word asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Term {
+    Always,
+    /// Described, never judged.
+    Never,
+    Auth,
+    OtherKey,
+    RestrictedKey,
+    HelpersOnly,
+    AnyKind,
+    OperationMissing,
+    FunctionMissing,
+    OneRule,
+    TwoRules,
+    MissingAddress,
+    TicketedEvent,
+    /// A field of this type is declared.
+    Type(Type),
+    /// A field; the owner `*` stands for any resource.
+    Field {
+        owner: String,
+        path: String,
+    },
+    /// A link; without owner of any resource.
+    Link {
+        owner: Option<String>,
+        name: String,
+    },
+    /// An operation on a kind, or on any.
+    Operation {
+        one: Option<String>,
+        operation: String,
+    },
+    /// A collection below the records of a kind.
+    Below {
+        one: String,
+        many: String,
+    },
+    Helper(HelperTerm),
+    /// An action function; none for any.
+    Function(Option<String>),
+    Behaviour(String),
+    Met(Encounter),
+}
+
+/// What a word asks of helpers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HelperTerm {
+    Any,
+    AnyAnonymous,
+    WithPerson,
+    ButSchedule,
+    InParts,
+    MatchesPersons,
+    DonationLinks,
+    Named(String),
+    Anonymous(String),
+}
+
+/// What a run may come across.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Encounter {
+    /// A page that is not the first.
+    SecondPage,
+    /// A refusal with a body.
+    ErrorBody,
+    /// An entry of a non-atomic answer that tells of a failure.
+    FailedEntry,
+    /// An answer with status 500.
+    Status500,
+}
+
+/// The words without parts.
+const PLAIN: &[(&str, Term)] = &[
+    ("always", Term::Always),
+    ("never", Term::Never),
+    ("auth", Term::Auth),
+    ("auth.multi_key", Term::OtherKey),
+    ("auth.restricted_key", Term::RestrictedKey),
+    ("helpers_only", Term::HelpersOnly),
+    ("kind.declared", Term::AnyKind),
+    ("any.helper", Term::Helper(HelperTerm::Any)),
+    ("unsupported.operation", Term::OperationMissing),
+    ("unsupported.haf", Term::FunctionMissing),
+    ("rule.one", Term::OneRule),
+    ("rule.two", Term::TwoRules),
+    ("fixture.missing_address", Term::MissingAddress),
+    ("fixture.ticketed_event", Term::TicketedEvent),
+    ("haf.*", Term::Function(None)),
+    ("helper.*", Term::Helper(HelperTerm::Any)),
+    ("helper.*.anonymous", Term::Helper(HelperTerm::AnyAnonymous)),
+    ("helper.*.with_person", Term::Helper(HelperTerm::WithPerson)),
+    ("helper.*.but_schedule", Term::Helper(HelperTerm::ButSchedule)),
+    ("helper.non_atomic", Term::Helper(HelperTerm::InParts)),
+    ("helper.match_person", Term::Helper(HelperTerm::MatchesPersons)),
+    ("helper.record_donation.links", Term::Helper(HelperTerm::DonationLinks)),
+    ("met.second_page", Term::Met(Encounter::SecondPage)),
+    ("met.error_body", Term::Met(Encounter::ErrorBody)),
+    ("met.failed_entry", Term::Met(Encounter::FailedEntry)),
+    ("met.status.500", Term::Met(Encounter::Status500)),
+];
+
+/// What may be done with records.
+pub(crate) const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
+
+/// The action functions of the interface (HAF-01).
+pub(crate) const FUNCTIONS: &[&str] =
+    &["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
+
+/// A word that means nothing, with what would mean something in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    pub(crate) word: String,
+    pub(crate) known: String,
+}
+
+/// Everything that the words of a catalogue may name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) kinds: Vec<KindRow>,
+    pub(super) behaviours: Vec<Behaviour>,
+    /// Owner and path.
+    pub(super) fields: BTreeSet<(String, String)>,
+    /// Owner and name.
+    pub(super) links: BTreeSet<(String, String)>,
+}
+
+impl Words {
+    /// Reads a condition; `not` binds before `and`, `and` before `or`.
+    pub(super) fn condition(&self, text: &str) -> Result<Condition, Unknown> {
+        let any = text.split(" or ").map(|all| {
+            let all = all.split(" and ").map(|word| match word.strip_prefix("not ") {
+                Some(word) => self.word(word).map(Condition::Not),
+                None => self.word(word).map(Condition::Is),
+            });
+            Ok(one_or(all.collect::<Result<_, _>>()?, Condition::All))
+        });
+        Ok(one_or(any.collect::<Result<_, _>>()?, Condition::Any))
+    }
+
+    fn word(&self, text: &str) -> Result<Word, Unknown> {
+        Ok(Word { text: text.to_owned(), term: self.term(text)? })
+    }
+
+    fn term(&self, word: &str) -> Result<Term, Unknown> {
+        if let Some((_, term)) = PLAIN.iter().find(|(name, _)| *name == word) {
+            return Ok(term.clone());
+        }
+        if let Some(name) = word.strip_prefix("type:") {
+            return Ok(Term::Type(Type::from(one_of(name, word, Type::words())?)));
+        }
+        if let Some(place) = word.strip_prefix("field:") {
+            return self.field(word, place).map(|(owner, path)| Term::Field { owner, path });
+        }
+        if let Some(place) = word.strip_prefix("link:") {
+            return self.link(word, place);
+        }
+        if let Some(function) = word.strip_prefix("haf.") {
+            return Ok(Term::Function(Some(one_of(function, word, FUNCTIONS.iter().copied())?)));
+        }
+        if let Some(name) = word.strip_prefix("helper.") {
+            return Ok(Term::Helper(match name.strip_suffix(".anonymous") {
+                Some(helper) => HelperTerm::Anonymous(self.helper(helper, word)?),
+                None => HelperTerm::Named(self.helper(name, word)?),
+            }));
+        }
+        if self.behaviours.iter().any(|behaviour| behaviour.name == word) {
+            return Ok(Term::Behaviour(word.to_owned()));
+        }
+        self.operation(word)
+    }
+
+    /// The resources and shared objects that have fields.
+    pub(super) fn owners(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(owner, _)| owner.as_str())
+    }
+
+    /// `<owner>.<path>`.
+    pub(super) fn field(&self, word: &str, place: &str) -> Result<(String, String), Unknown> {
+        let (owner, path) = place.split_once('.').unwrap_or((place, ""));
+        let owner = one_of(owner, word, self.owners().chain(["*"]))?;
+        let paths = self.fields.iter().filter(|(of, _)| *of == owner || owner == "*").map(|(_, path)| path.as_str());
+        Ok((owner.clone(), one_of(path, word, paths)?))
+    }
+
+    /// `<owner>.<name>`, or a name alone.
+    fn link(&self, word: &str, place: &str) -> Result<Term, Unknown> {
+        let Some((owner, name)) = place.split_once('.') else {
+            let name = one_of(place, word, self.links.iter().map(|(_, name)| name.as_str()))?;
+            return Ok(Term::Link { owner: None, name });
+        };
+        let owner = one_of(owner, word, self.links.iter().map(|(owner, _)| owner.as_str()))?;
+        let names = self.links.iter().filter(|(of, _)| *of == owner).map(|(_, name)| name.as_str());
+        Ok(Term::Link { name: one_of(name, word, names)?, owner: Some(owner) })
+    }
+
+    /// The name of a helper.
+    pub(super) fn helper(&self, name: &str, word: &str) -> Result<String, Unknown> {
+        let helpers = self.kinds.iter().filter_map(|kind| kind.helper.as_deref());
+        one_of(name, word, helpers.chain(["schedule"]))
+    }
+
+    /// The kind with this relation.
+    pub(super) fn kind(&self, one: &str) -> Result<String, Unknown> {
+        one_of(one, one, self.kinds.iter().map(|kind| kind.one.as_str()))
+    }
+
+    /// `<collection>.<operation>`, `*.<operation>` or `<collection>.sub.<collection>`.
+    fn operation(&self, word: &str) -> Result<Term, Unknown> {
+        let (many, operation) = word.split_once('.').unwrap_or((word, ""));
+        let collections = || self.kinds.iter().map(|kind| kind.many.as_str());
+        let kind = self.kinds.iter().find(|kind| kind.many == many);
+        if kind.is_none() && many != "*" {
+            let plain = PLAIN.iter().map(|(name, _)| *name);
+            let behaviours = self.behaviours.iter().map(|behaviour| behaviour.name.as_str());
+            let begun = ["field:...", "link:...", "type:...", "helper....", "haf....", "*...."];
+            one_of(word, word, plain.chain(behaviours).chain(begun).chain(collections()))?;
+        }
+        let one = kind.map(|kind| kind.one.clone());
+        match (operation.strip_prefix("sub."), one) {
+            (Some(below), Some(one)) => Ok(Term::Below { one, many: one_of(below, word, collections())? }),
+            (_, one) => Ok(Term::Operation { one, operation: one_of(operation, word, OPERATIONS.iter().copied())? }),
+        }
+    }
+}
+
+/// The only condition of a list, or the list as one.
+fn one_or(mut all: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> Condition {
+    if all.len() == 1 { all.pop().unwrap_or(Condition::All(all)) } else { several(all) }
+}
+
+/// The name, if it is one of those known.
+pub(super) fn one_of<'k>(name: &str, word: &str, known: impl Iterator<Item = &'k str>) -> Result<String, Unknown> {
+    let known: BTreeSet<&str> = known.collect();
+    if known.contains(name) {
+        return Ok(name.to_owned());
+    }
+    Err(Unknown { word: word.to_owned(), known: known.into_iter().collect::<Vec<_>>().join(", ") })
+}
+
+impl Condition {
+    /// Whether it is a single word that begins so, such as `field:person.`.
+    pub(crate) fn begins(&self, pattern: &str) -> bool {
+        matches!(self, Self::Is(word) if word.text.starts_with(pattern))
+    }
+
+    /// The condition in words.
+    pub(crate) fn said(&self) -> String {
+        let joined = |list: &[Self], by: &str| list.iter().map(Self::said).collect::<Vec<_>>().join(by);
+        match self {
+            Self::Is(word) => word.said(true),
+            Self::Not(word) => word.said(false),
+            Self::All(list) => joined(list, " and "),
+            Self::Any(list) => joined(list, "; or "),
+        }
+    }
+}
+
+impl Word {
+    /// The word for a reader, as it holds or does not.
+    pub(crate) fn said(&self, holds: bool) -> String {
+        let (no, text) = (if holds { "" } else { "not " }, &self.text);
+        let (sort, place) = text.split_once([':', '.']).unwrap_or(("", text));
+        match &self.term {
+            Term::Always => text.clone(),
+            Term::Never => "described, never judged".to_owned(),
+            Term::Field { .. } | Term::Link { .. } => format!("{sort} {place} is {no}declared"),
+            Term::Type(kind) => format!("a field of type {kind} is {no}declared"),
+            Term::Met(_) => format!("{no}met: {}", place.replace(['_', '.'], " ")),
+            Term::OtherKey | Term::RestrictedKey if !holds => format!("{text}: no such key was given"),
+            _ => format!("{text} is {no}declared"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::{Catalogue, CatalogueError};
+    use crate::checks;
+
+    /// Of every sort of word one that is mistyped: the error names the row, its line, the word, and what would be possible.
+    #[test]
+    fn a_word_that_means_nothing_is_refused() {
+        let text = |condition: &str| {
+            format!(
+                "[[area]]\nname = \"COL\"\nsection = \"s\"\n\n[[area]]\nname = \"RES-person\"\nsection = \"s\"\n\n\
+                 [[kind]]\none = \"person\"\nmany = \"people\"\nhelper = \"person_signup\"\n\n\
+                 [[behaviour]]\nname = \"validates_types\"\nmeans = \"m\"\n\n\
+                 [[field]]\nid = \"RES-person-01\"\nowner = \"person\"\npath = \"gender\"\ntype = \"string\"\nmeans = \"m\"\n\
+                 checks = []\n\n[[link]]\nid = \"RES-person-02\"\nowner = \"person\"\nname = \"self\"\nmeans = \"m\"\nchecks = []\n\n\
+                 [[rule]]\nid = \"COL-01\"\nlevel = \"MUST\"\nstatement = \"s\"\ncondition = \"{condition}\"\n\
+                 observed = \"o\"\nreference = \"-\"\nchecks = []\n"
+            )
+        };
+        for word in [
+            "always",
+            "not auth",
+            "people.list",
+            "*.read",
+            "people.sub.people",
+            "field:person.gender",
+            "field:*.gender",
+            "link:person.self",
+            "link:self",
+            "helper.person_signup",
+            "helper.person_signup.anonymous",
+            "haf.add_tags",
+            "validates_types",
+            "met.error_body",
+            "type:string[]",
+            "auth and not helpers_only or never",
+        ] {
+            assert!(Catalogue::read(&text(word)).is_ok(), "{word}: {:?}", Catalogue::read(&text(word)).err());
+        }
+        for (word, possible) in [
+            ("allways", "always"),
+            ("poeple.list", "people"),
+            ("people.lst", "list"),
+            ("people.sub.persons", "people"),
+            ("*.sub.people", "list"),
+            ("field:person.sex", "gender"),
+            ("field:human.gender", "person"),
+            ("link:person.me", "self"),
+            ("link:human.self", "person"),
+            ("helper.person_signin", "person_signup"),
+            ("haf.add_tag", "add_tags"),
+            ("validates_type", "validates_types"),
+            ("met.error", "met.error_body"),
+            ("type:text", "string"),
+            ("", "always"),
+            ("not", "always"),
+        ] {
+            let error = Catalogue::read(&text(&format!("auth and not {word}"))).expect_err(word);
+            let CatalogueError::Word { row, line, word: named, known } = &error else { panic!("{error}") };
+            assert_eq!((row.as_str(), *line, named.as_str()), ("COL-01", 34, word), "{error}");
+            assert!(known.split(", ").any(|one| one == possible), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_every_check_needs_can_be_read() {
+        let catalogue = Catalogue::built_in().expect("a catalogue");
+        for check in checks::all() {
+            assert!(catalogue.condition(check.needs).is_ok(), "{}: {:?}", check.id, catalogue.condition(check.needs));
+        }
+    }
+}
