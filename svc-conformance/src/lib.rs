@@ -35,6 +35,7 @@
 mod address;
 mod answer;
 pub mod catalogue;
+mod cause;
 mod check;
 mod checks;
 mod clean_up;
@@ -71,6 +72,7 @@ mod suite;
 mod target;
 mod world;
 
+pub use cause::{Cause, Flaw};
 pub use check::Intensity;
 pub use clean_up::{CleanUp, resume as clean};
 pub use declared::{
@@ -82,7 +84,7 @@ pub use probe::Probed;
 pub use profile::Profile;
 pub use recorder::{Answered, Exchange};
 pub use replay::{Replay, Replayed, Step};
-pub use report::{CheckReport, Cut, Format, Report, RowReport, Score, UnknownFormat};
+pub use report::{CauseReport, CheckReport, Cut, Format, Report, RowReport, Score, UnknownFormat};
 pub use select::Waiver;
 pub use snapshot::differences;
 pub use suite::{Keys, Progress, Suite, SuiteError};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::round_trip::{body, is_default, subject};
+use super::round_trip::{body, is_default, lost, subject};
 use super::same::put;
 use crate::check::{Cx, Stop};
 use crate::fields::{self, Shape};
@@ -118,7 +118,8 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
         match (sent.get(name), fields::find(one, name)) {
             (Some(value), Some(known)) => {
                 let same = generate::same(known, value, new, prefix);
-                cx.holds(known.row, same, || format!("{name} was changed to {value}, reads {new:?}"));
+                let found = || format!("{name} was changed to {value}, reads {new:?}");
+                cx.holds_for(known.row, same, found, || lost(cx, one, &json!({ name: value }), &after.json, &[]));
             }
             (Some(_), None) => {}
             (None, _) => {
@@ -281,8 +282,9 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
             let got = after.json.get(name);
             let same = generate::same(field, &form, got, &prefix) && length(&form) == got.map_or(0, length);
             let found = || format!("{name} was replaced by {form}, reads {got:?}");
-            cx.holds("CRU-18", same, found);
-            cx.holds("TYP-12", same, found);
+            for row in ["CRU-18", "TYP-12"] {
+                cx.holds_for(row, same, found, || lost(cx, one, &json!({ name: form }), &after.json, &[]));
+            }
             record = after.clone();
         }
     }

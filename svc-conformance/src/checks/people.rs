@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::crud::is_page;
 use super::helpers::{declared_helpers, for_each_helper, somebody};
+use super::round_trip::lost;
 use super::same::{Each, identified, kept, must, part, put};
 use crate::check::{Check, Cx, Stop};
 use crate::fields;
@@ -74,7 +75,8 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
         let readable = cx.declared().field("person", name).is_some_and(|field| field.readable);
         let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
         let same = generate::same(field, value, read.json.get(name), prefix);
-        cx.holds("HLP-03", same, || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]));
+        let found = || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]);
+        cx.holds_for("HLP-03", same, found, || lost(cx, "person", &json!({ name: value }), &read.json, &[]));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::changes;
+use crate::cause::{Cause, Flaw};
 use crate::check::{Check, Cx, Intensity, Stop};
 use crate::fields;
 use crate::generate::{self, Shown, Turn};
@@ -128,12 +129,19 @@ async fn whole(cx: &Cx) -> Result<(), Stop> {
 /// After a whole body was refused: field by field, to name those that are.
 async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
     let one = cx.check.subject;
+    let (mut refused, mut taken) = (Vec::new(), 0_usize);
     for (name, value) in sent.as_object().into_iter().flatten() {
         let Some(field) = fields::find(one, name) else { continue };
-        let made = api.make(one, &json!({ name: value })).await;
-        if made == Err(Stop::Failed) {
-            cx.holds(field.row, false, || format!("a {one} with {name} {value} alone is refused"));
+        match api.make(one, &json!({ name: value })).await {
+            Err(Stop::Failed) => refused.push((field, value)),
+            _ => taken = taken.saturating_add(1),
         }
+    }
+    for (field, value) in refused {
+        let found = || format!("a {one} with {} {value} alone is refused", field.path);
+        // Where all of them are refused, it is not for the field.
+        let cause = || if taken > 0 { Some(Cause::of_field(Flaw::Refused, field)) } else { Cause::last(cx, "ERR-13") };
+        cx.holds_for(field.row, false, found, cause);
     }
     Err(Stop::Failed)
 }
@@ -155,9 +163,23 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
         let got = shown.in_another(&read.json);
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
-            cx.holds(row, same, || message(&shown, got, read));
+            cx.holds_for(row, same, || message(&shown, got, read), || lost(cx, one, sent, &read.json, &shown.way));
         }
     }
+}
+
+/// The cause of a value that is not read back: the innermost field at or below a place that is not.
+pub(super) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[generate::Step]) -> Option<Cause> {
+    let prefix = &cx.declared().text.custom_field_prefix;
+    let differs = |shown: &Shown<'_>| {
+        let is_kept = shown.field.way == fields::Way::RoundTrip && shown.way.starts_with(place);
+        is_kept && !generate::same(shown.field, shown.sent, shown.in_another(read), prefix)
+    };
+    let all = generate::shown(cx.declared(), one, sent);
+    let inner = all.iter().filter(|shown| differs(shown));
+    let shown = inner.reduce(|one, other| if other.way.len() > one.way.len() { other } else { one })?;
+    let flaw = if is_unset(shown.in_another(read)) { Flaw::NotStored } else { Flaw::Altered };
+    Some(Cause::of_field(flaw, shown.field))
 }
 
 fn message(shown: &Shown<'_>, got: Option<&Value>, read: &Record) -> String {

@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::seed::Seed;
 
-pub(crate) use body::{Shown, Turn, body, part, shown};
+pub(crate) use body::{Shown, Step, Turn, body, part, shown};
 pub(crate) use compare::{restored, same};
 pub(crate) use fault::{Fault, faults};
 

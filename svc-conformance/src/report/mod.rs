@@ -1,6 +1,7 @@
 //! What a run found, row by row.
 
 mod badge;
+mod causes;
 mod costs;
 mod format;
 mod html;
@@ -30,6 +31,7 @@ use crate::run::Run;
 use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
 
+pub use causes::CauseReport;
 pub use format::{Format, UnknownFormat};
 pub use score::Score;
 pub(crate) use text::shown;
@@ -56,6 +58,9 @@ pub struct Report {
     pub seed: u64,
     /// Every row of the catalogue, in its order.
     pub rows: Vec<RowReport>,
+    /// What the failed rows have in common, the cause with the most of them first.
+    #[serde(default)]
+    pub causes: Vec<CauseReport>,
     /// Every check, in the order of the run.
     pub checks: Vec<CheckReport>,
     /// Where the interface accepts several forms: which ones this server uses.
@@ -166,6 +171,7 @@ impl Report {
             intensity: run.settings.intensity,
             seed: run.settings.seed,
             checks: ran.iter().map(|ran| CheckReport::new(ran, catalogue, &rows)).collect(),
+            causes: causes::of(&rows),
             rows,
             choices: choices
                 .iter()
