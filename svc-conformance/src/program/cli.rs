@@ -39,6 +39,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Checks a server and reports
     Run(Box<RunOptions>),
+    /// Runs, waits until the server was restarted, runs what failed again, and says what turned green or red
+    Watch(Box<WatchOptions>),
     /// Shows what a run would look at and send, and sends nothing but the reading of the declaration
     Plan(Box<RunOptions>),
     /// Finds out what a server supports that publishes no declaration, and writes one
@@ -177,6 +179,16 @@ pub(super) struct RunOptions {
     /// No progress
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct WatchOptions {
+    #[command(flatten)]
+    pub(super) run: RunOptions,
+
+    /// Run again when this file has changed, such as the program of the server, instead of when the server went away and is back
+    #[arg(long, value_name = "PATH")]
+    pub(super) on_change: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]

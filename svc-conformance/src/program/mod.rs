@@ -14,6 +14,7 @@ mod run;
 mod self_test;
 mod settings;
 mod snapshots;
+mod watch;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ pub fn main() -> ExitCode {
 async fn command(command: Command) -> Result<u8, Trouble> {
     match command {
         Command::Run(options) => run::run(*options).await,
+        Command::Watch(options) => watch::watch(*options).await,
         Command::Plan(options) => plan::plan(*options).await,
         Command::Probe(options) => probe::probe(options).await,
         Command::Replay(options) => replay::replay(options).await,

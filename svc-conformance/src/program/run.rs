@@ -2,10 +2,17 @@
 
 use super::cli::RunOptions;
 use super::{Trouble, files, progress, say, settings, snapshots};
-use crate::report::Format;
+use crate::report::{Format, Report};
 
 pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
-    let mut suite = settings::suite(&options)?;
+    let report = once(&options).await?;
+    told(&report, &options)?;
+    Ok(report.exit_code())
+}
+
+/// One run with its journal and what replays its failures.
+pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
+    let mut suite = settings::suite(options)?;
     files::writable(&options.report)?;
     let journal = files::journal(&options.out)?;
     suite = suite.journal(&journal);
@@ -28,15 +35,6 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
         }
     };
     files::replays(&mut report, &options.out)?;
-    let on_stdout = options.report.iter().any(|(_, path)| path.as_os_str() == "-");
-    if !on_stdout {
-        say(&report.written(Format::Text));
-    }
-    files::reports(&report, &options.report)?;
-    if let Some(folder) = &options.snapshots {
-        let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
-        if on_stdout { eprint!("{text}") } else { say(&text) }
-    }
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);
     } else {
@@ -44,5 +42,19 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
     }
     // An empty folder says nothing.
     let _ = std::fs::remove_dir(&options.out);
-    Ok(report.exit_code())
+    Ok(report)
+}
+
+/// Prints the report, and writes those that are asked for.
+pub(super) fn told(report: &Report, options: &RunOptions) -> Result<(), Trouble> {
+    let on_stdout = options.report.iter().any(|(_, path)| path.as_os_str() == "-");
+    if !on_stdout {
+        say(&report.written(Format::Text));
+    }
+    files::reports(report, &options.report)?;
+    if let Some(folder) = &options.snapshots {
+        let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
+        if on_stdout { eprint!("{text}") } else { say(&text) }
+    }
+    Ok(())
 }
