@@ -39,6 +39,8 @@ mod cause;
 mod check;
 mod checks;
 mod clean_up;
+#[cfg(feature = "program")]
+mod compare;
 mod condition;
 mod connect;
 mod declared;

@@ -111,7 +111,6 @@ pub struct Suite {
     pub(crate) progress: Option<Watch>,
     writes: Option<bool>,
     snapshots: bool,
-    fail_fast: bool,
     trust_keys: bool,
 }
 
@@ -138,7 +137,6 @@ impl Suite {
             progress: None,
             writes: None,
             snapshots: false,
-            fail_fast: false,
             trust_keys: false,
         }
     }
@@ -218,7 +216,7 @@ impl Suite {
     /// as such, and what was created is removed.
     #[must_use]
     pub const fn fail_fast(mut self, fail_fast: bool) -> Self {
-        self.fail_fast = fail_fast;
+        self.settings.fail_fast = fail_fast;
         self
     }
 
@@ -343,7 +341,7 @@ impl Suite {
         let catalogue = Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
         let all = checks::all();
         self.selection.verify(catalogue, &all)?;
-        if self.fail_fast {
+        if self.settings.fail_fast {
             self.settings.stop_at = Some(self.may_end_at(catalogue, &all)).filter(|rows| !rows.is_empty());
         }
         let run = Arc::new(self.prepare().await?);

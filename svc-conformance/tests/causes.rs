@@ -6,8 +6,10 @@ use svc_conformance::self_test::faults::{Fault, registry};
 use svc_conformance::self_test::score::suite;
 use svc_conformance::{Flaw, Format, Intensity, Outcome, Report};
 
+type Planted = (&'static str, &'static [&'static str], Flaw, &'static str, &'static [&'static str]);
+
 /// A planted fault, the checks that see it, and the cause that the report names: its sort, its subject, and rows that have it.
-const PLANTED: &[(&str, &[&str], Flaw, &str, &[&str])] = &[
+const PLANTED: &[Planted] = &[
     (
         "email_address.status is lost",
         &["typ/person", "cru/arrays-of-person", "hlp/inline-person"],

@@ -58,7 +58,9 @@ pub(super) enum Command {
     },
     /// Runs the suite against faulty and odd servers, and keeps its score (programs built with the feature `self-test`)
     SelfTest(SelfTestOptions),
-    /// Compares two JSON reports; exit code 1 if a row of the second is worse
+    /// Shows what can be exchanged between two servers, field by field, and what is lost, from their capability documents or reports
+    Compare(CompareOptions),
+    /// Compares two JSON reports of one server; exit code 1 if a row of the second is worse (`compare` is for two servers)
     Diff {
         /// The report before
         old: PathBuf,
@@ -258,6 +260,26 @@ pub(super) struct ListOptions {
     /// The checks instead of the rows
     #[arg(long)]
     pub(super) checks: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct CompareOptions {
+    /// The capability document (JSON or TOML) or the JSON report of one server
+    pub(super) a: PathBuf,
+
+    /// That of the other server
+    pub(super) b: PathBuf,
+
+    /// The form of the tables
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(super) format: CompareFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum CompareFormat {
+    Text,
+    Markdown,
+    Json,
 }
 
 #[derive(Debug, Clone, Args)]

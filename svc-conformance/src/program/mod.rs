@@ -2,6 +2,7 @@
 
 mod clean;
 mod cli;
+mod compare;
 mod diff;
 mod explain;
 mod files;
@@ -47,6 +48,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::List(options) => list::list(&options),
         Command::Explain { what } => explain::explain(&what),
         Command::SelfTest(options) => self_test::self_test(options).await,
+        Command::Compare(options) => compare::compare(&options),
         Command::Diff { old, new } => diff::diff(&old, &new),
     }
 }

@@ -82,7 +82,7 @@ pub struct Report {
     #[serde(skip)]
     pub snapshots: BTreeMap<String, Value>,
     /// What the server was judged against.
-    #[serde(skip)]
+    #[serde(rename = "capabilities", default)]
     pub(crate) declared: Declaration,
 }
 
