@@ -86,7 +86,7 @@ pub use probe::Probed;
 pub use profile::Profile;
 pub use recorder::{Answered, Exchange};
 pub use replay::{Replay, Replayed, Step};
-pub use report::{CauseReport, CheckReport, Cut, Format, Report, RowReport, Score, UnknownFormat};
+pub use report::{CauseReport, CheckReport, Cut, Format, Past, Report, RowReport, Score, UnknownFormat};
 pub use select::Waiver;
 pub use snapshot::differences;
 pub use suite::{Keys, Progress, Suite, SuiteError};

@@ -150,6 +150,10 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
+    /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable, the oldest first
+    #[arg(long, value_name = "REPORT.json")]
+    pub(super) earlier: Vec<PathBuf>,
+
     /// Compare the server's documents with those kept in this folder; a difference is none of conformance
     #[arg(long, value_name = "DIR")]
     pub(super) snapshots: Option<PathBuf>,

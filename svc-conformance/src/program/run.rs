@@ -13,6 +13,7 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
 /// One run with its journal and what replays its failures.
 pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     let mut suite = settings::suite(options)?;
+    let earlier = files::earlier(&options.earlier)?;
     files::writable(&options.report)?;
     let journal = files::journal(&options.out)?;
     suite = suite.journal(&journal);
@@ -34,6 +35,7 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
             return Err(error.into());
         }
     };
+    report.earlier = earlier;
     files::replays(&mut report, &options.out)?;
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);

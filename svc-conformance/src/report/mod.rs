@@ -8,6 +8,7 @@ mod html;
 mod junit;
 mod markdown;
 mod matrix;
+mod picture;
 mod score;
 mod text;
 mod verdict;
@@ -69,6 +70,9 @@ pub struct Report {
     pub requests: usize,
     /// A digest of every request in its order: equal for equal runs.
     pub digest: String,
+    /// When the run began, in UTC.
+    #[serde(default)]
+    pub began: String,
     /// How long the run took.
     pub seconds: f64,
     /// What came of clean-up.
@@ -77,6 +81,9 @@ pub struct Report {
     pub broken_waivers: Vec<String>,
     /// What the declaration lacks of the least that the profile needs; a claim without it is not met.
     pub profile_lacks: Vec<String>,
+    /// How earlier reports went, the oldest first, for the page.
+    #[serde(skip)]
+    pub earlier: Vec<Past>,
     /// How documents of the server look, by name, where [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members
     /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
     #[serde(skip)]
@@ -84,6 +91,33 @@ pub struct Report {
     /// What the server was judged against.
     #[serde(rename = "capabilities", default)]
     pub(crate) declared: Declaration,
+}
+
+/// How an earlier report went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Past {
+    /// When its run began, as the report says.
+    pub began: String,
+    /// Rows that passed.
+    pub passed: usize,
+    /// Rows that failed.
+    pub failed: usize,
+}
+
+impl Past {
+    /// What the page shows of a report.
+    #[must_use]
+    pub fn of(report: &Report) -> Self {
+        Self { began: report.began.clone(), passed: report.count(Outcome::Pass), failed: report.count(Outcome::Fail) }
+    }
+}
+
+/// When something began that took so long.
+fn began(took: Duration) -> String {
+    let now = chrono::Utc::now();
+    let took = chrono::TimeDelta::from_std(took).unwrap_or_default();
+    now.checked_sub_signed(took).unwrap_or(now).to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// What a run says about one row.
@@ -179,10 +213,12 @@ impl Report {
                 .collect(),
             requests: run.recorder.count(),
             digest: format!("{:016x}", run.recorder.digest()),
+            began: began(took),
             seconds: took.as_secs_f64(),
             clean_up,
             broken_waivers,
             profile_lacks: profile.lacks(&run.declared),
+            earlier: Vec::new(),
             snapshots: BTreeMap::new(),
             declared: run.declared.text.clone(),
         }
