@@ -10,7 +10,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::catalogue::Row;
+use crate::cause::Cause;
 use crate::declared::Declared;
+use crate::diagnosis;
 use crate::outcome::{Finding, Seen, Stop, Verdict};
 use crate::run::Run;
 use crate::seed::{Rng, Seed};
@@ -154,7 +156,19 @@ impl Cx {
 
     /// Records a look at a row; whether it holds.
     pub(crate) fn holds(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> bool {
-        self.look(row, if holds { Verdict::Holds } else { Verdict::Breaks }, found, &[]);
+        self.holds_for(row, holds, found, || None)
+    }
+
+    /// As [`Cx::holds`], with the cause of a row that does not hold.
+    pub(crate) fn holds_for(
+        &self,
+        row: &str,
+        holds: bool,
+        found: impl FnOnce() -> String,
+        cause: impl FnOnce() -> Option<Cause>,
+    ) -> bool {
+        let (verdict, cause) = if holds { (Verdict::Holds, None) } else { (Verdict::Breaks, cause()) };
+        self.look(row, verdict, found, &[], cause);
         holds
     }
 
@@ -165,13 +179,13 @@ impl Cx {
 
     /// Records a look at a row that a server may deviate from: a warning at most.
     pub(crate) fn prefers(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> bool {
-        self.look(row, if holds { Verdict::Holds } else { Verdict::Deviates }, found, &[]);
+        self.look(row, if holds { Verdict::Holds } else { Verdict::Deviates }, found, &[], None);
         holds
     }
 
     /// Records a row that does not hold with the fewest steps that show it.
     pub(crate) fn breaks(&self, row: &str, found: impl FnOnce() -> String, smallest: &[String]) {
-        self.look(row, Verdict::Breaks, found, smallest);
+        self.look(row, Verdict::Breaks, found, smallest, None);
     }
 
     /// Records which of several allowed forms the server uses.
@@ -191,7 +205,14 @@ impl Cx {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn look(&self, row: &str, verdict: Verdict, found: impl FnOnce() -> String, smallest: &[String]) {
+    fn look(
+        &self,
+        row: &str,
+        verdict: Verdict,
+        found: impl FnOnce() -> String,
+        smallest: &[String],
+        cause: Option<Cause>,
+    ) {
         if verdict == Verdict::Breaks && self.run.ends_at(row) {
             self.enough.store(true, Ordering::Relaxed);
         }
@@ -210,7 +231,9 @@ impl Cx {
             // What a check says of a value in an answer may be a key that the server sent back.
             let told = |text: &String| self.run.recorder.redacted(text);
             let smallest = smallest.iter().map(told).collect();
-            list.push(Finding { check: self.id(), message: told(&found()), exchange, smallest });
+            let seen = || (verdict == Verdict::Breaks).then(|| diagnosis::seen(&self.run, row, exchange)).flatten();
+            let cause = cause.or_else(seen);
+            list.push(Finding { check: self.id(), message: told(&found()), exchange, smallest, cause });
         }
     }
 

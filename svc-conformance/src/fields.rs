@@ -69,7 +69,6 @@ static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| rows().iter().filter_map(
 /// The shared objects by the names of the fields that carry them, in whatever resource or object these stand.
 static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let fields = rows().iter().filter_map(Row::field);
-    let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
     fields.filter_map(|field| Some((last(&field.path), field.kind.shared()?))).collect()
 });
 
@@ -87,6 +86,16 @@ fn field(row: &'static Row) -> Option<Field> {
 /// The shared object that a field of this name carries.
 pub(crate) fn shared(name: &str) -> Option<&'static str> {
     SHARED.get(name).copied()
+}
+
+/// The first field that carries a shared object.
+pub(crate) fn carrier(object: &str) -> Option<&'static str> {
+    let mut fields = rows().iter().filter_map(Row::field);
+    fields.find(|field| field.kind.shared() == Some(object)).map(|field| last(&field.path))
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// Every field of the catalogue, in its order.

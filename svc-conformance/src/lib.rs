@@ -36,12 +36,16 @@
 mod address;
 mod answer;
 pub mod catalogue;
+mod cause;
 mod check;
 mod checks;
 mod clean_up;
+#[cfg(feature = "program")]
+mod compare;
 mod condition;
 mod connect;
 mod declared;
+mod diagnosis;
 mod error;
 mod fields;
 mod generate;
@@ -78,6 +82,7 @@ mod target;
 mod values;
 mod world;
 
+pub use cause::{Cause, Flaw};
 pub use clean_up::{CleanUp, resume as clean};
 pub use declared::{
     Declaration, DeclarationError, Source, read_file as read_declaration, source as declaration_source,
@@ -91,7 +96,7 @@ pub use profile::Profile;
 pub use progress::Progress;
 pub use recorder::{Answered, Exchange};
 pub use replay::{Replay, Replayed, Step};
-pub use report::{CheckReport, Cut, Format, Report, RowReport, Score, UnknownFormat};
+pub use report::{CauseReport, CheckReport, Cut, Format, Past, Report, RowReport, Score, UnknownFormat};
 pub use select::Waiver;
 pub use settings::Intensity;
 pub use snapshot::differences;

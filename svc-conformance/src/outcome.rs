@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::Cause;
+
 /// What a run says about one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -91,6 +93,9 @@ pub struct Finding {
     /// The fewest steps that show it, each one line; empty where the check has no smaller case than itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
+    /// What is to be mended, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
 }
 
 /// Why a check ends early.

@@ -49,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) clock_tolerance: Duration,
     /// The rows at whose first confirmed failure the run ends; any MUST row where none is named.
     pub(crate) stop_at: Option<BTreeSet<String>>,
+    /// Whether the run ends at the first failure of any row that is selected and not waived.
+    pub(crate) fail_fast: bool,
 }
 
 impl Default for Settings {
@@ -67,6 +69,7 @@ impl Default for Settings {
             rate: None,
             clock_tolerance: Duration::from_mins(5),
             stop_at: None,
+            fail_fast: false,
         }
     }
 }

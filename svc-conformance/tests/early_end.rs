@@ -38,8 +38,8 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     assert!(code == 0 && !said.contains("ENDED"), "{said}");
     let waiver = "[[waiver]]\nrow = \"HAL-03\"\nreason = \"known\"\nexpires = \"2999-12-31\"\n";
     fs::write(folder.path().join("waivers.toml"), waiver).expect("written");
-    let accepted = ["--fail-fast", "--only", "ENT-09", "--only", "HAL-03", "--waivers", "waivers.toml"];
-    let (code, said) = run(folder.path(), &server.base, &accepted);
+    let arguments = ["--fail-fast", "--only", "ENT-09", "--only", "HAL-03", "--waivers", "waivers.toml"];
+    let (code, said) = run(folder.path(), &server.base, &arguments);
     assert!(code == 0 && !said.contains("ENDED") && said.contains("conformant with deviations"), "{said}");
 }
 

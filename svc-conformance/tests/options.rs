@@ -119,6 +119,25 @@ fn another_machine_is_only_read_until_writes_are_allowed() {
     assert_eq!(server.records(), before);
 }
 
+#[test]
+fn earlier_reports_are_shown_on_the_page() {
+    let (broken, good, folder) = (Server::start(plain_text), Server::good(), folder());
+    let only = ["--only", "HAL-03", "--only", "ENT-09"];
+    let (code, _) = run(folder.path(), &broken.base, &[&only[..], &["--report", "json=monday.json"]].concat());
+    assert_eq!(code, 1);
+    let page = ["--report", "html=page.html", "--earlier", "monday.json"];
+    let (code, said) = run(folder.path(), &good.base, &[&only[..], &page].concat());
+    assert_eq!(code, 0, "{said}");
+    let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    let earlier = page.split("Earlier reports").nth(1).expect("the trend");
+    for (passed, failed) in [(1, 1), (2, 0)] {
+        let cells = format!("<td class=\"pass\">{passed}</td><td class=\"fail\">{failed}</td>");
+        assert!(earlier.contains(&cells), "{cells}: {page}");
+    }
+    let (code, said) = run(folder.path(), &good.base, &["--earlier", "page.html"]);
+    assert!(code == 2 && said.contains("page.html is no JSON report"), "{said}");
+}
+
 /// Side effects wait for their option also on this machine.
 #[test]
 fn nothing_is_scheduled_until_side_effects_are_allowed() {

@@ -46,5 +46,6 @@ pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
     if let Some(time) = subject.time.clone() {
         target = target.on_wait(move |duration| time.pass(duration));
     }
-    Suite::new(target).keys(keys).intensity(intensity).seed(seed).clean_up(false).allow_side_effects(true)
+    let suite = Suite::new(target).keys(keys).trust_keys(true).intensity(intensity).seed(seed);
+    suite.clean_up(false).allow_side_effects(true)
 }

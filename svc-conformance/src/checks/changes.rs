@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::same::put;
+use super::subject::lost;
 use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::check::Cx;
@@ -119,7 +120,8 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
         match (sent.get(name), fields::find(one, name)) {
             (Some(value), Some(known)) => {
                 let same = generate::same(known, value, new, prefix);
-                cx.holds(known.row, same, || format!("{name} was changed to {value}, reads {new:?}"));
+                let found = || format!("{name} was changed to {value}, reads {new:?}");
+                cx.holds_for(known.row, same, found, || lost(cx, one, &json!({ name: value }), &after.json, &[]));
             }
             (Some(_), None) => {}
             (None, _) => {
@@ -282,8 +284,9 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
             let got = after.json.get(name);
             let same = generate::same(field, &form, got, &prefix) && length(&form) == got.map_or(0, length);
             let found = || format!("{name} was replaced by {form}, reads {got:?}");
-            cx.holds("CRU-18", same, found);
-            cx.holds("TYP-12", same, found);
+            for row in ["CRU-18", "TYP-12"] {
+                cx.holds_for(row, same, found, || lost(cx, one, &json!({ name: form }), &after.json, &[]));
+            }
             record = after.clone();
         }
     }

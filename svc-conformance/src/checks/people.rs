@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::crud::is_page;
+
 use super::same::{Each, identified, kept, must, part, put};
+use super::subject::lost;
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::fields;
@@ -75,7 +77,8 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
         let readable = cx.declared().field("person", name).is_some_and(|field| field.readable);
         let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
         let same = generate::same(field, value, read.json.get(name), prefix);
-        cx.holds("HLP-03", same, || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]));
+        let found = || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]);
+        cx.holds_for("HLP-03", same, found, || lost(cx, "person", &json!({ name: value }), &read.json, &[]));
     }
     Ok(())
 }

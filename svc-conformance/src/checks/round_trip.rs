@@ -4,9 +4,11 @@
 use serde_json::{Value, json};
 
 use super::changes;
-use super::subject::{body, is_default, subject};
+use super::subject::{body, is_default, lost, subject};
 use crate::answer::Record;
+use crate::cause::{Cause, Flaw};
 use crate::check::{Check, Cx};
+use crate::diagnosis;
 use crate::fields;
 use crate::generate::{self, Shown, Turn};
 use crate::kinds::{ACTIONS, kind};
@@ -106,12 +108,25 @@ async fn whole(cx: &Cx) -> Result<(), Stop> {
 /// After a whole body was refused: field by field, to name those that are.
 async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
     let one = cx.check.subject;
+    let (mut refused, mut taken) = (Vec::new(), 0_usize);
     for (name, value) in sent.as_object().into_iter().flatten() {
         let Some(field) = fields::find(one, name) else { continue };
-        let made = api.make(one, &json!({ name: value })).await;
-        if made == Err(Stop::Failed) {
-            cx.holds(field.row, false, || format!("a {one} with {name} {value} alone is refused"));
+        match api.make(one, &json!({ name: value })).await {
+            Err(Stop::Failed) => refused.push((field, value)),
+            _ => taken = taken.saturating_add(1),
         }
+    }
+    for (field, value) in refused {
+        let found = || format!("a {one} with {} {value} alone is refused", field.path);
+        // Where all of them are refused, it is not for the field.
+        let cause = || {
+            if taken > 0 {
+                Some(Cause::of_field(Flaw::Refused, field))
+            } else {
+                diagnosis::seen(&cx.run, "ERR-13", cx.span().1)
+            }
+        };
+        cx.holds_for(field.row, false, found, cause);
     }
     Err(Stop::Failed)
 }
@@ -133,7 +148,7 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
         let got = shown.in_another(&read.json);
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
-            cx.holds(row, same, || message(&shown, got, read));
+            cx.holds_for(row, same, || message(&shown, got, read), || lost(cx, one, sent, &read.json, &shown.way));
         }
     }
 }

@@ -4,6 +4,7 @@ use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
+use crate::cause::{Cause, Flaw};
 use crate::check::Cx;
 use crate::fields::{self, Field, Shape, Way};
 use crate::kinds::Kind;
@@ -48,9 +49,8 @@ pub(crate) fn wire(cx: &Cx, path: &str) -> String {
 fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
     let right = is_shape(value, field.shape) && is_listed(value, field);
     let found = || format!("{}.{} is {value}: {answer}", field.owner, field.path);
-    cx.holds(field.row, right, found);
-    if let Some(row) = row(field.shape) {
-        cx.holds(row, right, found);
+    for row in [Some(field.row), row(field.shape)].into_iter().flatten() {
+        cx.holds_for(row, right, found, || Some(Cause::of_field(Flaw::Type, field)));
     }
     if field.shape == Shape::Time && right {
         let zulu = value.as_str().is_some_and(|text| text.ends_with(['Z', 'z']));
@@ -141,7 +141,8 @@ fn inside(cx: &Cx, answer: &Answer, record: &Value, field: &Field, path: &str) {
     };
     for parent in parents.into_iter().filter(|parent| parent.is_object()) {
         let there = parent.get(name).is_some_and(|value| !value.is_null());
-        cx.holds(field.row, there, || format!("the declared computed field {path} is missing: {answer}"));
+        let found = || format!("the declared computed field {path} is missing: {answer}");
+        cx.holds_for(field.row, there, found, || Some(Cause::of_field(Flaw::Missing, field)));
     }
 }
 

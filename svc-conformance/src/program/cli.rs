@@ -39,6 +39,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Checks a server and reports
     Run(Box<RunOptions>),
+    /// Runs, waits until the server was restarted, runs what failed again, and says what turned green or red
+    Watch(Box<WatchOptions>),
     /// Shows what a run would look at and send, and sends nothing but the reading of the declaration
     Plan(Box<RunOptions>),
     /// Finds out what a server supports that publishes no declaration, and writes one
@@ -54,7 +56,9 @@ pub(super) enum Command {
         /// The id of a row such as COL-23, or of a check
         what: String,
     },
-    /// Compares two JSON reports; exit code 1 if a row of the second is worse
+    /// Shows what can be exchanged between two servers, field by field, and what is lost, from their capability documents or reports
+    Compare(CompareOptions),
+    /// Compares two JSON reports of one server; exit code 1 if a row of the second is worse (`compare` is for two servers)
     Diff {
         /// The report before
         old: PathBuf,
@@ -144,6 +148,10 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
+    /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable, the oldest first
+    #[arg(long, value_name = "REPORT.json")]
+    pub(super) earlier: Vec<PathBuf>,
+
     /// Compare the server's documents with those kept in this folder; a difference is none of conformance
     #[arg(long, value_name = "DIR")]
     pub(super) snapshots: Option<PathBuf>,
@@ -184,6 +192,16 @@ pub(super) struct RunOptions {
     /// No progress
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct WatchOptions {
+    #[command(flatten)]
+    pub(super) run: RunOptions,
+
+    /// Run again when this file has changed, such as the program of the server, instead of when the server went away and is back
+    #[arg(long, value_name = "PATH")]
+    pub(super) on_change: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -253,6 +271,26 @@ pub(super) struct ListOptions {
     /// The checks instead of the rows
     #[arg(long)]
     pub(super) checks: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct CompareOptions {
+    /// The capability document (JSON or TOML) or the JSON report of one server
+    pub(super) a: PathBuf,
+
+    /// That of the other server
+    pub(super) b: PathBuf,
+
+    /// The form of the tables
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(super) format: CompareFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum CompareFormat {
+    Text,
+    Markdown,
+    Json,
 }
 
 impl ValueEnum for Profile {

@@ -4,21 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{Trouble, say, settings};
+use super::{Trouble, files, say};
 use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::values::shown;
 
 pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, Trouble> {
-    let (old, new) = (read(old)?, read(new)?);
+    let (old, new) = (files::report(old)?, files::report(new)?);
     let (text, worse) = compared(&old, &new);
     say(&text);
     Ok(u8::from(worse > 0))
-}
-
-fn read(path: &Path) -> Result<Report, Trouble> {
-    let broken = |error| Trouble::usage(format!("{} is no JSON report of this version: {error}", path.display()));
-    serde_json::from_str(&settings::text(path)?).map_err(broken)
 }
 
 /// How good an outcome is for a claim; rows that are not looked at prove nothing.

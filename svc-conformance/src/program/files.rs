@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::Trouble;
+use super::{Trouble, settings};
 use crate::outcome::Outcome;
 use crate::replay::Replay;
-use crate::report::{Format, Report};
+use crate::report::{Format, Past, Report};
 
 /// The journal of a run in a folder; every run has its own.
 pub(super) fn journal(folder: &Path) -> Result<PathBuf, Trouble> {
@@ -27,6 +27,22 @@ pub(super) fn writable(reports: &[(Format, PathBuf)]) -> Result<(), Trouble> {
         File::options().append(true).create(true).open(path).map_err(broken)?;
     }
     Ok(())
+}
+
+/// A JSON report.
+pub(super) fn report(path: &Path) -> Result<Report, Trouble> {
+    let broken = |error| Trouble::usage(format!("{} is no JSON report of this version: {error}", path.display()));
+    serde_json::from_str(&settings::text(path)?).map_err(broken)
+}
+
+/// How earlier reports went; one that does not say when is called as its file.
+pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<Past>, Trouble> {
+    let past = |path: &PathBuf| {
+        let past = Past::of(&report(path)?);
+        let name = || path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Past { began: if past.began.is_empty() { name() } else { past.began }, ..past })
+    };
+    paths.iter().map(past).collect()
 }
 
 /// Writes the reports.

@@ -2,6 +2,7 @@
 
 mod clean;
 mod cli;
+mod compare;
 mod diff;
 mod explain;
 mod files;
@@ -13,6 +14,7 @@ mod replay;
 mod run;
 mod settings;
 mod snapshots;
+mod watch;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -37,12 +39,14 @@ pub fn main() -> ExitCode {
 async fn command(command: Command) -> Result<u8, Trouble> {
     match command {
         Command::Run(options) => run::run(*options).await,
+        Command::Watch(options) => watch::watch(*options).await,
         Command::Plan(options) => plan::plan(*options).await,
         Command::Probe(options) => probe::probe(options).await,
         Command::Replay(options) => replay::replay(options).await,
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
         Command::Explain { what } => explain::explain(&what),
+        Command::Compare(options) => compare::compare(&options),
         Command::Diff { old, new } => diff::diff(&old, &new),
     }
 }

@@ -3,13 +3,24 @@
 use super::cli::RunOptions;
 use super::{Trouble, files, progress, say, settings, snapshots};
 use crate::pins;
-use crate::report::Format;
+use crate::report::{Format, Report};
 
 /// The exit code where the server conforms and chose otherwise than its pins say.
 const DRIFT: u8 = 7;
 
 pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
-    let mut suite = settings::suite(&options)?;
+    let report = once(&options).await?;
+    told(&report, &options)?;
+    Ok(match report.exit_code() {
+        0 if !report.drift.is_empty() => DRIFT,
+        code => code,
+    })
+}
+
+/// One run with its journal and what replays its failures.
+pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
+    let mut suite = settings::suite(options)?;
+    let earlier = files::earlier(&options.earlier)?;
     files::writable(&options.report)?;
     let journal = files::journal(&options.out)?;
     suite = suite.journal(&journal);
@@ -31,12 +42,25 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
             return Err(error.into());
         }
     };
+    report.earlier = earlier;
     files::replays(&mut report, &options.out)?;
+    if report.clean_up.left.is_empty() {
+        let _ = std::fs::remove_file(&journal);
+    } else {
+        eprintln!("records are left; to try again: svc-conformance clean {}", journal.display());
+    }
+    // An empty folder says nothing.
+    let _ = std::fs::remove_dir(&options.out);
+    Ok(report)
+}
+
+/// Prints the report, and writes those that are asked for.
+pub(super) fn told(report: &Report, options: &RunOptions) -> Result<(), Trouble> {
     let on_stdout = options.report.iter().any(|(_, path)| path.as_os_str() == "-");
     if !on_stdout {
         say(&report.written(Format::Text));
     }
-    files::reports(&report, &options.report)?;
+    files::reports(report, &options.report)?;
     if let Some(folder) = &options.snapshots {
         let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
         if on_stdout { eprint!("{text}") } else { say(&text) }
@@ -47,15 +71,5 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
     } else {
         say(&drift);
     }
-    if report.clean_up.left.is_empty() {
-        let _ = std::fs::remove_file(&journal);
-    } else {
-        eprintln!("records are left; to try again: svc-conformance clean {}", journal.display());
-    }
-    // An empty folder says nothing.
-    let _ = std::fs::remove_dir(&options.out);
-    Ok(match report.exit_code() {
-        0 if !drift.is_empty() => DRIFT,
-        code => code,
-    })
+    Ok(())
 }

@@ -1,53 +1,95 @@
-//! One page for a browser: no script, no other file, everything that a server sent escaped.
+//! One page for a browser, to look at and to print: no script, no other file, everything that a server sent escaped.
 
 use std::fmt::Write as _;
 
 use super::text::{AREAS, Tally, area, source};
-use super::{CheckReport, Report, RowReport, Score};
+use super::{CauseReport, CheckReport, Report, RowReport, Score, picture};
 use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
 use crate::recorder::Exchange;
+use crate::replay::Replay;
 
 /// Exchanges of one check that are shown at most.
 const MOST: usize = 60;
 /// Characters of a body that are shown.
 const BODY: usize = 4000;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;\
-color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%;margin:.5rem 0}td,th{border-bottom:1px solid #ddd;\
-padding:.25rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}pre{background:#f5f5f5;padding:.5rem;\
-overflow:auto;white-space:pre-wrap}.pass{color:#0a6b2d}.fail,.error{color:#a4000f;font-weight:600}\
-.warn,.inconclusive,.waived{color:#7a4b00}.not-applicable,.disabled{color:#666}\
-@media(prefers-color-scheme:dark){body{color:#eee;background:#111}pre{background:#222}td,th{border-color:#444}\
-.pass{color:#5fd38a}.fail,.error{color:#ff8a8a}.warn,.inconclusive,.waived{color:#ffcf7a}\
-.not-applicable,.disabled{color:#999}}";
+const STYLE: &str = include_str!("html.css");
 
 pub(super) fn written(report: &Report) -> String {
     let verdict = report.verdict();
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
-         <title>Conformance: {verdict}</title><style>{STYLE}</style></head><body>\n<h1>Conformance: {verdict}</h1>\n"
+         <title>Conformance: {verdict}</title>\n<style>\n{STYLE}</style></head><body><main>\n"
     );
+    head(&mut text, report);
+    causes(&mut text, &report.causes);
+    let mut failed = report.with(Outcome::Fail).peekable();
+    if failed.peek().is_some() {
+        text.push_str("<h2 id=\"failures\">Failures</h2>\n");
+    }
+    failed.for_each(|row| failure(&mut text, report, row));
+    areas(&mut text, report);
+    text.push_str(&picture::trend(report));
+    choices(&mut text, report);
+    for (name, title) in AREAS {
+        let mut rows = report.rows.iter().filter(|row| area(&row.id) == *name).peekable();
+        if rows.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>\n<caption>Rows of {title}</caption>");
+        columns(&mut text, &["Row", "Level", "Outcome", "Requirement", "Observed"]);
+        rows.for_each(|row| line(&mut text, row));
+        text.push_str("</tbody>\n</table>\n");
+    }
+    let mut traced = report.checks.iter().filter(|check| !check.trace.is_empty()).peekable();
+    if traced.peek().is_some() {
+        text.push_str("<h2 class=\"traffic\">Traffic of checks that failed</h2>\n");
+    }
+    traced.for_each(|check| traffic(&mut text, check));
+    text.push_str("</main></body></html>\n");
+    text
+}
+
+/// The verdict, and what it stands on.
+fn head(text: &mut String, report: &Report) {
+    let class = match report.verdict() {
+        "conformant" => "good",
+        "not conformant" => "bad",
+        _ => "open",
+    };
+    let (passed, failed) = (report.count(Outcome::Pass), report.count(Outcome::Fail));
     let _ = writeln!(
         text,
-        "<p>{} with interface {}. Declaration {}, profile {}, intensity {}, seed {}. svc-conformance {}, catalogue {}; {}. \
-         {:.1} s, {} requests; {} of {} records removed.</p>",
-        escaped(&report.target),
-        escaped(&report.interface),
-        source(report.declaration),
+        "<header class=\"{class}\"><h1>Conformance: {}</h1>\n<p class=\"lead\">{passed} of {} rows pass, {failed} fail.</p>\n{}</header>\n<dl>",
+        report.verdict(),
+        report.judged(),
+        picture::badge(report)
+    );
+    let run = format!(
+        "profile {}, intensity {}, seed {}; {} requests in {:.1} s",
         report.profile.as_str(),
         report.intensity.as_str(),
         report.seed,
-        report.suite,
-        report.catalogue,
-        Score::built_in(),
-        report.seconds,
         report.requests,
-        report.clean_up.removed,
-        report.clean_up.created
+        report.seconds
     );
+    let suite = format!("svc-conformance {}, catalogue {}; {}", report.suite, report.catalogue, Score::built_in());
+    let cleaned = format!("{} of {} records removed", report.clean_up.removed, report.clean_up.created);
+    for (name, value) in [
+        ("Server", report.target.as_str()),
+        ("Interface", &report.interface),
+        ("Declaration", source(report.declaration)),
+        ("Began", &report.began),
+        ("Run", &run),
+        ("Clean-up", &cleaned),
+        ("Suite", &suite),
+    ] {
+        let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(value));
+    }
+    text.push_str("</dl>\n");
     for (check, cut) in report.cut() {
         let _ =
             writeln!(text, "<p class=\"inconclusive\">Cut: {}: {}</p>", escaped(&check.id), escaped(&cut.said(MOST)));
@@ -55,78 +97,119 @@ pub(super) fn written(report: &Report) -> String {
     for problem in report.broken_waivers.iter().chain(&report.profile_lacks) {
         let _ = writeln!(text, "<p class=\"fail\">{}</p>", escaped(problem));
     }
-    text.push_str("<table><tr><th>Area<th><th>Passed");
-    let columns = [Outcome::Fail, Outcome::Error, Outcome::Inconclusive, Outcome::Warn, Outcome::NotApplicable];
-    for outcome in columns {
-        let _ = write!(text, "<th>{}", outcome.as_str());
+}
+
+fn causes(text: &mut String, causes: &[CauseReport]) {
+    if causes.is_empty() {
+        return;
     }
-    text.push('\n');
-    for (name, title) in AREAS {
+    text.push_str("<h2 id=\"causes\">Causes</h2>\n");
+    for cause in causes {
+        let links: Vec<String> = cause.rows.iter().map(|id| format!("<a href=\"#{id}\">{id}</a>")).collect();
+        let (sentence, remedy) = (marked(&cause.sentence()), marked(&cause.remedy));
+        let _ = writeln!(
+            text,
+            "<div class=\"card\"><p><strong>{sentence}</strong> {remedy}</p><p>{}</p></div>",
+            links.join(", ")
+        );
+    }
+}
+
+/// A row that failed, with what shows it again.
+fn failure(text: &mut String, report: &Report, row: &RowReport) {
+    let id = &row.id;
+    let _ = writeln!(
+        text,
+        "<div class=\"card\"><h3><a href=\"#{id}\">{id}</a> <span class=\"fail\">{}</span></h3><p>{}</p><p>{}</p>",
+        row.level,
+        marked(statement(row)),
+        escaped(&cut(&row.reason, 1500))
+    );
+    if let Some(finding) = row.findings.iter().find(|finding| !finding.smallest.is_empty()) {
+        let steps = finding.smallest.iter().enumerate();
+        let steps: Vec<String> = steps.map(|(at, step)| format!("{:>3} {step}", at.saturating_add(1))).collect();
+        let _ = writeln!(text, "<p>Smallest case:</p><pre>{}</pre>", escaped(&steps.join("\n")));
+    }
+    if let Some(replay) = Replay::of(report, id) {
+        let script = escaped(&cut(&replay.to_curl(), BODY));
+        let _ = writeln!(text, "<details><summary>As <code>curl</code> lines</summary><pre>{script}</pre></details>");
+    }
+    text.push_str("</div>\n");
+}
+
+/// The head of a table, and the beginning of its body.
+fn columns(text: &mut String, names: &[&str]) {
+    text.push_str("<thead><tr>");
+    for name in names {
+        let _ = write!(text, "<th scope=\"col\">{name}</th>");
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+}
+
+fn areas(text: &mut String, report: &Report) {
+    let outcomes = [Outcome::Fail, Outcome::Error, Outcome::Inconclusive, Outcome::Warn, Outcome::NotApplicable];
+    text.push_str("<h2 id=\"areas\">Areas</h2>\n<table>\n<caption>Rows by area and outcome</caption>\n");
+    columns(text, &["Area", "About", "Passed", "Fail", "Error", "Inconclusive", "Warn", "Not applicable"]);
+    for (name, title) in AREAS.iter().filter(|(name, _)| report.rows.iter().any(|row| area(&row.id) == *name)) {
         let tally = Tally::of(report, name);
-        let _ = write!(text, "<tr><td><a href=\"#{name}\">{name}</a><td>{title}<td>{}/{}", tally.good, tally.due);
-        for outcome in columns {
-            let _ = write!(text, "<td>{}", tally.count(outcome));
+        let _ = write!(
+            text,
+            "<tr><th scope=\"row\"><a href=\"#{name}\">{name}</a></th><td>{title}</td><td>{}/{}</td>",
+            tally.good, tally.due
+        );
+        for outcome in outcomes {
+            match tally.count(outcome) {
+                0 => text.push_str("<td class=\"quiet\">0</td>"),
+                count => {
+                    let _ = write!(text, "<td class=\"{}\">{count}</td>", class(outcome));
+                }
+            }
         }
-        text.push('\n');
+        text.push_str("</tr>\n");
     }
-    text.push_str("</table>\n");
-    choices(&mut text, report);
-    for (name, title) in AREAS {
-        let _ = writeln!(text, "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>");
-        for row in report.rows.iter().filter(|row| area(&row.id) == *name) {
-            line(&mut text, row);
-        }
-        text.push_str("</table>\n");
-    }
-    text.push_str("<h2>Traffic of checks that failed</h2>\n");
-    for check in report.checks.iter().filter(|check| !check.trace.is_empty()) {
-        traffic(&mut text, check);
-    }
-    text.push_str("</body></html>\n");
-    text
+    text.push_str("</tbody>\n</table>\n");
 }
 
 fn choices(text: &mut String, report: &Report) {
     if report.choices.is_empty() {
         return;
     }
-    text.push_str("<h2>Choices of this server</h2>\n<table>\n");
+    text.push_str(
+        "<h2>Choices of this server</h2>\n<table>\n<caption>Where the interface accepts several forms</caption>\n",
+    );
+    columns(text, &["Where", "Form"]);
     for (what, forms) in &report.choices {
-        let _ = writeln!(text, "<tr><td>{}<td>{}", escaped(what), escaped(&forms.join(", ")));
+        let (what, forms) = (escaped(what), escaped(&forms.join(", ")));
+        let _ = writeln!(text, "<tr><th scope=\"row\">{what}</th><td>{forms}</td></tr>");
     }
-    text.push_str("</table>\n");
+    text.push_str("</tbody>\n</table>\n");
 }
 
 fn line(text: &mut String, row: &RowReport) {
-    let statement =
-        Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
-    let outcome = row.outcome.as_str();
     let _ = write!(
         text,
-        "<tr id=\"{id}\"><td>{id}<td>{level}<td class=\"{class}\">{outcome}<td>{statement}",
+        "<tr id=\"{id}\"><th scope=\"row\">{id}</th><td>{level}</td><td class=\"{class}\">{outcome}</td><td>{statement}",
         id = row.id,
         level = row.level,
-        class = outcome.replace(' ', "-"),
-        statement = escaped(statement)
+        class = class(row.outcome),
+        outcome = row.outcome,
+        statement = marked(statement(row))
     );
     if !row.reason.is_empty() {
         let _ = write!(text, "<br><small>{}</small>", escaped(&cut(&row.reason, 1500)));
     }
     for finding in &row.findings {
-        let _ =
-            write!(text, "<details><summary>{}</summary><pre>{}", escaped(&finding.check), escaped(&finding.message));
-        for (number, step) in finding.smallest.iter().enumerate() {
-            let _ = write!(text, "\n{:>3} {}", number.saturating_add(1), escaped(step));
-        }
-        let _ = write!(text, "</pre><a href=\"#{}\">traffic</a></details>", anchor(&finding.check));
+        let (check, found) = (escaped(&finding.check), escaped(&finding.message));
+        let _ = write!(text, "<details><summary>{check}</summary><pre>{found}</pre>");
+        let _ = write!(text, "<a href=\"#{}\">traffic</a></details>", anchor(&finding.check));
     }
-    let _ = writeln!(text, "<td><small>{} observed</small>", row.observations);
+    let _ = writeln!(text, "</td><td>{}</td></tr>", row.observations);
 }
 
 fn traffic(text: &mut String, check: &CheckReport) {
     let _ = writeln!(
         text,
-        "<details id=\"{}\"><summary>{} ({} exchanges)</summary>",
+        "<details class=\"traffic\" id=\"{}\"><summary>{} ({} exchanges)</summary>",
         anchor(&check.id),
         escaped(&check.id),
         check.trace.len()
@@ -165,6 +248,14 @@ fn shown(exchange: &Exchange) -> String {
     text
 }
 
+fn statement(row: &RowReport) -> &'static str {
+    Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement)
+}
+
+fn class(outcome: Outcome) -> String {
+    outcome.as_str().replace(' ', "-")
+}
+
 fn anchor(check: &str) -> String {
     format!("check-{}", check.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
 }
@@ -177,7 +268,13 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-fn escaped(text: &str) -> String {
+/// Our own text, in which names stand between back quotes.
+fn marked(text: &str) -> String {
+    let parts = text.split('`').map(escaped).enumerate();
+    parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part }).collect()
+}
+
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -196,11 +293,47 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use std::collections::BTreeMap;
+
+    use super::{STYLE, escaped};
 
     #[test]
     fn what_servers_send_is_no_markup() {
         let text = escaped("<script>alert('1')</script>\"&\u{1b}[31m");
         assert!(!text.contains(['<', '>', '"', '\'', '\u{1b}']), "{text}");
+    }
+
+    /// The relative luminance of a colour such as `#1a1c1f` (WCAG 2.2).
+    fn luminance(color: &str) -> f64 {
+        let part = |at: usize| f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a colour")) / 255.0;
+        let linear = |part: f64| if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+        0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
+    }
+
+    /// Every colour of text has a contrast of 4.5 to 1 to each ground (WCAG AA), light and dark.
+    #[test]
+    fn colours_can_be_told_apart() {
+        let sets: Vec<BTreeMap<&str, &str>> = STYLE
+            .split("--page:")
+            .skip(1)
+            .map(|set| {
+                let set = set.split('}').next().expect("a set").split(';');
+                let pairs = set.filter_map(|one| one.rsplit_once(": ").or(Some(("--page", one))));
+                pairs
+                    .map(|(name, value)| (name.trim(), value.trim()))
+                    .filter(|(_, value)| value.starts_with('#'))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(sets.len(), 2);
+        for set in sets {
+            for (ground, text) in ["--page", "--panel"].iter().flat_map(|ground| {
+                ["--text", "--quiet", "--link", "--good", "--bad", "--note"].map(|text| (*ground, text))
+            }) {
+                let (one, other) = (luminance(set[ground]), luminance(set[text]));
+                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                assert!(contrast >= 4.5, "{text} on {ground}: {contrast:.2}");
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::{AREAS, Tally};
+use super::text::{AREAS, Tally, some};
 use super::{Report, RowReport, Score};
 use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
@@ -40,6 +40,12 @@ pub(super) fn written(report: &Report) -> String {
             tally.count(Outcome::Inconclusive),
             tally.count(Outcome::NotApplicable)
         );
+    }
+    if !report.causes.is_empty() {
+        text.push_str("\n## Causes\n\n| Rows | Cause | What to do |\n|---|---|---|\n");
+    }
+    for cause in &report.causes {
+        let _ = writeln!(text, "| {} | {} | {} |", some(&cause.rows), cause.what, cause.remedy);
     }
     for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn] {
         section(&mut text, report, outcome);

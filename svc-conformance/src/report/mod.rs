@@ -1,12 +1,14 @@
 //! What a run found, row by row.
 
 mod badge;
+mod causes;
 mod costs;
 mod format;
 mod html;
 mod junit;
 mod markdown;
 mod matrix;
+mod picture;
 mod score;
 mod text;
 mod verdict;
@@ -30,6 +32,7 @@ use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
 use crate::settings::Intensity;
 
+pub use causes::CauseReport;
 pub use format::{Format, UnknownFormat};
 pub use score::Score;
 
@@ -55,6 +58,9 @@ pub struct Report {
     pub seed: u64,
     /// Every row of the catalogue, in its order.
     pub rows: Vec<RowReport>,
+    /// What the failed rows have in common, the cause with the most of them first.
+    #[serde(default)]
+    pub causes: Vec<CauseReport>,
     /// Every check, in the order of the run.
     pub checks: Vec<CheckReport>,
     /// Where the interface accepts several forms: which ones this server uses.
@@ -63,6 +69,9 @@ pub struct Report {
     pub requests: usize,
     /// A digest of every request in its order: equal for equal runs.
     pub digest: String,
+    /// When the run began, in UTC.
+    #[serde(default)]
+    pub began: String,
     /// How long the run took.
     pub seconds: f64,
     /// What came of clean-up.
@@ -71,6 +80,9 @@ pub struct Report {
     pub broken_waivers: Vec<String>,
     /// What the declaration lacks of the least that the profile needs; a claim without it is not met.
     pub profile_lacks: Vec<String>,
+    /// How earlier reports went, the oldest first, for the page.
+    #[serde(skip)]
+    pub earlier: Vec<Past>,
     /// How documents of the server look, by name, where [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members
     /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
     #[serde(skip)]
@@ -79,8 +91,35 @@ pub struct Report {
     #[serde(skip)]
     pub drift: Vec<String>,
     /// What the server was judged against.
-    #[serde(skip)]
+    #[serde(rename = "capabilities", default)]
     pub(crate) declared: Declaration,
+}
+
+/// How an earlier report went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Past {
+    /// When its run began, as the report says.
+    pub began: String,
+    /// Rows that passed.
+    pub passed: usize,
+    /// Rows that failed.
+    pub failed: usize,
+}
+
+impl Past {
+    /// What the page shows of a report.
+    #[must_use]
+    pub fn of(report: &Report) -> Self {
+        Self { began: report.began.clone(), passed: report.count(Outcome::Pass), failed: report.count(Outcome::Fail) }
+    }
+}
+
+/// When something began that took so long.
+fn began(took: Duration) -> String {
+    let now = chrono::Utc::now();
+    let took = chrono::TimeDelta::from_std(took).unwrap_or_default();
+    now.checked_sub_signed(took).unwrap_or(now).to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// What a run says about one row.
@@ -168,6 +207,7 @@ impl Report {
             intensity: run.settings.intensity,
             seed: run.settings.seed,
             checks: ran.iter().map(|ran| CheckReport::new(ran, catalogue, &rows)).collect(),
+            causes: causes::of(&rows),
             rows,
             choices: choices
                 .iter()
@@ -175,10 +215,12 @@ impl Report {
                 .collect(),
             requests: run.recorder.count(),
             digest: format!("{:016x}", run.recorder.digest()),
+            began: began(took),
             seconds: took.as_secs_f64(),
             clean_up,
             broken_waivers,
             profile_lacks: profile.lacks(&run.declared),
+            earlier: Vec::new(),
             snapshots: BTreeMap::new(),
             drift: Vec::new(),
             declared: run.declared.text.clone(),

@@ -103,6 +103,10 @@ impl fmt::Display for Report {
             self.seed
         )?;
         areas(f, self)?;
+        for (at, cause) in self.causes.iter().enumerate() {
+            let space = if at == 0 { "\n" } else { "" };
+            writeln!(f, "{space}CAUSE {}\n  {}\n  {}", cause.sentence(), cause.remedy, some(&cause.rows))?;
+        }
         for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived] {
             for row in self.with(outcome) {
                 whole(f, row)?;
@@ -205,4 +209,11 @@ fn whole(f: &mut fmt::Formatter<'_>, row: &RowReport) -> fmt::Result {
         writeln!(f, "  replay: svc-conformance replay {replay}     curl: {curl}.sh")?;
     }
     Ok(())
+}
+
+/// The first ids of a list.
+pub(super) fn some(rows: &[String]) -> String {
+    let first: Vec<&str> = rows.iter().take(12).map(String::as_str).collect();
+    let more = rows.len().saturating_sub(12);
+    if more == 0 { first.join(", ") } else { format!("{} and {more} more", first.join(", ")) }
 }

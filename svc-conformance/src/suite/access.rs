@@ -43,9 +43,8 @@ impl Suite {
         let (_, entry): (u16, Value) = self.fetch(&run.recorder, base, None).await.ok()?;
         let href = |many: &str| {
             let declared = run.declared.collection(many).and_then(|collection| collection.href.as_deref());
-            let link = entry.get("_links").and_then(|links| links.get(run.declared.rel(many)));
-            let linked = link.and_then(|link| link.get("href")).and_then(Value::as_str);
-            address::resolve(base, linked.or(declared)?)
+            let link = entry.get("_links").and_then(|links| links.get(run.declared.rel(many))?.get("href")?.as_str());
+            address::resolve(base, link.or(declared)?)
         };
         let listed = run.declared.kinds().filter(|kind| kind.under.is_none() && run.declared.offers(kind.one, "list"));
         for url in listed.filter_map(|kind| href(kind.many)).take(ASKED) {

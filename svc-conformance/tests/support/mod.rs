@@ -41,9 +41,14 @@ impl Server {
 
     /// The second service with one change to its answers, set up for the address that it gets.
     pub(crate) fn with(change: Change, options: impl FnOnce(SocketAddr) -> Options) -> Self {
+        Self::at(([127, 0, 0, 1], 0).into(), change, options)
+    }
+
+    /// As [`Server::with`], at an address such as that of a server that has ended.
+    pub(crate) fn at(address: SocketAddr, change: Change, options: impl FnOnce(SocketAddr) -> Options) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let listener = runtime.block_on(TcpListener::bind(address)).expect("a port");
         let address = listener.local_addr().expect("an address");
         let options = options(address);
         let base = options.base.clone();

@@ -1,0 +1,106 @@
+//! The fields of one kind in both servers, and what becomes of each on its way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use svc_declaration::DeclaredField;
+
+use super::{Fate, FieldPair, Side};
+use crate::cause::Flaw;
+use crate::kinds::Kind;
+
+type Fields = BTreeMap<String, DeclaredField>;
+
+/// Every field of a kind that either server has.
+pub(super) fn of(kind: Kind, a: &Side, b: &Side) -> Vec<FieldPair> {
+    let none = Fields::new();
+    let own = |side: &Side| named(side.declared.fields(kind.one).unwrap_or(&none), side);
+    let mut pairs = Vec::new();
+    walk("", kind, (a, &own(a)), (b, &own(b)), &mut pairs);
+    pairs
+}
+
+/// The fields under the neutral names of the share objects, which a server may call otherwise (HAL-11).
+fn named(fields: &Fields, side: &Side) -> Fields {
+    let neutral = |name: &String| {
+        let known = ["network_a_share", "network_b_share"].into_iter().find(|known| side.declared.wire(known) == name);
+        known.unwrap_or(name).to_owned()
+    };
+    fields.iter().map(|(name, field)| (neutral(name), field.clone())).collect()
+}
+
+fn walk(above: &str, kind: Kind, (a, in_a): (&Side, &Fields), (b, in_b): (&Side, &Fields), pairs: &mut Vec<FieldPair>) {
+    let names: BTreeSet<&String> = in_a.keys().chain(in_b.keys()).collect();
+    for name in names {
+        let place = format!("{above}{name}");
+        let (one, other) = (in_a.get(name), in_b.get(name));
+        let inner = |field: Option<&DeclaredField>, side| Some(named(field?.fields.as_ref()?, side));
+        if let (Some(inner_a), Some(inner_b)) = (inner(one, a), inner(other, b)) {
+            let array = if one.is_some_and(|field| field.kind.ends_with("[]")) { "[]" } else { "" };
+            walk(&format!("{place}{array}."), kind, (a, &inner_a), (b, &inner_b), pairs);
+            continue;
+        }
+        pairs.push(FieldPair {
+            a: access(one),
+            b: access(other),
+            a_to_b: fate(&place, kind, (a, one), (b, other)),
+            b_to_a: fate(&place, kind, (b, other), (a, one)),
+            field: place,
+        });
+    }
+}
+
+const fn access(field: Option<&DeclaredField>) -> &'static str {
+    match field {
+        Some(field) if field.computed => "computed",
+        Some(field) if field.required => "required",
+        Some(field) if field.readable && field.writable => "read, write",
+        Some(field) if field.readable => "read",
+        Some(field) if field.writable => "write",
+        _ => "-",
+    }
+}
+
+/// What becomes of a value that one server has and the other may take.
+fn fate(
+    place: &str,
+    kind: Kind,
+    (source, from): (&Side, Option<&DeclaredField>),
+    (target, to): (&Side, Option<&DeclaredField>),
+) -> Fate {
+    let Some(from) = from.filter(|field| field.readable && !has(source, kind, place, &[Flaw::Missing])) else {
+        let needed = to.is_some_and(|field| field.required && field.default.is_none());
+        return if needed { Fate::Blocks("required there, missing here".to_owned()) } else { Fate::Nothing };
+    };
+    let Some(to) = to else { return Fate::Lost("no such field".to_owned()) };
+    if from.computed && to.computed {
+        return Fate::Nothing;
+    }
+    if to.computed || !to.writable {
+        return Fate::Lost("read-only there".to_owned());
+    }
+    if has(target, kind, place, &[Flaw::NotStored, Flaw::Altered]) {
+        return Fate::Lost("declared, not stored".to_owned());
+    }
+    let flexible = |kind: &str| kind.contains("flex");
+    let is_text = |kind: &str| matches!(kind, "string" | "enum") || flexible(kind);
+    if from.kind != to.kind && !(is_text(&from.kind) && is_text(&to.kind)) {
+        return Fate::Lost(format!("{} here, {} there", from.kind, to.kind));
+    }
+    match &to.values {
+        Some(taken) if to.kind == "enum" => {
+            let lacks = |value: &&String| !taken.contains(value);
+            let all = from.values.as_ref().filter(|_| from.kind == "enum");
+            let Some(all) = all else { return Fate::Part(format!("only {}", taken.join(", "))) };
+            let missing: Vec<&str> = all.iter().filter(lacks).map(String::as_str).collect();
+            if missing.is_empty() { Fate::Whole } else { Fate::Part(format!("without {}", missing.join(", "))) }
+        }
+        _ => Fate::Whole,
+    }
+}
+
+/// Whether a report saw one of these flaws at a field.
+fn has(side: &Side, kind: Kind, place: &str, flaws: &[Flaw]) -> bool {
+    let own = format!("{}.{place}", kind.one);
+    let is_here = |subject: &str| subject == own || place == subject || place.ends_with(&format!(".{subject}"));
+    side.causes.iter().any(|cause| flaws.contains(&cause.flaw) && is_here(&cause.subject))
+}

@@ -1,0 +1,68 @@
+//! What the exchange before a failure tells of its cause.
+
+use http::Method;
+use serde_json::Value;
+
+use crate::catalogue::Catalogue;
+use crate::cause::{Cause, Flaw};
+use crate::recorder::Exchange;
+use crate::relations::Known;
+use crate::run::Run;
+
+/// The cause that a row and the exchange before it tell, where the check did not name one.
+pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
+    let exchange = run.recorder.between(number, number);
+    let exchange = exchange.first().map(AsRef::as_ref);
+    let status = exchange.and_then(|exchange| exchange.answer.as_ref().ok()).map_or(0, |answer| answer.status);
+    let operation = || exchange.and_then(|exchange| operation(run, exchange));
+    let with_key = |exchange: &Exchange| exchange.headers.iter().any(|(_, value)| value == "<key>");
+    let area = row.split('-').next().unwrap_or_default();
+    if matches!(status, 401 | 403) && area != "AUT" && exchange.is_some_and(with_key) {
+        return Some(Cause::new(Flaw::KeyRight, operation()?));
+    }
+    let expects_success = matches!(area, "COL" | "CRU" | "HLP" | "SCH")
+        || matches!(row, "ERR-10" | "ERR-13" | "ERR-15" | "ERR-17" | "HAL-16");
+    let is_formless = |exchange: &Exchange| {
+        let body = exchange.answer.as_ref().ok().and_then(|answer| serde_json::from_str::<Value>(&answer.body).ok());
+        body.is_none_or(|body| !body.get(run.declared.rel("error")).is_some_and(Value::is_object))
+    };
+    if !expects_success && area != "AUT" && status >= 400 && status != 404 && exchange.is_some_and(is_formless) {
+        return Some(Cause::new(Flaw::ErrorBody, ""));
+    }
+    let condition =
+        Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(row)).map_or("", |row| row.condition.as_str());
+    if let Some(link) = condition.strip_prefix("link:").filter(|link| !link.contains(' ') && area == "RES") {
+        return Some(Cause::new(Flaw::Link, link));
+    }
+    if let Some(function) = condition.strip_prefix("haf.").filter(|_| area == "HAF") {
+        return Some(Cause::new(Flaw::Function, if function == "*" { "action_functions" } else { function }));
+    }
+    let (flaw, subject) = match row {
+        "HAL-03" => (Flaw::Header, "Content-Type"),
+        "HAL-04" => (Flaw::Header, "Cache-Control"),
+        "ERR-01" | "ERR-03" | "ERR-33" => (Flaw::ErrorBody, ""),
+        _ if ("ERR-18"..="ERR-28").contains(&row) => (Flaw::ErrorBody, ""),
+        "LIM-01" => (Flaw::Paging, ""),
+        _ if ("COL-20"..="COL-28").contains(&row) => (Flaw::Paging, ""),
+        "TYP-06" | "TYP-07" | "TYP-15" | "TYP-16" | "TYP-17" | "CRU-19" => (Flaw::Dates, ""),
+        _ => return Some(Cause::new(Flaw::Refused, operation().filter(|_| expects_success && status >= 400)?)),
+    };
+    Some(Cause::new(flaw, subject))
+}
+
+/// The declared operation that a request is, such as `people.create` or `helper.record_signature`.
+fn operation(run: &Run, exchange: &Exchange) -> Option<String> {
+    let post = Method::POST.as_str();
+    let (kind, operation) = match (run.relations.of(&exchange.url)?, exchange.method.as_str()) {
+        (Known::Helper(kind), method) if method == post => {
+            return kind.helper.filter(|helper| run.declared.helps(helper)).map(|helper| format!("helper.{helper}"));
+        }
+        (Known::Collection(kind), "GET") => (kind, "list"),
+        (Known::Collection(kind), method) if method == post => (kind, "create"),
+        (Known::Record(kind), "GET") => (kind, "read"),
+        (Known::Record(kind), "PUT") => (kind, "update"),
+        (Known::Record(kind), "DELETE") => (kind, "delete"),
+        _ => return None,
+    };
+    run.declared.offers(kind.one, operation).then(|| format!("{}.{operation}", kind.many))
+}

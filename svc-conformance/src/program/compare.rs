@@ -1,0 +1,27 @@
+//! `compare`: two servers side by side.
+
+use std::path::Path;
+
+use super::cli::{CompareFormat, CompareOptions};
+use super::{Trouble, say, settings};
+use crate::compare::{Comparison, Side};
+
+pub(super) fn compare(options: &CompareOptions) -> Result<u8, Trouble> {
+    let comparison = Comparison::of(&side(&options.a)?, &side(&options.b)?);
+    say(&match options.format {
+        CompareFormat::Text => comparison.tables(false),
+        CompareFormat::Markdown => comparison.tables(true),
+        CompareFormat::Json => {
+            let json = serde_json::to_string_pretty(&comparison);
+            json.map_err(|error| Trouble::new(5, error.to_string()))? + "\n"
+        }
+    });
+    Ok(0)
+}
+
+/// A server is called as its file is.
+fn side(path: &Path) -> Result<Side, Trouble> {
+    let name = path.file_stem().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
+    let broken = |why| Trouble::usage(format!("{} is no capability document and no report: {why}", path.display()));
+    Side::read(&name, &settings::text(path)?).map_err(broken)
+}

@@ -1,0 +1,132 @@
+//! `watch`: runs, waits until the server was restarted, and runs again what failed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use http::Uri;
+use tokio::net::TcpStream;
+
+use super::cli::{RunOptions, WatchOptions};
+use super::{Trouble, run, say};
+use crate::outcome::Outcome;
+use crate::report::{Report, RowReport};
+use crate::values::shown;
+
+/// Time between two looks at the server or the file.
+const LOOK: Duration = Duration::from_millis(200);
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// What is known of each row.
+type Known = BTreeMap<String, RowReport>;
+
+pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
+    if options.run.declaration.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Trouble::usage("a declaration that is read again before each run needs a file, not `-`"));
+    }
+    let first = run::once(&options.run).await?;
+    run::told(&first, &options.run)?;
+    let (mut known, mut code) = (Known::new(), first.exit_code());
+    learn(&mut known, &first);
+    loop {
+        tokio::select! {
+            // Listens before anything says that it waits.
+            biased;
+            _ = tokio::signal::ctrl_c() => return Ok(code),
+            restarted = restart(&options) => restarted?,
+        }
+        match again(&options.run, &mut known).await {
+            Ok(report) => code = report.map_or(1, |report| report.exit_code()),
+            // Interrupted.
+            Err(trouble) if trouble.code == 5 => return Err(trouble),
+            Err(trouble) => say(&format!("{trouble}\n")),
+        }
+    }
+}
+
+/// Runs what failed; once none of it fails, everything. The report of a whole run, if there was one.
+async fn again(options: &RunOptions, known: &mut Known) -> Result<Option<Report>, Trouble> {
+    let failed: Vec<RowReport> = known.values().filter(|row| is_red(row.outcome)).cloned().collect();
+    if !failed.is_empty() {
+        // A row that is seen in all traffic is seen by the check that found it.
+        let checks = failed.iter().flat_map(|row| row.findings.iter().map(|finding| finding.check.clone()));
+        let only = failed.iter().map(|row| row.id.clone()).chain(checks).collect();
+        let report = run::once(&RunOptions { only, ..options.clone() }).await?;
+        say(&learn(known, &report));
+        let left: Vec<&str> = failed.iter().map(|row| row.id.as_str()).filter(|id| is_known_red(known, id)).collect();
+        if !left.is_empty() {
+            say(&format!("{} of {} rows still fail: {}\n", left.len(), failed.len(), left.join(", ")));
+            return Ok(None);
+        }
+        say("every row that failed is green; everything is run once more\n");
+    }
+    let report = run::once(options).await?;
+    let changes = learn(known, &report);
+    run::told(&report, options)?;
+    say(&changes);
+    Ok(Some(report))
+}
+
+const fn is_red(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Fail | Outcome::Error)
+}
+
+fn is_known_red(known: &Known, id: &str) -> bool {
+    known.get(id).is_some_and(|row| is_red(row.outcome))
+}
+
+/// Takes over what a run decided, and tells the rows that turned green or red.
+fn learn(known: &mut Known, report: &Report) -> String {
+    let mut text = String::new();
+    for row in report.rows.iter().filter(|row| !matches!(row.outcome, Outcome::Disabled | Outcome::Inconclusive)) {
+        let before = known.insert(row.id.clone(), row.clone()).map(|before| is_red(before.outcome));
+        let _ = match (before, is_red(row.outcome)) {
+            (Some(true), false) => writeln!(text, "green {} ({})", row.id, row.outcome),
+            (Some(false), true) => writeln!(text, "red   {} {}", row.id, shown(&row.reason, 300)),
+            _ => Ok(()),
+        };
+    }
+    text
+}
+
+/// Waits until the server went away and came back, or until the file has changed and the server is there.
+async fn restart(options: &WatchOptions) -> Result<(), Trouble> {
+    let address = address(&options.run.url)?;
+    if let Some(path) = &options.on_change {
+        let before = stamp(path);
+        say(&format!("waiting for a change of {} (Ctrl-C ends)\n", path.display()));
+        while stamp(path) == before {
+            tokio::time::sleep(LOOK).await;
+        }
+    } else {
+        say("waiting for the server to go away (Ctrl-C ends)\n");
+        while is_there(&address).await {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+    say("waiting for the server to come back\n");
+    while !is_there(&address).await {
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+/// When a file was written last, and its length; none while it is not there.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.modified().ok()?, found.len()))
+}
+
+/// Host and port of an address.
+fn address(url: &str) -> Result<(String, u16), Trouble> {
+    let uri: Uri = url.parse().map_err(|error| Trouble::usage(format!("`{url}` is no address: {error}")))?;
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+    Ok((host, port))
+}
+
+async fn is_there((host, port): &(String, u16)) -> bool {
+    matches!(tokio::time::timeout(CONNECT, TcpStream::connect((host.as_str(), *port))).await, Ok(Ok(_)))
+}

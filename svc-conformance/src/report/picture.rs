@@ -1,0 +1,79 @@
+//! The pictures of the page: the badge, and how earlier reports went. Colours are those of the style sheet, and every picture has
+//! its words.
+
+use std::fmt::Write as _;
+
+use super::html::escaped;
+use super::{Past, Report};
+use crate::outcome::Outcome;
+
+/// Width of a character of the badge.
+const LETTER: usize = 7;
+/// Height of the bars, and the width of one with the space after it.
+const HEIGHT: usize = 120;
+const STEP: usize = 72;
+
+/// The badge: the interface, and the verdict with the rows that pass.
+pub(super) fn badge(report: &Report) -> String {
+    let label = format!("svc {}", report.interface.chars().take(20).collect::<String>());
+    let verdict = format!("{} ({}/{})", report.verdict(), report.count(Outcome::Pass), report.judged());
+    let wide = |text: &str| text.chars().count().saturating_mul(LETTER).saturating_add(16);
+    let (left, right) = (wide(&label), wide(&verdict));
+    let class = match report.verdict() {
+        "conformant" => "g",
+        "not conformant" => "b",
+        _ => "n",
+    };
+    let (all, at) = (left.saturating_add(right), left.saturating_add(8));
+    let (label, verdict) = (escaped(&label), escaped(&verdict));
+    format!(
+        "<svg role=\"img\" aria-label=\"{label}: {verdict}\" width=\"{all}\" height=\"24\" viewBox=\"0 0 {all} 24\">\
+         <rect class=\"name\" width=\"{left}\" height=\"24\"/><rect class=\"{class}\" x=\"{left}\" width=\"{right}\" height=\"24\"/>\
+         <text class=\"badge\" x=\"8\" y=\"16\">{label}</text><text class=\"badge\" x=\"{at}\" y=\"16\">{verdict}</text></svg>\n"
+    )
+}
+
+/// Rows passed and failed, a bar for each report, and the same as a table; nothing without earlier reports.
+pub(super) fn trend(report: &Report) -> String {
+    if report.earlier.is_empty() {
+        return String::new();
+    }
+    let now = Past::of(report);
+    let all: Vec<&Past> = report.earlier.iter().chain([&now]).collect();
+    let most = all.iter().map(|past| past.passed.saturating_add(past.failed)).max().unwrap_or(0).max(1);
+    let scaled = |rows: usize| rows.saturating_mul(HEIGHT).div_ceil(most);
+    let (width, height) = (all.len().saturating_mul(STEP).saturating_add(8), HEIGHT.saturating_add(44));
+    let mut text = format!(
+        "<h2 id=\"trend\">Earlier reports</h2>\n<svg role=\"img\" aria-label=\"Rows passed and failed in each report; the table \
+         below has the numbers\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
+    );
+    for (at, past) in all.iter().enumerate() {
+        let (good, bad) = (scaled(past.passed), scaled(past.failed));
+        let x = at.saturating_mul(STEP).saturating_add(8);
+        let base = HEIGHT.saturating_add(16);
+        let (top_good, top_bad) = (base.saturating_sub(good), base.saturating_sub(good.saturating_add(bad)));
+        let _ = writeln!(
+            text,
+            "<rect class=\"g\" x=\"{x}\" y=\"{top_good}\" width=\"48\" height=\"{good}\"/>\
+             <rect class=\"b\" x=\"{x}\" y=\"{top_bad}\" width=\"48\" height=\"{bad}\"/>\
+             <text x=\"{x}\" y=\"{}\">{}+{}</text>",
+            base.saturating_add(18),
+            past.passed,
+            past.failed
+        );
+    }
+    text.push_str(
+        "</svg>\n<table>\n<caption>Rows passed and failed, the latest report last</caption>\n<thead><tr>\
+         <th scope=\"col\">Report</th><th scope=\"col\">Passed</th><th scope=\"col\">Failed</th></tr></thead>\n<tbody>\n",
+    );
+    for past in all {
+        let (passed, failed) = (past.passed, past.failed);
+        let _ = writeln!(
+            text,
+            "<tr><th scope=\"row\">{}</th><td class=\"pass\">{passed}</td><td class=\"fail\">{failed}</td></tr>",
+            escaped(&past.began)
+        );
+    }
+    text.push_str("</tbody>\n</table>\n");
+    text
+}

@@ -1,0 +1,65 @@
+//! The HTML page of a report: what stands on it, and that it is one file which needs nothing else.
+
+use serde_json::json;
+use svc_conformance::{Format, Past, Report, Score};
+
+fn report() -> Report {
+    let finding = json!({
+        "check": "ent/document",
+        "message": "Content-Type \"text/plain\" on GET http://crm.example.org/ -> 200 <script>alert(1)</script>",
+        "exchange": 2,
+        "smallest": ["GET / 200 text/plain"],
+        "cause": {"flaw": "header", "subject": "Content-Type"},
+    });
+    let exchange = json!({
+        "number": 2, "check": "ent/document", "method": "GET", "url": "http://crm.example.org/",
+        "headers": [["svc-api-token", "<key>"]], "body": "", "micros": 310,
+        "answer": {"status": 200, "headers": [["content-type", "text/plain"]], "body": "{\"motd\":\"<b>Welcome</b>\"}"},
+    });
+    let row = |id: &str, outcome: &str, reason: &str| json!({"id": id, "level": "MUST", "outcome": outcome, "reason": reason, "observations": 3, "checks": ["ent/document"]});
+    let mut failed = row("HAL-03", "fail", "Content-Type \"text/plain\"");
+    failed["findings"] = json!([finding]);
+    let report = json!({
+        "suite": "0.1.0", "catalogue": "0123456789abcdef", "target": "http://crm.example.org/", "interface": "1.2.0",
+        "declaration": "published", "profile": "full", "intensity": "quick", "seed": 42, "began": "2026-01-05T09:00:00Z",
+        "causes": [{
+            "flaw": "header", "subject": "Content-Type", "what": "the header `Content-Type` is not what the interface asks for",
+            "remedy": "Set it for all successful answers at one place.", "rows": ["HAL-03"],
+        }],
+        "rows": [
+            row("ENT-01", "pass", ""), failed, row("ENT-09", "inconclusive", "ent/document: not met"),
+            row("UND-40", "not_applicable", "capabilities is not declared"),
+        ],
+        "checks": [{"id": "ent/document", "end": "done", "requests": 2, "records": 0, "trace": [exchange]}],
+        "choices": {"a create answers": ["201"]}, "requests": 7, "digest": "0123456789abcdef", "seconds": 1.25,
+        "clean_up": {"created": 3, "removed": 3, "left": [], "failed": false}, "broken_waivers": [], "profile_lacks": [],
+    });
+    serde_json::from_value(report).expect("a report")
+}
+
+#[test]
+fn the_page_has_the_verdict_first_and_everything_else_after_it() {
+    let mut report = report();
+    report.earlier = vec![Past::of(&report)];
+    report.earlier[0].began = "2026-01-04T09:00:00Z".to_owned();
+    report.earlier[0].failed = 2;
+    let page = report.written(Format::Html).replace(&Score::built_in(), "SCORE");
+    insta::assert_snapshot!(page);
+}
+
+/// One file that needs no other, runs nothing, and takes nothing that a server sent for markup; tables say what they are.
+#[test]
+fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
+    let page = report().written(Format::Html);
+    for foreign in ["<script", "src=", "url(", "@import", "<link", "<iframe", "onload", "<b>Welcome"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    let count = |text: &str| page.matches(text).count();
+    assert!(count("<table>") >= 4);
+    assert_eq!(count("<table>"), count("<caption>"));
+    assert_eq!(count("<th>"), 0, "each head has its scope");
+    assert!(!page.contains("Earlier reports"), "there are none");
+    for (open, close) in [("<table>", "</table>"), ("<details", "</details>"), ("<div", "</div>"), ("<tr", "</tr>")] {
+        assert_eq!(count(open), count(close), "{open}");
+    }
+}
