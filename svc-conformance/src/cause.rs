@@ -2,12 +2,15 @@
 
 use http::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::check::Cx;
-use crate::fields::{self, Field, Shape};
+use crate::fields::{self, Field, Shape, Way};
+use crate::generate::{self, Shown, Step};
 use crate::passive::Known;
 use crate::recorder::Exchange;
+use crate::session::Record;
+use crate::world::is_unset;
 
 /// The sorts of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -112,6 +115,28 @@ impl Cause {
         Self::new(flaw, format!("{owner}.{}", field.path))
     }
 
+    /// The cause of a value that is not read back: the innermost field at or below a place that is not.
+    pub(crate) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[Step]) -> Option<Self> {
+        let prefix = &cx.declared().text.custom_field_prefix;
+        let differs = |shown: &Shown<'_>| {
+            let is_kept = shown.field.way == Way::RoundTrip && shown.way.starts_with(place);
+            is_kept && !generate::same(shown.field, shown.sent, shown.in_another(read), prefix)
+        };
+        let all = generate::shown(cx.declared(), one, sent);
+        let inner = all.iter().filter(|shown| differs(shown));
+        let shown = inner.reduce(|one, other| if other.way.len() > one.way.len() { other } else { one })?;
+        let flaw = if is_unset(shown.in_another(read)) { Flaw::NotStored } else { Flaw::Altered };
+        Some(Self::of_field(flaw, shown.field))
+    }
+
+    /// As [`Cause::lost`], for one field of a record whose kind its address tells.
+    pub(crate) fn lost_in(cx: &Cx, record: &Record, name: &str, sent: &Value) -> Option<Self> {
+        match cx.run.relations.of(&record.link("self")?)? {
+            Known::Record(kind) => Self::lost(cx, kind.one, &json!({ name: sent }), &record.json, &[]),
+            _ => None,
+        }
+    }
+
     /// What is wrong, in words.
     #[must_use]
     pub fn what(&self) -> String {
@@ -154,10 +179,12 @@ impl Cause {
         if let Some(link) = condition.strip_prefix("link:").filter(|link| !link.contains(' ') && area == "RES") {
             return Some(Self::new(Flaw::Link, link));
         }
-        if let Some(function) = condition.strip_prefix("haf.").filter(|_| area == "HAF") {
+        if let Some(function) = condition.strip_prefix("haf.").filter(|_| matches!(area, "HAF" | "ERR")) {
             return Some(Self::new(Flaw::Function, if function == "*" { "action_functions" } else { function }));
         }
         let (flaw, subject) = match row {
+            // Where nothing was refused, there is no error body that could have another form.
+            "ERR-33" if status < 400 => return None,
             "HAL-03" => (Flaw::Header, "Content-Type"),
             "HAL-04" => (Flaw::Header, "Cache-Control"),
             "ERR-01" | "ERR-03" | "ERR-33" => (Flaw::ErrorBody, ""),

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::crud::is_page;
 use super::helpers::{declared_helpers, for_each_helper, somebody};
-use super::round_trip::lost;
 use super::same::{Each, identified, kept, must, part, put};
+use crate::cause::Cause;
 use crate::check::{Check, Cx, Stop};
 use crate::fields;
 use crate::generate::{self, Turn};
@@ -76,7 +76,7 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
         let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
         let same = generate::same(field, value, read.json.get(name), prefix);
         let found = || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]);
-        cx.holds_for("HLP-03", same, found, || lost(cx, "person", &json!({ name: value }), &read.json, &[]));
+        cx.holds_for("HLP-03", same, found, || Cause::lost(cx, "person", &json!({ name: value }), &read.json, &[]));
     }
     Ok(())
 }

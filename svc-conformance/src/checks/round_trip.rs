@@ -163,23 +163,14 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
         let got = shown.in_another(&read.json);
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
-            cx.holds_for(row, same, || message(&shown, got, read), || lost(cx, one, sent, &read.json, &shown.way));
+            cx.holds_for(
+                row,
+                same,
+                || message(&shown, got, read),
+                || Cause::lost(cx, one, sent, &read.json, &shown.way),
+            );
         }
     }
-}
-
-/// The cause of a value that is not read back: the innermost field at or below a place that is not.
-pub(super) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[generate::Step]) -> Option<Cause> {
-    let prefix = &cx.declared().text.custom_field_prefix;
-    let differs = |shown: &Shown<'_>| {
-        let is_kept = shown.field.way == fields::Way::RoundTrip && shown.way.starts_with(place);
-        is_kept && !generate::same(shown.field, shown.sent, shown.in_another(read), prefix)
-    };
-    let all = generate::shown(cx.declared(), one, sent);
-    let inner = all.iter().filter(|shown| differs(shown));
-    let shown = inner.reduce(|one, other| if other.way.len() > one.way.len() { other } else { one })?;
-    let flaw = if is_unset(shown.in_another(read)) { Flaw::NotStored } else { Flaw::Altered };
-    Some(Cause::of_field(flaw, shown.field))
 }
 
 fn message(shown: &Shown<'_>, got: Option<&Value>, read: &Record) -> String {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use svc_declaration::DeclaredField;
 
 use crate::address;
+use crate::cause::Cause;
 use crate::check::{Cx, Stop};
 use crate::generate;
 use crate::journal::{Line, SYSTEM};
@@ -75,9 +76,10 @@ pub(super) fn kept(cx: &Cx, rows: &[&str], sent: &Value, got: &Record) {
             }
             _ => generate::restored(value, got.json.get(name)),
         };
-        holds(cx, rows, same, || {
-            format!("{name} was sent as {value}, it is {} in {}", got[name.as_str()], got.short())
-        });
+        for row in rows {
+            let found = || format!("{name} was sent as {value}, it is {} in {}", got[name.as_str()], got.short());
+            cx.holds_for(row, same, found, || Cause::lost_in(cx, got, name, value));
+        }
     }
 }
 
