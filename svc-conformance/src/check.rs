@@ -184,8 +184,8 @@ impl Cx {
     }
 
     /// Records a row that does not hold with the fewest steps that show it.
-    pub(crate) fn breaks(&self, row: &str, found: impl FnOnce() -> String, smallest: &[String]) {
-        self.look(row, Verdict::Breaks, found, smallest, None);
+    pub(crate) fn breaks(&self, row: &str, found: impl FnOnce() -> String, smallest: &[String], cause: Option<Cause>) {
+        self.look(row, Verdict::Breaks, found, smallest, cause);
     }
 
     /// Records which of several allowed forms the server uses.

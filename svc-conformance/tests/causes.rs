@@ -17,6 +17,13 @@ const PLANTED: &[Planted] = &[
         "email_addresses[].status",
         &["TYP-08", "RES-email_address-05", "RES-person-29", "CRU-18", "HLP-03"],
     ),
+    (
+        "person.family_name is lost",
+        &["typ/person", "hlp/signup", "mod/sequences"],
+        Flaw::NotStored,
+        "person.family_name",
+        &["TYP-01", "RES-person-01", "HLP-19", "ERR-15"],
+    ),
     ("person.gender has another type", &["typ/person"], Flaw::Type, "person.gender", &["TYP-08", "RES-person-06"]),
     ("petition without signatures", &["RES-petition-19"], Flaw::Link, "petition.signatures", &["RES-petition-19"]),
     ("declared updates are not there", &["ERR-15", "CRU-11"], Flaw::Refused, "questions.update", &["CRU-11", "ERR-15"]),

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::same::put;
-use super::subject::lost;
 use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::check::Cx;
@@ -121,7 +120,9 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
             (Some(value), Some(known)) => {
                 let same = generate::same(known, value, new, prefix);
                 let found = || format!("{name} was changed to {value}, reads {new:?}");
-                cx.holds_for(known.row, same, found, || lost(cx, one, &json!({ name: value }), &after.json, &[]));
+                cx.holds_for(known.row, same, found, || {
+                    generate::lost(cx, one, &json!({ name: value }), &after.json, &[])
+                });
             }
             (Some(_), None) => {}
             (None, _) => {
@@ -285,7 +286,7 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
             let same = generate::same(field, &form, got, &prefix) && length(&form) == got.map_or(0, length);
             let found = || format!("{name} was replaced by {form}, reads {got:?}");
             for row in ["CRU-18", "TYP-12"] {
-                cx.holds_for(row, same, found, || lost(cx, one, &json!({ name: form }), &after.json, &[]));
+                cx.holds_for(row, same, found, || generate::lost(cx, one, &json!({ name: form }), &after.json, &[]));
             }
             record = after.clone();
         }

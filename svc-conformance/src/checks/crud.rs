@@ -384,9 +384,10 @@ async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
     for (other, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
         let expected = if other == name { &json!("Put back") } else { &before[other.as_str()] };
         let right = field.computed || generate::restored(expected, after.json.get(other));
-        cx.holds("CRU-15", right, || {
-            format!("a {one} was put back with another {name}; {other} is {}, not {expected}", after[other.as_str()])
-        });
+        let now = &after[other.as_str()];
+        let found = || format!("a {one} was put back with another {name}; {other} is {now}, not {expected}");
+        let cause = || generate::lost_in(cx, &after, name, expected).filter(|_| other == name);
+        cx.holds_for("CRU-15", right, found, cause);
     }
     Ok(())
 }

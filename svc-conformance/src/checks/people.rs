@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::crud::is_page;
-
 use super::same::{Each, identified, kept, must, part, put};
-use super::subject::lost;
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::fields;
@@ -78,7 +76,7 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
         let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
         let same = generate::same(field, value, read.json.get(name), prefix);
         let found = || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]);
-        cx.holds_for("HLP-03", same, found, || lost(cx, "person", &json!({ name: value }), &read.json, &[]));
+        cx.holds_for("HLP-03", same, found, || generate::lost(cx, "person", &json!({ name: value }), &read.json, &[]));
     }
     Ok(())
 }

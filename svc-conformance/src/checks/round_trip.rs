@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::changes;
-use super::subject::{body, is_default, lost, subject};
+use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::cause::{Cause, Flaw};
 use crate::check::{Check, Cx};
@@ -148,7 +148,12 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
         let got = shown.in_another(&read.json);
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
-            cx.holds_for(row, same, || message(&shown, got, read), || lost(cx, one, sent, &read.json, &shown.way));
+            cx.holds_for(
+                row,
+                same,
+                || message(&shown, got, read),
+                || generate::lost(cx, one, sent, &read.json, &shown.way),
+            );
         }
     }
 }

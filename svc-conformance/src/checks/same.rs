@@ -77,9 +77,10 @@ pub(super) fn kept(cx: &Cx, rows: &[&str], sent: &Value, got: &Record) {
             }
             _ => generate::restored(value, got.json.get(name)),
         };
-        holds(cx, rows, same, || {
-            format!("{name} was sent as {value}, it is {} in {}", got[name.as_str()], got.short())
-        });
+        for row in rows {
+            let found = || format!("{name} was sent as {value}, it is {} in {}", got[name.as_str()], got.short());
+            cx.holds_for(row, same, found, || generate::lost_in(cx, got, name, value));
+        }
     }
 }
 

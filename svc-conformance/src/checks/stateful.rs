@@ -89,7 +89,7 @@ async fn differs(cx: &Cx, steps: &[Step]) -> Result<Option<(Vec<Step>, Differenc
 /// Records a difference: the first attempt has the smallest case, another one says whether it comes again.
 fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
     if cx.attempt > 0 {
-        cx.holds(&found.row, false, || found.message.clone());
+        cx.holds_for(&found.row, false, || found.message.clone(), || found.cause.clone());
         return Stop::Failed;
     }
     let rel = |name: &str| cx.declared().rel(name);
@@ -98,7 +98,7 @@ fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
         last.push_str("   <- ");
         last.push_str(&found.message);
     }
-    cx.breaks(&found.row, || format!("{} (found in {found_in})", found.message), &lines);
+    cx.breaks(&found.row, || format!("{} (found in {found_in})", found.message), &lines, found.cause.clone());
     Stop::Failed
 }
 

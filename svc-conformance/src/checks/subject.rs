@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-use crate::cause::{Cause, Flaw};
 use crate::check::Cx;
-use crate::fields;
-use crate::generate::{self, Shown, Turn};
+use crate::generate::{self, Turn};
 use crate::kinds::kind;
 use crate::outcome::Stop;
-use crate::values::{instant, is_unset};
+use crate::values::instant;
 
 /// A body of the check's kind; ends the check where the kind has nothing to send.
 pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
@@ -34,20 +32,6 @@ pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
         return Err(Stop::Inconclusive(format!("no way to create a {one} is declared")));
     }
     Ok(one)
-}
-
-/// The cause of a value that is not read back: the innermost field at or below a place that is not.
-pub(super) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[generate::Step]) -> Option<Cause> {
-    let prefix = &cx.declared().text.custom_field_prefix;
-    let differs = |shown: &Shown<'_>| {
-        let is_kept = shown.field.way == fields::Way::RoundTrip && shown.way.starts_with(place);
-        is_kept && !generate::same(shown.field, shown.sent, shown.in_another(read), prefix)
-    };
-    let all = generate::shown(cx.declared(), one, sent);
-    let inner = all.iter().filter(|shown| differs(shown));
-    let shown = inner.reduce(|one, other| if other.way.len() > one.way.len() { other } else { one })?;
-    let flaw = if is_unset(shown.in_another(read)) { Flaw::NotStored } else { Flaw::Altered };
-    Some(Cause::of_field(flaw, shown.field))
 }
 
 /// Whether a value is a declared default; a default that is a time in words means any instant.

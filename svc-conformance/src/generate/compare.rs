@@ -1,8 +1,13 @@
 //! Whether what was read back is what was sent.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::fields::{Field, Shape};
+use super::body::{Shown, Step, shown};
+use crate::answer::Record;
+use crate::cause::{Cause, Flaw};
+use crate::check::Cx;
+use crate::fields::{Field, Shape, Way};
+use crate::relations::Known;
 use crate::values::{instant, is_unset};
 
 /// Whether a value that was read back is the one that was sent to a field of the catalogue.
@@ -74,5 +79,27 @@ fn without_prefix(got: &Value, prefix: &str) -> Value {
             .collect::<serde_json::Map<_, _>>()
             .into(),
         other => other.clone(),
+    }
+}
+
+/// The cause of a value that is not read back: the innermost field at or below a place that is not.
+pub(crate) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[Step]) -> Option<Cause> {
+    let prefix = &cx.declared().text.custom_field_prefix;
+    let differs = |value: &Shown<'_>| {
+        let is_kept = value.field.way == Way::RoundTrip && value.way.starts_with(place);
+        is_kept && !same(value.field, value.sent, value.in_another(read), prefix)
+    };
+    let all = shown(cx.declared(), one, sent);
+    let inner = all.iter().filter(|value| differs(value));
+    let value = inner.reduce(|one, other| if other.way.len() > one.way.len() { other } else { one })?;
+    let flaw = if is_unset(value.in_another(read)) { Flaw::NotStored } else { Flaw::Altered };
+    Some(Cause::of_field(flaw, value.field))
+}
+
+/// As [`lost`], for one field of a record whose kind its address tells.
+pub(crate) fn lost_in(cx: &Cx, record: &Record, name: &str, sent: &Value) -> Option<Cause> {
+    match cx.run.relations.of(&record.link("self")?)? {
+        Known::Record(kind) => lost(cx, kind.one, &json!({ name: sent }), &record.json, &[]),
+        _ => None,
     }
 }

@@ -11,8 +11,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::seed::Seed;
 
-pub(crate) use body::{Shown, Step, Turn, body, part, shown};
-pub(crate) use compare::{restored, same};
+pub(crate) use body::{Shown, Turn, body, part, shown};
+pub(crate) use compare::{lost, lost_in, restored, same};
 pub(crate) use fault::{Fault, faults};
 pub(crate) use least::{least, with};
 

@@ -6,6 +6,7 @@ use super::resolve::sent;
 use super::state::{Known, State, name};
 use super::{Act, Difference, Step};
 use crate::answer::{Answer, Record};
+use crate::cause::Cause;
 use crate::check::Cx;
 use crate::fields;
 use crate::generate;
@@ -26,8 +27,8 @@ pub(crate) async fn execute(cx: &Cx, steps: &[Step]) -> Result<Executed, Stop> {
     for step in steps {
         if let Err(halt) = execution.step(step).await {
             return match halt {
-                Halt::Differs(row, message) => {
-                    let difference = Some(Difference { row, message, after: step.id });
+                Halt::Differs(row, message, cause) => {
+                    let difference = Some(Difference { row, message, cause, after: step.id });
                     Ok(Executed { held: execution.held, difference })
                 }
                 Halt::Stop(stop) => Err(stop),
@@ -38,7 +39,7 @@ pub(crate) async fn execute(cx: &Cx, steps: &[Step]) -> Result<Executed, Stop> {
 }
 
 enum Halt {
-    Differs(String, String),
+    Differs(String, String, Option<Cause>),
     Stop(Stop),
 }
 
@@ -60,7 +61,7 @@ impl Execution<'_> {
             self.held.push(row.to_owned());
             Ok(())
         } else {
-            Err(Halt::Differs(row.to_owned(), found()))
+            Err(Halt::Differs(row.to_owned(), found(), None))
         }
     }
 
@@ -243,7 +244,12 @@ impl Execution<'_> {
                 (false, _) => "CRU-15",
             };
             let now = if touched.is_empty() { "" } else { " after the change" };
-            self.expect(row, same, || format!("{}.{name} is {got:?}{now}, the model says {value}", known.kind.one))?;
+            if !same {
+                let message = format!("{}.{name} is {got:?}{now}, the model says {value}", known.kind.one);
+                let cause = generate::lost(self.cx, known.kind.one, &json!({ name: value }), &record.json, &[]);
+                return Err(Halt::Differs(row.to_owned(), message, cause.filter(|_| row != "CRU-15")));
+            }
+            self.held.push(row.to_owned());
         }
         let created = &record["created_date"];
         if !known.created.is_null() {

@@ -12,6 +12,7 @@ mod tour;
 
 use serde_json::Value;
 
+use crate::cause::Cause;
 use crate::kinds::Kind;
 
 pub(crate) use execute::execute;
@@ -86,6 +87,7 @@ fn letter(id: usize) -> String {
 pub(crate) struct Difference {
     pub(crate) row: String,
     pub(crate) message: String,
+    pub(crate) cause: Option<Cause>,
     /// The step after which it was found.
     pub(crate) after: usize,
 }

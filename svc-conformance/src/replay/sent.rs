@@ -83,7 +83,8 @@ async fn remove(
     let mut left: Vec<_> = created.iter().rev().collect();
     for _ in 0..3 {
         let mut still = Vec::new();
-        for (own, headers) in left {
+        for one in left {
+            let (own, headers) = one;
             let step = Step {
                 method: "DELETE".to_owned(),
                 url: own.clone(),
@@ -94,16 +95,10 @@ async fn remove(
             };
             let answer = target.send(request(&step, own, "", keys)?, LIMIT, TIMEOUT).await;
             if !answer.is_ok_and(|answer| matches!(answer.status().as_u16(), 200 | 204 | 404 | 410)) {
-                still.push((own, headers));
+                still.push(one);
             }
         }
-        left = Vec::new();
-        for (own, _) in still {
-            left.extend(created.iter().find(|(other, _)| other == own));
-        }
-        if left.is_empty() {
-            break;
-        }
+        left = still;
     }
     Ok(created.len().saturating_sub(left.len()))
 }

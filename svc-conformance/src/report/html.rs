@@ -155,7 +155,8 @@ fn areas(text: &mut String, report: &Report) {
         let _ = write!(
             text,
             "<tr><th scope=\"row\"><a href=\"#{name}\">{name}</a></th><td>{title}</td><td>{}/{}</td>",
-            tally.good, tally.due
+            tally.good(),
+            tally.due()
         );
         for outcome in outcomes {
             match tally.count(outcome) {

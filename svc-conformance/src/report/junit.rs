@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::{AREAS, area};
-use super::{Report, RowReport};
+use super::{Report, RowReport, html};
 use crate::outcome::Outcome;
 
 pub(super) fn written(report: &Report) -> String {
@@ -75,21 +75,9 @@ fn is_skipped(row: &RowReport) -> bool {
         || (row.outcome == Outcome::Inconclusive && row.level != "MUST")
 }
 
-/// Text as XML has it; control characters, which XML 1.0 does not know, become a replacement character.
+/// Text as XML has it; characters that XML 1.0 does not know become a replacement character.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            other => out.push(other),
-        }
-    }
-    out
+    html::escaped(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}").replace('\n', "&#10;")
 }
 
 #[cfg(test)]

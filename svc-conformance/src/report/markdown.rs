@@ -34,8 +34,8 @@ pub(super) fn written(report: &Report) -> String {
         let _ = writeln!(
             text,
             "| {name} | {title} | {}/{} | {} | {} | {} |",
-            tally.good,
-            tally.due,
+            tally.good(),
+            tally.due(),
             tally.count(Outcome::Fail),
             tally.count(Outcome::Inconclusive),
             tally.count(Outcome::NotApplicable)

@@ -32,45 +32,33 @@ pub(super) fn area(id: &str) -> &str {
     id.split('-').next().unwrap_or_default()
 }
 
-/// The rows of one area by outcome.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    counts: [usize; 8],
-    /// Rows that apply and were to be looked at.
-    pub(super) due: usize,
-    /// Of those, the ones in which nothing is wrong.
-    pub(super) good: usize,
-    /// Of those, the ones that pass though a check was cut that would have looked further.
-    pub(super) in_part: usize,
-}
+/// The rows of one area.
+pub(super) struct Tally<'r>(Vec<&'r RowReport>);
 
-impl Tally {
-    pub(super) fn of(report: &Report, name: &str) -> Self {
-        let mut tally = Self::default();
-        for row in report.rows.iter().filter(|row| area(&row.id) == name) {
-            if let Some(count) = index(row.outcome).and_then(|at| tally.counts.get_mut(at)) {
-                *count = count.saturating_add(1);
-            }
-            if !matches!(row.outcome, Outcome::NotApplicable | Outcome::Disabled) {
-                tally.due = tally.due.saturating_add(1);
-            }
-            if row.is_in_part() {
-                tally.in_part = tally.in_part.saturating_add(1);
-            }
-            if matches!(row.outcome, Outcome::Pass | Outcome::Warn) {
-                tally.good = tally.good.saturating_add(1);
-            }
-        }
-        tally
+impl<'r> Tally<'r> {
+    pub(super) fn of(report: &'r Report, name: &str) -> Self {
+        Self(report.rows.iter().filter(|row| area(&row.id) == name).collect())
     }
 
     pub(super) fn count(&self, outcome: Outcome) -> usize {
-        index(outcome).and_then(|at| self.counts.get(at)).copied().unwrap_or(0)
+        self.0.iter().filter(|row| row.outcome == outcome).count()
     }
-}
 
-fn index(outcome: Outcome) -> Option<usize> {
-    Outcome::ALL.iter().position(|other| *other == outcome)
+    /// Rows that apply and were to be looked at.
+    pub(super) fn due(&self) -> usize {
+        let apart = self.count(Outcome::NotApplicable).saturating_add(self.count(Outcome::Disabled));
+        self.0.len().saturating_sub(apart)
+    }
+
+    /// Of those, the ones in which nothing is wrong.
+    pub(super) fn good(&self) -> usize {
+        self.count(Outcome::Pass).saturating_add(self.count(Outcome::Warn))
+    }
+
+    /// Of those, the ones that pass though a check was cut that would have looked further.
+    fn in_part(&self) -> usize {
+        self.0.iter().filter(|row| row.is_in_part()).count()
+    }
 }
 
 /// Where the declaration comes from, in words.
@@ -164,7 +152,7 @@ fn areas(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let notes = [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn];
     for (at, (name, title)) in AREAS.iter().enumerate() {
         let tally = Tally::of(report, name);
-        if tally.due == 0 {
+        if tally.due() == 0 {
             continue;
         }
         let space = if at == 0 { "\n" } else { "" };
@@ -176,12 +164,14 @@ fn areas(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
                 format!("{} {word}", tally.count(*outcome))
             })
             .chain(
-                Some(tally.in_part).filter(|part| *part > 0).map(|part| format!("{part} beside a check that was cut")),
+                Some(tally.in_part())
+                    .filter(|part| *part > 0)
+                    .map(|part| format!("{part} beside a check that was cut")),
             )
             .collect();
         let line = format!(
             "{space} {name}  {title:<22} {:>9}   {}",
-            format!("{}/{}", tally.good, tally.due),
+            format!("{}/{}", tally.good(), tally.due()),
             words.join(", ")
         );
         writeln!(f, "{}", line.trim_end())?;
