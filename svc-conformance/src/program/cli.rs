@@ -49,6 +49,11 @@ pub(super) enum Command {
     Clean(CleanOptions),
     /// Lists the rows of the catalogue and the checks
     List(ListOptions),
+    /// Writes the catalogue as pages for a browser, one for each row
+    Catalogue {
+        /// The folder of the pages
+        folder: PathBuf,
+    },
     /// Explains a row or a check
     Explain {
         /// The id of a row such as COL-23, or of a check
@@ -145,6 +150,10 @@ pub(super) struct RunOptions {
     /// A report: text, json, junit, html, markdown, matrix, badge or costs, and its file; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
+
+    /// Where the pages that `catalogue` writes can be read: the HTML and Markdown reports link each row to its page
+    #[arg(long, value_name = "URL")]
+    pub(super) catalogue_url: Option<String>,
 
     /// Compare the server's documents with those kept in this folder; a difference is none of conformance
     #[arg(long, value_name = "DIR")]

@@ -27,6 +27,7 @@ pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
             return Err(error.into());
         }
     };
+    report.catalogue_url = options.catalogue_url;
     files::replays(&mut report, &options.out)?;
     let on_stdout = options.report.iter().any(|(_, path)| path.as_os_str() == "-");
     if !on_stdout {

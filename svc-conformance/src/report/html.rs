@@ -74,7 +74,7 @@ pub(super) fn written(report: &Report) -> String {
     for (name, title) in AREAS {
         let _ = writeln!(text, "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>");
         for row in report.rows.iter().filter(|row| area(&row.id) == *name) {
-            line(&mut text, row);
+            line(&mut text, row, report.page(&row.id));
         }
         text.push_str("</table>\n");
     }
@@ -97,14 +97,15 @@ fn choices(text: &mut String, report: &Report) {
     text.push_str("</table>\n");
 }
 
-fn line(text: &mut String, row: &RowReport) {
+fn line(text: &mut String, row: &RowReport, page: Option<String>) {
     let statement =
         Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
     let outcome = row.outcome.as_str();
     let _ = write!(
         text,
-        "<tr id=\"{id}\"><td>{id}<td>{level}<td class=\"{class}\">{outcome}<td>{statement}",
+        "<tr id=\"{id}\"><td>{name}<td>{level}<td class=\"{class}\">{outcome}<td>{statement}",
         id = row.id,
+        name = page.map_or_else(|| row.id.clone(), |page| format!("<a href=\"{}\">{}</a>", escaped(&page), row.id)),
         level = row.level,
         class = outcome.replace(' ', "-"),
         statement = escaped(statement)
@@ -177,7 +178,7 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -71,7 +71,8 @@ fn section(text: &mut String, report: &Report, outcome: Outcome) {
     for row in rows.iter().take(MOST) {
         let statement = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
         let reason: String = row.reason.chars().take(300).collect();
-        let _ = writeln!(text, "| {} | {} | {} | {} |", row.id, row.level, cell(statement), code(&reason));
+        let id = report.page(&row.id).map_or_else(|| row.id.clone(), |page| format!("[{}](<{page}>)", row.id));
+        let _ = writeln!(text, "| {id} | {} | {} | {} |", row.level, cell(statement), code(&reason));
     }
     if rows.len() > MOST {
         let _ = writeln!(text, "\nand {} more", rows.len().saturating_sub(MOST));

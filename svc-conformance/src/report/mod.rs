@@ -33,6 +33,8 @@ use crate::select::{Selection, Waiver};
 pub use format::{Format, UnknownFormat};
 pub use score::Score;
 pub(crate) use text::shown;
+#[cfg(feature = "program")]
+pub(crate) use {html::escaped, score::RESULTS};
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +78,9 @@ pub struct Report {
     /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
     #[serde(skip)]
     pub snapshots: BTreeMap<String, Value>,
+    /// Where the pages of the catalogue are, for links from the HTML and Markdown reports.
+    #[serde(skip)]
+    pub catalogue_url: Option<String>,
     /// What the server was judged against.
     #[serde(skip)]
     pub(crate) declared: Declaration,
@@ -178,8 +183,14 @@ impl Report {
             broken_waivers,
             profile_lacks: profile.lacks(&run.declared),
             snapshots: BTreeMap::new(),
+            catalogue_url: None,
             declared: run.declared.text.clone(),
         }
+    }
+
+    /// The address of a row's page, where the pages of the catalogue can be read.
+    pub(crate) fn page(&self, row: &str) -> Option<String> {
+        self.catalogue_url.as_ref().map(|url| format!("{}/{row}.html", url.trim_end_matches('/')))
     }
 
     /// The result in words: `conformant`, `conformant with deviations`, `not conformant` or `undecided`.
