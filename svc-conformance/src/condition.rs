@@ -47,6 +47,8 @@ impl Facts<'_> {
                 for one in list {
                     match self.applies(one) {
                         Ok(()) => return Ok(()),
+                        // An alternative may lack what another lacks, too.
+                        Err(because) if missing.contains(&because.0) => {}
                         Err(because) => missing.push(because.0),
                     }
                 }

@@ -48,6 +48,7 @@ mod declared;
 mod diagnosis;
 mod error;
 mod fields;
+mod formats;
 mod generate;
 #[cfg(feature = "harness")]
 pub mod harness;
@@ -88,6 +89,7 @@ pub use declared::{
     Declaration, DeclarationError, Source, read_file as read_declaration, source as declaration_source,
 };
 pub use error::SuiteError;
+pub use formats::{Format, UnknownFormat};
 pub use keys::Keys;
 pub use outcome::{Finding, Outcome};
 pub use plan::{Plan, Planned};
@@ -96,7 +98,7 @@ pub use profile::Profile;
 pub use progress::Progress;
 pub use recorder::{Answered, Exchange};
 pub use replay::{Replay, Replayed, Step};
-pub use report::{CauseReport, CheckReport, Cut, Format, Past, Report, RowReport, Score, UnknownFormat};
+pub use report::{CauseReport, CheckReport, Cut, Past, Report, RowReport, Score};
 pub use select::Waiver;
 pub use settings::Intensity;
 pub use snapshot::differences;

@@ -116,6 +116,20 @@ fn sends_the_key_back(request: &Request<Bytes>, mut response: Response<Bytes>) -
 }
 
 #[test]
+fn reports_link_the_pages_of_rows_where_they_are_told_to() {
+    let (server, folder) = (Server::start(plain_text), folder());
+    let reports = ["--only", "HAL-03", "--only", "ENT-01", "--report", "html=a.html", "--report", "markdown=a.md"];
+    for (more, linked) in [(&[][..], false), (&["--catalogue-url", "https://example.org/a?b&c/"], true)] {
+        let (code, said) = run(folder.path(), &server.base, &[&reports, more].concat());
+        assert_eq!(code, 1, "{said}");
+        let (html, markdown) = (text(&folder.path().join("a.html")), text(&folder.path().join("a.md")));
+        let link = "<a href=\"https://example.org/a?b&amp;c/HAL-03.html\">HAL-03</a>";
+        assert_eq!(html.contains(link), linked);
+        assert_eq!(markdown.contains("| [HAL-03](<https://example.org/a?b&c/HAL-03.html>) |"), linked);
+    }
+}
+
+#[test]
 fn a_key_that_a_server_sends_back_is_in_no_report() {
     let (server, folder) = (Server::start(sends_the_key_back), folder());
     let (code, said) = run(folder.path(), &server.base, &["--only", "ENT-01", "--report", "json=report.json"]);
@@ -263,6 +277,7 @@ fn rows_and_checks_are_listed_and_explained() {
     assert_eq!(["RES", "RES-person"].map(|area| said(&["list", area]).lines().count()), [351, 49]);
     assert!(said(&["list", "--checks", "ENT-02"]).starts_with("ent/document"));
     assert!(said(&["explain", "ent-02"]).contains("check              ent/document"));
+    assert!(said(&["explain", "ent-02"]).contains("page               ENT-02.html"));
     assert!(said(&["explain", "ent/document"]).contains("ENT-02 MUST"));
     assert!(said(&["--help"]).contains("Exit codes"));
 }

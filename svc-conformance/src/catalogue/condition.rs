@@ -268,7 +268,17 @@ impl Condition {
         matches!(self, Self::Is(word) if word.text.starts_with(pattern))
     }
 
+    /// Whether a word of it is this one.
+    #[cfg(feature = "program")]
+    pub(crate) fn names(&self, text: &str) -> bool {
+        match self {
+            Self::Is(word) | Self::Not(word) => word.text == text,
+            Self::All(list) | Self::Any(list) => list.iter().any(|one| one.names(text)),
+        }
+    }
+
     /// The condition in words.
+    #[cfg(feature = "program")]
     pub(crate) fn said(&self) -> String {
         let joined = |list: &[Self], by: &str| list.iter().map(Self::said).collect::<Vec<_>>().join(by);
         match self {

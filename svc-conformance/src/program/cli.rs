@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::formats::Format;
 use crate::profile::Profile;
-use crate::report::Format;
 use crate::settings::Intensity;
 
 const AFTER: &str = "Exit codes:
@@ -51,6 +51,11 @@ pub(super) enum Command {
     Clean(CleanOptions),
     /// Lists the rows of the catalogue and the checks
     List(ListOptions),
+    /// Writes the catalogue as pages for a browser, one for each row
+    Catalogue {
+        /// The folder of the pages
+        folder: PathBuf,
+    },
     /// Explains a row or a check
     Explain {
         /// The id of a row such as COL-23, or of a check
@@ -151,6 +156,9 @@ pub(super) struct RunOptions {
     /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable, the oldest first
     #[arg(long, value_name = "REPORT.json")]
     pub(super) earlier: Vec<PathBuf>,
+    /// Where the pages that `catalogue` writes can be read: the HTML and Markdown reports link each row to its page
+    #[arg(long, value_name = "URL")]
+    pub(super) catalogue_url: Option<String>,
 
     /// Compare the server's documents with those kept in this folder; a difference is none of conformance
     #[arg(long, value_name = "DIR")]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::catalogue::page;
 use super::{Trouble, say};
 use crate::catalogue::{Catalogue, Row};
 use crate::check::Check;
@@ -34,6 +35,7 @@ fn of_row(row: &Row, all: &[Check]) -> String {
     for check in &checks {
         let _ = writeln!(text, "check              {}", check.id);
     }
+    let _ = writeln!(text, "page               {}, written by: svc-conformance catalogue DIR", page(&row.id));
     if let Some(check) = checks.first() {
         let _ = writeln!(text, "\nAlone: svc-conformance run URL --only {}", check.id);
     }

@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::{Trouble, settings};
+use crate::formats::Format;
 use crate::outcome::Outcome;
 use crate::replay::Replay;
-use crate::report::{Format, Past, Report};
+use crate::report::{Past, Report};
 
 /// The journal of a run in a folder; every run has its own.
 pub(super) fn journal(folder: &Path) -> Result<PathBuf, Trouble> {

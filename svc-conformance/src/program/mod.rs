@@ -1,5 +1,6 @@
 //! The program: `svc-conformance run URL` and what goes with it.
 
+mod catalogue;
 mod clean;
 mod cli;
 mod compare;
@@ -45,6 +46,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::Replay(options) => replay::replay(options).await,
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
+        Command::Catalogue { folder } => catalogue::catalogue(&folder),
         Command::Explain { what } => explain::explain(&what),
         Command::Compare(options) => compare::compare(&options),
         Command::Diff { old, new } => diff::diff(&old, &new),

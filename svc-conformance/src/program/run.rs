@@ -2,8 +2,9 @@
 
 use super::cli::RunOptions;
 use super::{Trouble, files, progress, say, settings, snapshots};
+use crate::formats::Format;
 use crate::pins;
-use crate::report::{Format, Report};
+use crate::report::Report;
 
 /// The exit code where the server conforms and chose otherwise than its pins say.
 const DRIFT: u8 = 7;
@@ -43,6 +44,7 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
         }
     };
     report.earlier = earlier;
+    report.catalogue_url = options.catalogue_url.clone();
     files::replays(&mut report, &options.out)?;
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);

@@ -26,7 +26,7 @@ pub struct CauseReport {
 
 impl CauseReport {
     /// How many rows fail for it, and what it is, in one sentence.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         match self.rows.len() {
             1 => format!("1 row has this cause: {}.", self.what),
             rows => format!("{rows} rows have one cause: {}.", self.what),

@@ -1,14 +1,6 @@
 //! What a run found, row by row.
 
-mod badge;
 mod causes;
-mod costs;
-mod format;
-mod html;
-mod junit;
-mod markdown;
-mod matrix;
-mod picture;
 mod score;
 mod text;
 mod verdict;
@@ -33,8 +25,10 @@ use crate::select::{Selection, Waiver};
 use crate::settings::Intensity;
 
 pub use causes::CauseReport;
-pub use format::{Format, UnknownFormat};
+#[cfg(feature = "program")]
+pub(crate) use score::RESULTS;
 pub use score::Score;
+pub(crate) use text::{AREAS, Tally, area, some, source};
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +81,9 @@ pub struct Report {
     /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
     #[serde(skip)]
     pub snapshots: BTreeMap<String, Value>,
+    /// Where the pages of the catalogue are, for links from the HTML and Markdown reports.
+    #[serde(skip)]
+    pub catalogue_url: Option<String>,
     /// Where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says, a sentence each; none is of conformance.
     #[serde(skip)]
     pub drift: Vec<String>,
@@ -223,8 +220,14 @@ impl Report {
             earlier: Vec::new(),
             snapshots: BTreeMap::new(),
             drift: Vec::new(),
+            catalogue_url: None,
             declared: run.declared.text.clone(),
         }
+    }
+
+    /// The address of a row's page, where the pages of the catalogue can be read.
+    pub(crate) fn page(&self, row: &str) -> Option<String> {
+        self.catalogue_url.as_ref().map(|url| format!("{}/{row}.html", url.trim_end_matches('/')))
     }
 
     /// The result in words: `conformant`, `conformant with deviations`, `not conformant` or `undecided`.
@@ -337,7 +340,7 @@ impl Cut {
     }
 
     /// What a report says of it beside the rows.
-    fn said(&self, most: usize) -> String {
+    pub(crate) fn said(&self, most: usize) -> String {
         let mut text = format!("its time was over after {:.1} s, before its end", self.seconds);
         if !self.passed.is_empty() {
             let shown: Vec<&str> = self.passed.iter().take(most).map(String::as_str).collect();

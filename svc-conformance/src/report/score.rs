@@ -6,6 +6,9 @@ use serde::Deserialize;
 
 use crate::catalogue::Catalogue;
 
+/// The results file of the last self-test.
+pub(crate) const RESULTS: &str = include_str!("../../self-test.json");
+
 /// The results of the last self-test of this version: how many faulty servers were found out, and how many odd but
 /// conformant ones were accused.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -31,7 +34,7 @@ impl Score {
     /// What the report header says of the suite: the score with its date and catalogue, or `not measured`.
     #[must_use]
     pub fn built_in() -> String {
-        Self::read(include_str!("../../self-test.json"))
+        Self::read(RESULTS)
     }
 
     /// The words for a results file; one of another version or catalogue says nothing about this one.

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::values::shown;
 
 /// The areas of the report, with their names.
-pub(super) const AREAS: &[(&str, &str)] = &[
+pub(crate) const AREAS: &[(&str, &str)] = &[
     ("CAP", "declaration"),
     ("HAL", "hypermedia"),
     ("ENT", "entry point"),
@@ -28,30 +28,30 @@ pub(super) const AREAS: &[(&str, &str)] = &[
 ];
 
 /// The area of a row: its id up to the first dash.
-pub(super) fn area(id: &str) -> &str {
+pub(crate) fn area(id: &str) -> &str {
     id.split('-').next().unwrap_or_default()
 }
 
 /// The rows of one area.
-pub(super) struct Tally<'r>(Vec<&'r RowReport>);
+pub(crate) struct Tally<'r>(Vec<&'r RowReport>);
 
 impl<'r> Tally<'r> {
-    pub(super) fn of(report: &'r Report, name: &str) -> Self {
+    pub(crate) fn of(report: &'r Report, name: &str) -> Self {
         Self(report.rows.iter().filter(|row| area(&row.id) == name).collect())
     }
 
-    pub(super) fn count(&self, outcome: Outcome) -> usize {
+    pub(crate) fn count(&self, outcome: Outcome) -> usize {
         self.0.iter().filter(|row| row.outcome == outcome).count()
     }
 
     /// Rows that apply and were to be looked at.
-    pub(super) fn due(&self) -> usize {
+    pub(crate) fn due(&self) -> usize {
         let apart = self.count(Outcome::NotApplicable).saturating_add(self.count(Outcome::Disabled));
         self.0.len().saturating_sub(apart)
     }
 
     /// Of those, the ones in which nothing is wrong.
-    pub(super) fn good(&self) -> usize {
+    pub(crate) fn good(&self) -> usize {
         self.count(Outcome::Pass).saturating_add(self.count(Outcome::Warn))
     }
 
@@ -62,7 +62,7 @@ impl<'r> Tally<'r> {
 }
 
 /// Where the declaration comes from, in words.
-pub(super) const fn source(source: Source) -> &'static str {
+pub(crate) const fn source(source: Source) -> &'static str {
     match source {
         Source::Given => "given by the program",
         Source::Published => "published by the server",
@@ -202,7 +202,7 @@ fn whole(f: &mut fmt::Formatter<'_>, row: &RowReport) -> fmt::Result {
 }
 
 /// The first ids of a list.
-pub(super) fn some(rows: &[String]) -> String {
+pub(crate) fn some(rows: &[String]) -> String {
     let first: Vec<&str> = rows.iter().take(12).map(String::as_str).collect();
     let more = rows.len().saturating_sub(12);
     if more == 0 { first.join(", ") } else { format!("{} and {more} more", first.join(", ")) }

@@ -1,11 +1,11 @@
-//! The fields of the interface, read from the statements of the catalogue: path, type and listed values of each.
+//! The fields of the interface as the catalogue has them: path, type and listed values of each.
 //!
 //! The expectations come from the catalogue and not from the tables of the service, so that a mistake in a table is seen.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use svc_conformance::catalogue::{Catalogue, Row};
+use svc_conformance::catalogue::{Catalogue, Row, Type};
 
 /// The type of a field as the catalogue states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,53 +79,36 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     catalogue.rows().iter().filter(|row| row.area().starts_with("RES-"))
 }
 
-fn owner(row: &'static Row) -> &'static str {
-    row.area().trim_start_matches("RES-")
-}
-
-/// `` `path` (type). text ``
 fn field(row: &'static Row) -> Option<Field> {
-    let (path, rest) = row.statement.strip_prefix('`')?.split_once('`')?;
-    let rest = rest.strip_prefix(" (")?;
-    let mut depth = 1;
-    let end = rest.find(|c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        depth == 0
-    })?;
-    let kind = rest.get(..end)?;
-    let text = rest.get(end..)?;
-    text.starts_with(").").then_some(())?;
-    let computed = row.observed.starts_with("CP") || row.reference.starts_with("compute") || owner(row) == "message";
-    Some(Field { row: &row.id, owner: owner(row), path: path.to_owned(), shape: shape(kind), computed })
+    let field = row.field()?;
+    // Messages get their dates from the schedule helper alone.
+    let computed = field.computed || field.owner == "message";
+    let shape = shape(&field.kind, &field.values);
+    Some(Field { row: &row.id, owner: &field.owner, path: field.path.clone(), shape, computed })
 }
 
-fn shape(kind: &str) -> Shape {
-    let (name, listed) = kind.split_once(':').unwrap_or((kind, ""));
-    let values = || listed.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect();
-    match name {
-        "string" => Shape::Text,
-        "integer" => Shape::Integer,
-        "float" => Shape::Float,
-        "number" => Shape::Number,
-        "boolean" => Shape::Boolean,
-        "datetime" => Shape::DateTime,
-        "date" => Shape::Date,
-        "object" | "Person (inline object)" => Shape::Object,
-        "string[]" => Shape::Texts,
-        "enum" | "string with listed values" => Shape::Enum(values()),
-        "flexenum" | "flexible enum" => Shape::Flex(values()),
-        "link to a Person" | "reference" => Shape::Reference,
-        "array" | "array of objects" => Shape::Objects,
-        other if other.ends_with("[]") => Shape::Objects,
-        other => panic!("the catalogue has an unknown type {other}"),
+fn shape(kind: &Type, values: &[String]) -> Shape {
+    match kind {
+        Type::String => Shape::Text,
+        Type::Integer => Shape::Integer,
+        Type::Float => Shape::Float,
+        Type::Number => Shape::Number,
+        Type::Boolean => Shape::Boolean,
+        Type::Datetime => Shape::DateTime,
+        Type::Date => Shape::Date,
+        Type::Object | Type::Map | Type::Person | Type::Shared(_) => Shape::Object,
+        Type::Strings => Shape::Texts,
+        Type::Objects | Type::SharedList(_) | Type::OneOrMany => Shape::Objects,
+        Type::Enum => Shape::Enum(values.to_vec()),
+        Type::Flexenum => Shape::Flex(values.to_vec()),
+        Type::Link | Type::Reference => Shape::Reference,
     }
 }
 
-/// `` Link `name` ... ``
+/// A link that applies where it is declared.
 fn kind_link(row: &'static Row) -> Option<Link> {
-    let (name, _) = row.statement.strip_prefix("Link `")?.split_once('`')?;
-    row.condition.starts_with("link:").then_some(())?;
-    Some(Link { row: &row.id, owner: owner(row), name: name.to_owned() })
+    let link = row.link().filter(|_| row.condition.starts_with("link:"))?;
+    Some(Link { row: &row.id, owner: &link.owner, name: link.name.clone() })
 }
 
 /// The members of an object: the fields of its owner directly below a path, by name.

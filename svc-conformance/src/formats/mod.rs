@@ -1,9 +1,21 @@
 //! The formats of a report.
 
+mod badge;
+mod costs;
+mod html;
+mod junit;
+mod markdown;
+mod markup;
+mod matrix;
+mod picture;
+
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Report, badge, costs, html, junit, markdown, matrix};
+use crate::report::Report;
+
+#[cfg(feature = "program")]
+pub(crate) use markup::escaped;
 
 /// A format in which a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! JSON for a badge, in the form that badge services read.
 
-use super::Report;
 use crate::outcome::Outcome;
+use crate::report::Report;
 
 pub(super) fn written(report: &Report) -> String {
     let (passed, due) = (report.count(Outcome::Pass), report.judged());

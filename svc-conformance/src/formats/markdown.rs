@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::text::{AREAS, Tally, some};
-use super::{Report, RowReport, Score};
 use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
+use crate::report::{AREAS, Report, RowReport, Score, Tally, some, source};
 
 /// Rows of one outcome that are listed at most.
 const MOST: usize = 50;
@@ -23,7 +22,7 @@ pub(super) fn written(report: &Report) -> String {
         Score::built_in(),
         report.seconds,
         report.requests,
-        super::text::source(report.declaration),
+        source(report.declaration),
         report.profile.as_str(),
         report.intensity.as_str(),
         report.seed
@@ -77,7 +76,8 @@ fn section(text: &mut String, report: &Report, outcome: Outcome) {
     for row in rows.iter().take(MOST) {
         let statement = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
         let reason: String = row.reason.chars().take(300).collect();
-        let _ = writeln!(text, "| {} | {} | {} | {} |", row.id, row.level, cell(statement), code(&reason));
+        let id = report.page(&row.id).map_or_else(|| row.id.clone(), |page| format!("[{}](<{page}>)", row.id));
+        let _ = writeln!(text, "| {id} | {} | {} | {} |", row.level, cell(statement), code(&reason));
     }
     if rows.len() > MOST {
         let _ = writeln!(text, "\nand {} more", rows.len().saturating_sub(MOST));

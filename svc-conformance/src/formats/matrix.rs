@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
 use crate::catalogue::Catalogue;
+use crate::report::Report;
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = "row,level,condition,checks,observations,outcome,reason\n".to_owned();

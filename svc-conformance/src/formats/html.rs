@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::text::{AREAS, Tally, area, source};
-use super::{CauseReport, CheckReport, Report, RowReport, Score, picture};
+use super::markup::{escaped, marked};
+use super::picture;
 use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
 use crate::recorder::Exchange;
 use crate::replay::Replay;
+use crate::report::{AREAS, CauseReport, CheckReport, Report, RowReport, Score, Tally, area, source};
 
 /// Exchanges of one check that are shown at most.
 const MOST: usize = 60;
@@ -41,7 +42,7 @@ pub(super) fn written(report: &Report) -> String {
         }
         let _ = writeln!(text, "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>\n<caption>Rows of {title}</caption>");
         columns(&mut text, &["Row", "Level", "Outcome", "Requirement", "Observed"]);
-        rows.for_each(|row| line(&mut text, row));
+        rows.for_each(|row| line(&mut text, row, report.page(&row.id)));
         text.push_str("</tbody>\n</table>\n");
     }
     let mut traced = report.checks.iter().filter(|check| !check.trace.is_empty()).peekable();
@@ -186,11 +187,12 @@ fn choices(text: &mut String, report: &Report) {
     text.push_str("</tbody>\n</table>\n");
 }
 
-fn line(text: &mut String, row: &RowReport) {
+fn line(text: &mut String, row: &RowReport, page: Option<String>) {
     let _ = write!(
         text,
-        "<tr id=\"{id}\"><th scope=\"row\">{id}</th><td>{level}</td><td class=\"{class}\">{outcome}</td><td>{statement}",
+        "<tr id=\"{id}\"><th scope=\"row\">{name}</th><td>{level}</td><td class=\"{class}\">{outcome}</td><td>{statement}",
         id = row.id,
+        name = page.map_or_else(|| row.id.clone(), |page| format!("<a href=\"{}\">{}</a>", escaped(&page), row.id)),
         level = row.level,
         class = class(row.outcome),
         outcome = row.outcome,
@@ -269,40 +271,11 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Our own text, in which names stand between back quotes.
-fn marked(text: &str) -> String {
-    let parts = text.split('`').map(escaped).enumerate();
-    parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part }).collect()
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.push('\u{fffd}'),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{STYLE, escaped};
-
-    #[test]
-    fn what_servers_send_is_no_markup() {
-        let text = escaped("<script>alert('1')</script>\"&\u{1b}[31m");
-        assert!(!text.contains(['<', '>', '"', '\'', '\u{1b}']), "{text}");
-    }
+    use super::STYLE;
 
     /// The relative luminance of a colour such as `#1a1c1f` (WCAG 2.2).
     fn luminance(color: &str) -> f64 {

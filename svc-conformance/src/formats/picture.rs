@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::html::escaped;
-use super::{Past, Report};
+use super::markup::escaped;
 use crate::outcome::Outcome;
+use crate::report::{Past, Report};
 
 /// Width of a character of the badge.
 const LETTER: usize = 7;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
+use crate::report::Report;
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = String::new();

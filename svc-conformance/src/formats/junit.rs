@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::text::{AREAS, area};
-use super::{Report, RowReport, html};
+use super::markup;
 use crate::outcome::Outcome;
+use crate::report::{AREAS, Report, RowReport, area};
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
@@ -77,7 +77,7 @@ fn is_skipped(row: &RowReport) -> bool {
 
 /// Text as XML has it; characters that XML 1.0 does not know become a replacement character.
 fn escaped(text: &str) -> String {
-    html::escaped(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}").replace('\n', "&#10;")
+    markup::escaped(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}").replace('\n', "&#10;")
 }
 
 #[cfg(test)]
