@@ -15,6 +15,12 @@ const DEPTH: usize = 6;
 const TEXTS: &[(&str, &[&str])] =
     &[("tag", &["name", "description"]), ("list", &["name", "description"]), ("query", &["name", "description"])];
 
+/// Objects whose members have their rows at another object: whose they are, where, whose rows, and which of these they lack.
+const ALSO: &[(&str, &str, &str, &str, &[&str])] = &[
+    ("person", "employer_address.", "postal_address", "", &["primary", "address_type", "last_verified_date"]),
+    ("event", "location.location.", "postal_address", "location.", &[]),
+];
+
 /// Every field that the catalogue gives a resource or shared object, in the form of a declaration.
 pub(super) fn fields(owner: &str, dialect: &DeclaredDialect) -> BTreeMap<String, DeclaredField> {
     let mut found = tree(owner, "", dialect, 0);
@@ -48,6 +54,12 @@ fn tree(owner: &str, above: &str, dialect: &DeclaredDialect, depth: usize) -> BT
         };
         declared.fields = Some(inner).filter(|inner| !inner.is_empty());
         found.insert(wire.to_owned(), declared);
+    }
+    for (_, _, of, at, without) in ALSO.iter().filter(|(one, place, ..)| (*one, *place) == (owner, above)) {
+        let mut also = tree(of, at, dialect, depth.saturating_add(1));
+        also.retain(|name, _| !without.contains(&name.as_str()));
+        also.append(&mut found);
+        found = also;
     }
     found
 }
