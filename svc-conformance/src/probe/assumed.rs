@@ -163,6 +163,31 @@ mod tests {
 
     use super::{fields, shown};
 
+    /// RES-person-26: the catalogue names these members by the rows of a postal address.
+    #[test]
+    fn members_that_another_object_has_rows_for_are_found() {
+        let person = fields("person", &DeclaredDialect::default());
+        let address = person["employer_address"].fields.as_ref().expect("members");
+        assert_eq!(
+            address.keys().collect::<Vec<_>>(),
+            [
+                "address_lines",
+                "country",
+                "language",
+                "locality",
+                "location",
+                "postal_code",
+                "region",
+                "status",
+                "venue"
+            ]
+        );
+        assert_eq!(address["status"].values.as_ref().map(Vec::len), Some(3), "those of an employer's address");
+        let event = fields("event", &DeclaredDialect::default());
+        let place = event["location"].fields.as_ref().expect("members");
+        assert!(place["location"].fields.as_ref().is_some_and(|inner| inner.contains_key("latitude")));
+    }
+
     #[test]
     fn what_is_shown_is_declared_and_what_was_not_sent_is_not_writable() {
         let assumed = fields("person", &DeclaredDialect::default());

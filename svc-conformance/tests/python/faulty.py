@@ -243,7 +243,7 @@ def _() -> None:
     })
 
 
-@fault("an update answers with the person before it", "CRU-15")
+@fault("an update answers with the person before it", "ERR-15")
 def _() -> None:
     def stale(update: Any, people: store.People, id: str, change: person.Change) -> person.Person | None:
         old = people.get(id)
@@ -273,24 +273,17 @@ def _() -> None:
     ))
 
 
-@fault("properties lack where they stand", "ERR-26")
-def _() -> None:
-    around(fields, "invalid", lambda invalid, problems, path, *given: invalid(
-        problems, path.rpartition(".")[2], *given
-    ))
-
-
 @fault("a deleted person is deleted again without a word of why", "ERR-16")
 def _() -> None:
     api.not_found = lambda: errors.Refused(404)
 
 
-@fault("long texts are cut", "TYP-01")
+@fault("long texts are cut", "RES-person-15")
 def _() -> None:
     person.FIELDS["source"] = fields.Text(clean=lambda text: text[:255])
 
 
-@fault("letters beyond the basic plane are lost", "TYP-01")
+@fault("letters beyond the basic plane are lost", "RES-person-25")
 def _() -> None:
     person.FIELDS["employer"] = fields.Text(clean=lambda text: "".join(c if c < "\U00010000" else "?" for c in text))
 
@@ -332,11 +325,6 @@ def _() -> None:
     person.FIELDS["created_date"] = fields.Timestamp()
 
 
-@fault("a key in other letters will do", "AUT-03")
-def _() -> None:
-    around(api, "sha256", lambda sha256, key: sha256(key.upper()))
-
-
 @fault("the entry point takes any key", "AUT-03")
 def _() -> None:
     def taken(access: Any, self: api.Api, request: api.Request) -> api.Access | None:
@@ -345,19 +333,7 @@ def _() -> None:
     around(api.Api, "_access", taken)
 
 
-@fault("a person with a known e-mail address replaces another", "CRU-22")
-def _() -> None:
-    def replaced(create: Any, people: store.People, change: person.Change) -> person.Person:
-        addresses = change.set.get("email_addresses")
-        for old in list(people._people.values()):
-            if addresses and old.fields.get("email_addresses") == addresses:
-                people.delete(old.id)
-        return create(people, change)
-
-    around(store.People, "create", replaced)
-
-
-@fault("totals count all tenants", "COL-23")
+@fault("totals count all tenants", "COL-02")
 def _() -> None:
     everybody: list[store.People] = []
     around(store.People, "__init__", lambda init, people, *given: everybody.append(people) or init(people, *given))
