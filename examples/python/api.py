@@ -209,9 +209,7 @@ def read_body(request: Request) -> dict[str, Any]:
     if not request.body:
         raise Refused(400, Problem("BODY_MISSING", "The fields are sent as a JSON object in the body."))
     try:
-        body = json.loads(
-            request.body.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant
-        )
+        body = json.loads(request.body.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
         # An escaped half of a surrogate pair is no character: it could be stored but never be sent.
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

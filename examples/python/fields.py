@@ -138,6 +138,4 @@ class TextMap:
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             return invalid(problems, path, "must be an object")
-        return {
-            name: Text().read(item, f"{path}.{name}", problems) for name, item in value.items() if item is not None
-        }
+        return {name: Text().read(item, f"{path}.{name}", problems) for name, item in value.items() if item is not None}

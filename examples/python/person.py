@@ -67,9 +67,7 @@ PHONE_NUMBER = Members(
     }
 )
 
-PROFILE = Members(
-    {"provider": TEXT, "id": TEXT, "url": TEXT, "handle": Text(clean=lambda handle: handle.lstrip("@"))}
-)
+PROFILE = Members({"provider": TEXT, "id": TEXT, "url": TEXT, "handle": Text(clean=lambda handle: handle.lstrip("@"))})
 
 
 @dataclass(frozen=True)

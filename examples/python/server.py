@@ -1,6 +1,6 @@
 """A server of the Activist Data Exchange API that keeps people, in Python's standard library alone.
 
-    python3 server.py --port 8088 --key K --other-key K2
+Usage: python3 server.py --port 8088 --key K --other-key K2
 """
 
 from __future__ import annotations

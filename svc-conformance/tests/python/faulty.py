@@ -1,7 +1,7 @@
 """The Python server of the examples with one mistake in it, each as people make them.
 
-    python3 faulty.py NAME [the server's options]
-    python3 faulty.py --list
+python3 faulty.py NAME [the server's options]
+python3 faulty.py --list
 """
 
 from __future__ import annotations
@@ -67,9 +67,13 @@ def _() -> None:
 
 @fault("custom fields are trimmed", "RES-person-36")
 def _() -> None:
-    around(fields.TextMap, "read", lambda read, *given: {
-        name: text.strip() if isinstance(text, str) else text for name, text in (read(*given) or {}).items()
-    })
+    around(
+        fields.TextMap,
+        "read",
+        lambda read, *given: {
+            name: text.strip() if isinstance(text, str) else text for name, text in (read(*given) or {}).items()
+        },
+    )
 
 
 @fault("null is ignored", "CRU-17")
@@ -144,7 +148,9 @@ def _() -> None:
 @fault("a create answers 200 and 201 in turn", "CRU-13")
 def _() -> None:
     turn = itertools.cycle([200, 201])
-    around(api, "hal", lambda hal, status, *given, **named: hal(next(turn) if status == 201 else status, *given, **named))
+    around(
+        api, "hal", lambda hal, status, *given, **named: hal(next(turn) if status == 201 else status, *given, **named)
+    )
 
 
 @fault("only the first problem is told", "ERR-39")
@@ -179,9 +185,11 @@ def _() -> None:
 
 @fault("places lose digits", "TYP-03")
 def _() -> None:
-    around(fields.Number, "read", lambda read, self, *given: (
-        read(self, *given) if self.whole else round(read(self, *given) or 0.0, 2)
-    ))
+    around(
+        fields.Number,
+        "read",
+        lambda read, self, *given: read(self, *given) if self.whole else round(read(self, *given) or 0.0, 2),
+    )
 
 
 @fault("another tenant reads by address", "AUT-02")
@@ -238,9 +246,11 @@ def _() -> None:
 
 @fault("what is false or empty is left out", "TYP-05")
 def _() -> None:
-    around(fields.Members, "read", lambda read, *given: {
-        name: value for name, value in (read(*given) or {}).items() if value
-    })
+    around(
+        fields.Members,
+        "read",
+        lambda read, *given: {name: value for name, value in (read(*given) or {}).items() if value},
+    )
 
 
 @fault("an update answers with the person before it", "ERR-15")
@@ -254,23 +264,25 @@ def _() -> None:
 
 @fault("true is a number", "ERR-12")
 def _() -> None:
-    around(fields.Number, "read", lambda read, self, value, *given: read(
-        self, int(value) if isinstance(value, bool) else value, *given
-    ))
+    around(
+        fields.Number,
+        "read",
+        lambda read, self, value, *given: read(self, int(value) if isinstance(value, bool) else value, *given),
+    )
 
 
 @fault("numbers become texts", "ERR-12")
 def _() -> None:
-    around(fields.Text, "read", lambda read, self, value, *given: read(
-        self, str(value) if isinstance(value, int | float) else value, *given
-    ))
+    around(
+        fields.Text,
+        "read",
+        lambda read, self, value, *given: read(self, str(value) if isinstance(value, int | float) else value, *given),
+    )
 
 
 @fault("bodies are read as Latin-1", "TYP-01")
 def _() -> None:
-    around(api, "read_body", lambda read, request: read(
-        replace(request, body=request.body.decode("latin-1").encode())
-    ))
+    around(api, "read_body", lambda read, request: read(replace(request, body=request.body.decode("latin-1").encode())))
 
 
 @fault("a deleted person is deleted again without a word of why", "ERR-16")
@@ -295,18 +307,22 @@ def _() -> None:
 
 @fault("ethnicities are sorted", "RES-person-16")
 def _() -> None:
-    around(fields.Items, "read", lambda read, self, value, path, problems: (
-        sorted(read(self, value, path, problems) or [])
-        if path == "ethnicities"
-        else read(self, value, path, problems)
-    ))
+    around(
+        fields.Items,
+        "read",
+        lambda read, self, value, path, problems: (
+            sorted(read(self, value, path, problems) or [])
+            if path == "ethnicities"
+            else read(self, value, path, problems)
+        ),
+    )
 
 
 @fault("keys of custom fields become lower case", "RES-person-36")
 def _() -> None:
-    around(fields.TextMap, "read", lambda read, *given: {
-        name.lower(): text for name, text in (read(*given) or {}).items()
-    })
+    around(
+        fields.TextMap, "read", lambda read, *given: {name.lower(): text for name, text in (read(*given) or {}).items()}
+    )
 
 
 @fault("dates have whole seconds", "CRU-19")
@@ -337,23 +353,31 @@ def _() -> None:
 def _() -> None:
     everybody: list[store.People] = []
     around(store.People, "__init__", lambda init, people, *given: everybody.append(people) or init(people, *given))
-    around(store.People, "page", lambda page, *given: (
-        page(*given)[0], sum(len(people._people) for people in everybody)
-    ))
+    around(
+        store.People, "page", lambda page, *given: (page(*given)[0], sum(len(people._people) for people in everybody))
+    )
 
 
 @fault("a page has a page too much", "COL-20")
 def _() -> None:
-    around(api.Api, "_page", lambda page, *given: (body := page(*given)) | {
-        "total_pages": body["total_records"] // body["per_page"] + 1
-    })
+    around(
+        api.Api,
+        "_page",
+        lambda page, *given: (body := page(*given)) | {"total_pages": body["total_records"] // body["per_page"] + 1},
+    )
 
 
 @fault("three addresses at most are kept", "RES-person-28")
 def _() -> None:
-    around(fields.Items, "read", lambda read, self, value, path, problems: (
-        (read(self, value, path, problems) or [])[:3] if path == "postal_addresses" else read(self, value, path, problems)
-    ))
+    around(
+        fields.Items,
+        "read",
+        lambda read, self, value, path, problems: (
+            (read(self, value, path, problems) or [])[:3]
+            if path == "postal_addresses"
+            else read(self, value, path, problems)
+        ),
+    )
 
 
 @fault("an update without fields forgets the e-mail addresses", "CRU-15")
@@ -367,7 +391,11 @@ def _() -> None:
 
 @fault("a notice is empty", "CRU-14")
 def _() -> None:
-    around(api, "hal", lambda hal, status, body, **named: hal(status, body | {"notice": ""} if "notice" in body else body, **named))
+    around(
+        api,
+        "hal",
+        lambda hal, status, body, **named: hal(status, body | {"notice": ""} if "notice" in body else body, **named),
+    )
 
 
 @fault("times of the day are cut to minutes", "TYP-06")
