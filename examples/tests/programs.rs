@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 const ALLOWED: [&str; 3] = ["std::env::current_exe(", "env!(\"CARGO_BIN_EXE_", "cargo)"];
 
 /// Files that plain `cargo test` does not build; their target needs a feature that no default turns on.
-const NEEDS_A_FEATURE: [(&str, &str); 1] =
-    [("svc-conformance/tests/other_language.rs", "\"program\", \"other-languages\"")];
+const NEEDS_A_FEATURE: [(&str, &str); 2] = [
+    ("svc-conformance/tests/other_language.rs", "\"program\", \"other-languages\""),
+    ("svc-conformance/tests/python.rs", "\"program\", \"other-languages\""),
+];
 
 /// Files whose tests return at once unless this variable of the environment is set, as `.ci/run` does.
 const NEEDS_A_VARIABLE: [(&str, &str); 1] = [("examples/tests/browser/driver.rs", "SVC_BROWSER_TESTS")];

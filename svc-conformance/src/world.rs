@@ -119,8 +119,13 @@ impl Client<'_> {
     pub(crate) fn created(&self, kind: Kind, answer: &Answer) -> Result<Record, Stop> {
         let cx = self.cx;
         cx.must("ERR-13", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
-        // A membership that was there before is no create (UND-38).
-        if !matches!(kind.one, "tagging" | "item" | "person") {
+        // A membership that was there before is no create (UND-38), nor is a person that a sign-up at the same address matched.
+        let repeats = match kind.one {
+            "tagging" | "item" => true,
+            "person" => cx.declared().helps("person_signup"),
+            _ => false,
+        };
+        if !repeats {
             cx.chose("status of a create", answer.status.to_string());
             let before = cx.run.consistent(&format!("{}.create", kind.many), answer.status);
             cx.holds("CRU-13", before.is_none_or(|before| before == answer.status), || {

@@ -86,6 +86,8 @@ pub(crate) enum HelperTerm {
 pub(crate) enum Encounter {
     /// A page that is not the first.
     SecondPage,
+    /// A page of a collection without records.
+    EmptyCollection,
     /// A refusal with a body.
     ErrorBody,
     /// An entry of a non-atomic answer that tells of a failure.
@@ -119,6 +121,7 @@ const PLAIN: &[(&str, Term)] = &[
     ("helper.match_person", Term::Helper(HelperTerm::MatchesPersons)),
     ("helper.record_donation.links", Term::Helper(HelperTerm::DonationLinks)),
     ("met.second_page", Term::Met(Encounter::SecondPage)),
+    ("met.empty_collection", Term::Met(Encounter::EmptyCollection)),
     ("met.error_body", Term::Met(Encounter::ErrorBody)),
     ("met.failed_entry", Term::Met(Encounter::FailedEntry)),
     ("met.status.500", Term::Met(Encounter::Status500)),

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::alike;
 use super::same::is_one;
 use crate::answer::{Answer, Record};
+use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
@@ -88,6 +89,7 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
     let (row, _) = rows(of.one).unwrap_or_default();
     let (container, url) = container(&api, of).await?;
     let answer = api.get(&url).await?;
+    cx.run.met.add(Encounter::EmptyCollection);
     for row in [row, "COL-30"] {
         cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
     }
@@ -174,6 +176,7 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let linked = plain.href("answers").is_some();
     cx.must("COL-10", linked, || format!("no link answers in {}", plain.short()))?;
     let answer = api.get(&plain.leads("answers")?).await?;
+    cx.run.met.add(Encounter::EmptyCollection);
     for row in ["COL-10", "COL-30"] {
         cx.holds(row, is_empty(&answer), || format!("answers of a new submission: {answer}"));
     }

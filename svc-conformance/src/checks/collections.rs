@@ -92,8 +92,9 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
         cx.holds(row, true, String::new);
     }
     let before = first["total_records"].as_u64();
-    let has = if place.container.is_some() { 1 } else { before.unwrap_or(1) };
-    let more = if size < MOST { size.saturating_add(1).saturating_sub(has).max(3) } else { 3 };
+    // One more than full pages: what is deleted then leaves full pages.
+    let over = before.filter(|_| place.container.is_none()).unwrap_or(1).checked_rem(size).unwrap_or(1);
+    let more = if size < MOST { size.saturating_add(1).saturating_sub(over).max(2) } else { 3 };
     for _ in 0..more {
         made.push(place.add(cx, &api).await?);
     }

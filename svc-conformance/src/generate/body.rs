@@ -141,7 +141,7 @@ impl Maker<'_> {
     /// An object with keys of the client's own (RES-person-36), or without declared members.
     fn free(&self, name: &str) -> BoxedStrategy<Value> {
         match name {
-            "custom_fields" => Just(json!({"shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed(),
+            "custom_fields" => Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed(),
             // An inline person with at least a name (RES-attendance-14).
             "person" => Just(json!({"given_name": "Holder", "family_name": self.unique})).boxed(),
             _ => Just(json!({})).boxed(),

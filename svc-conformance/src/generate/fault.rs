@@ -27,14 +27,14 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
     let Some(own) = declared.fields(one) else { return Vec::new() };
     let base = least(cx, one);
     let mut faults = Vec::new();
-    for (name, field) in own {
+    for (at, (name, field)) in own.iter().enumerate() {
         if !field.writable || field.computed {
             continue;
         }
         let known = fields::find(one, name);
         if declared.behaves("validates_types")
             && let Some(known) = known
-            && let Some(wrong) = wrong(known.shape)
+            && let Some(wrong) = wrong(known.shape, at)
         {
             faults.push(Fault {
                 what: format!("{name} has another type"),
@@ -63,30 +63,37 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         let alone: Vec<Fault> = typed.map(|fault| Fault { body: alone(fault), ..fault.clone() }).collect();
         faults.extend(alone);
     }
-    faults.extend(nested_enums(declared, one, &base));
+    faults.extend(nested(declared, one, &base));
     faults
 }
 
-/// One unlisted value in each closed list below the top.
-fn nested_enums(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
-    if !declared.behaves("validates_enums") || kind(one).is_none() {
+/// Below the top, one unlisted value in each closed list, and another type in place of each number and flag.
+fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
+    if kind(one).is_none() {
         return Vec::new();
     }
-    let enums = fields::all().iter().filter(|field| field.shape == Shape::Enum);
     let mut faults = Vec::new();
-    for field in enums {
+    for (at, field) in fields::all().iter().enumerate() {
+        let (what, wrong, behaviour) = match field.shape {
+            Shape::Enum => ("an unlisted value", Some(json!("svc-conformance unlisted")), "validates_enums"),
+            Shape::Integer | Shape::Float | Shape::Number | Shape::Boolean => {
+                ("another type", wrong(field.shape, at), "validates_types")
+            }
+            _ => continue,
+        };
+        let Some(wrong) = wrong.filter(|_| declared.behaves(behaviour)) else { continue };
         for (of, place) in declared.places(field.owner, field.path) {
             let writable = declared.field(one, &place).is_some_and(|field| field.writable);
             if of.one != one || !place.contains('.') || !writable || place.contains("tickets[]") {
                 continue;
             }
-            let (body, property) = inside(declared, &place, json!("svc-conformance unlisted"));
+            let (body, property) = inside(declared, &place, wrong.clone());
             faults.push(Fault {
-                what: format!("{place} has an unlisted value"),
+                what: format!("{place} has {what}"),
                 body: with(base, &body),
                 property,
                 row: Some(field.row),
-                is_list: true,
+                is_list: field.shape == Shape::Enum,
             });
         }
     }
@@ -108,11 +115,16 @@ pub(crate) fn inside(declared: &Declared, path: &str, value: Value) -> (Value, S
     (body, steps.collect::<Vec<_>>().join("."))
 }
 
-/// A value of a JSON type that a shape is not; none where several types may be taken.
-fn wrong(shape: Shape) -> Option<Value> {
+/// A value of a JSON type that a shape is not, by turns one that a careless server turns into what it wants; none where
+/// several types may be taken.
+fn wrong(shape: Shape, turn: usize) -> Option<Value> {
+    let near = turn.is_multiple_of(2);
     Some(match shape {
+        Shape::Text | Shape::Enum | Shape::Flexible if near => json!(7),
         Shape::Text | Shape::Enum | Shape::Flexible => json!({"not": "a text"}),
+        Shape::Integer | Shape::Float | Shape::Number if near => json!(true),
         Shape::Integer | Shape::Float | Shape::Number => json!({"not": "a number"}),
+        Shape::Boolean if near => json!(1),
         Shape::Boolean => json!("perhaps"),
         Shape::Time | Shape::Date => json!("not a date"),
         Shape::Object => json!("not an object"),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::catalogue::Encounter;
 use crate::check::Cx;
 use crate::relations::Known;
 
@@ -32,6 +33,11 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     cx.holds("COL-23", total.is_some_and(|total| total >= count), || {
         format!("total_records is {total:?} with {count} members on the page: {answer}")
     });
+    if total == Some(0) {
+        cx.run.met.add(Encounter::EmptyCollection);
+        let empty = lists.is_none_or(|lists| lists.values().all(|list| list.as_array().is_some_and(Vec::is_empty)));
+        cx.holds("COL-30", empty, || format!("there are no records: {answer}"));
+    }
     if let Some(most) = cx.run.page_limit() {
         let held = count <= most && size.is_none_or(|size| size <= most);
         cx.holds("LIM-01", held, || format!("max_pagesize is {most}, the page has {count} of {size:?}: {answer}"));

@@ -33,6 +33,7 @@ pub(crate) const ROWS: &[&str] = &[
     "COL-23",
     "COL-25",
     "COL-26",
+    "COL-30",
     "LIM-01",
     "LIM-03",
     "TYP-01",

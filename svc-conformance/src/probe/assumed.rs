@@ -15,6 +15,12 @@ const DEPTH: usize = 6;
 const TEXTS: &[(&str, &[&str])] =
     &[("tag", &["name", "description"]), ("list", &["name", "description"]), ("query", &["name", "description"])];
 
+/// Objects whose members have their rows at another object: whose they are, where, whose rows, and which of these they lack.
+const ALSO: &[(&str, &str, &str, &str, &[&str])] = &[
+    ("person", "employer_address.", "postal_address", "", &["primary", "address_type", "last_verified_date"]),
+    ("event", "location.location.", "postal_address", "location.", &[]),
+];
+
 /// Every field that the catalogue gives a resource or shared object, in the form of a declaration.
 pub(super) fn fields(owner: &str, dialect: &DeclaredDialect) -> BTreeMap<String, DeclaredField> {
     let mut found = tree(owner, "", dialect, 0);
@@ -48,6 +54,12 @@ fn tree(owner: &str, above: &str, dialect: &DeclaredDialect, depth: usize) -> BT
         };
         declared.fields = Some(inner).filter(|inner| !inner.is_empty());
         found.insert(wire.to_owned(), declared);
+    }
+    for (_, _, of, at, without) in ALSO.iter().filter(|(one, place, ..)| (*one, *place) == (owner, above)) {
+        let mut also = tree(of, at, dialect, depth.saturating_add(1));
+        also.retain(|name, _| !without.contains(&name.as_str()));
+        also.append(&mut found);
+        found = also;
     }
     found
 }
@@ -150,6 +162,31 @@ mod tests {
     use svc_declaration::DeclaredDialect;
 
     use super::{fields, shown};
+
+    /// RES-person-26: the catalogue names these members by the rows of a postal address.
+    #[test]
+    fn members_that_another_object_has_rows_for_are_found() {
+        let person = fields("person", &DeclaredDialect::default());
+        let address = person["employer_address"].fields.as_ref().expect("members");
+        assert_eq!(
+            address.keys().collect::<Vec<_>>(),
+            [
+                "address_lines",
+                "country",
+                "language",
+                "locality",
+                "location",
+                "postal_code",
+                "region",
+                "status",
+                "venue"
+            ]
+        );
+        assert_eq!(address["status"].values.as_ref().map(Vec::len), Some(3), "those of an employer's address");
+        let event = fields("event", &DeclaredDialect::default());
+        let place = event["location"].fields.as_ref().expect("members");
+        assert!(place["location"].fields.as_ref().is_some_and(|inner| inner.contains_key("latitude")));
+    }
 
     #[test]
     fn what_is_shown_is_declared_and_what_was_not_sent_is_not_writable() {
