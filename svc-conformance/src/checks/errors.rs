@@ -7,7 +7,7 @@ use super::same::is_one;
 use crate::address;
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::{ACTIONS, Kind, kind};
-use crate::session::{Answer, Client, Record, descriptions};
+use crate::session::{Answer, Client, Record, Walked, descriptions};
 use crate::world::{helper_address, least};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -210,20 +210,13 @@ async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<R
     if marker.is_empty() || !cx.declared().offers("person", "list") {
         return Ok(None);
     }
-    let mut next = Some(api.collection("people").await?);
-    let mut pages = 0_usize;
-    while let Some(url) = next {
-        pages = pages.saturating_add(1);
-        if pages > 400 {
-            return Ok(None);
-        }
-        let page = api.get(&url).await?.record();
-        if let Some(found) = page.embedded().into_iter().find(|member| member.carries(marker)) {
-            return Ok(Some(Some(found)));
-        }
-        next = page.link("next");
-    }
-    Ok(Some(None))
+    let mut found = None;
+    let people = api.collection("people").await?;
+    let walked = api.walk(&people, |page| {
+        found = page.embedded().into_iter().find(|member| member.carries(marker));
+        found.is_none()
+    });
+    Ok(matches!(walked.await?, Walked::Done).then_some(found))
 }
 
 /// A tag that does not exist fails alone: the person is there, and the answer lists both outcomes.
