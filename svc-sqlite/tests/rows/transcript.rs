@@ -3,7 +3,7 @@
 //!
 //! `= WORDS` begins a section with a service of its own, set up as the words say. A request is `[CALLER] METHOD ADDRESS
 //! [<header: value>]... [BODY] [-> NAME]`; `$people` is a collection of the entry point, `$NAME` a record that an earlier
-//! answer gave its name, `$NAME.rel` what it links to. Requests in a row that are answered alike share the answer. `UPDATE_PINS=1` writes the answers.
+//! answer gave its name, `$NAME.rel` what it links to, `$NAME.id` its id. Requests in a row that are answered alike share the answer. `UPDATE_PINS=1` writes the answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -98,15 +98,19 @@ impl Section {
                 after.split_at(end)
             });
             let value = match (self.named.get(name), relation) {
-                (Some(record), Some(("identifier", after))) => {
-                    rest = after;
-                    record["identifiers"][0].as_str().expect("an identifier").to_owned()
-                }
                 (Some(record), Some((relation, after))) => {
                     rest = after;
-                    self.fixture.href(record, relation)
+                    let own = record["identifiers"][0].as_str().unwrap_or_default();
+                    match relation {
+                        "identifier" => own.to_owned(),
+                        "id" => own.rsplit(':').next().unwrap_or_default().to_owned(),
+                        relation => self.fixture.href(record, relation),
+                    }
                 }
-                (Some(record), None) => record["_links"]["self"]["href"].as_str().expect("an address").to_owned(),
+                (Some(record), None) => match record["_links"]["self"]["href"].as_str() {
+                    Some(own) => own.to_owned(),
+                    None => panic!("${name} has no address: {record}"),
+                },
                 (None, _) => self.known(name),
             };
             out.extend([value.as_str(), rest]);
