@@ -1,7 +1,5 @@
 //! What checks of collections and addresses share: whether two representations are of one record and say the same.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use super::same::is_one;
@@ -59,7 +57,7 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
 /// Names of members that two representations do not agree on; totals may follow later, links and embedded records vary.
 fn different(one: &Value, other: &Value) -> Vec<String> {
     let (one, other) = (lasting(one), lasting(other));
-    let names: BTreeSet<&String> =
+    let names: std::collections::BTreeSet<&String> =
         [&one, &other].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
     let differs = |name: &&&String| {
         let (one, other) = (one.get(*name), other.get(*name));
