@@ -105,6 +105,9 @@ fn document(json: &Value, prefix: &str, raw: &str) -> String {
     fields.retain(|name, _| !name.starts_with('_') && !VOLATILE.contains(&name.as_str()));
     let own = json["_links"]["self"]["href"].as_str().unwrap_or_default();
     let mut text = format!("{own} {}", Value::Object(fields));
+    if json["created_date"] != json["modified_date"] {
+        text.push_str(" (changed)");
+    }
     for identifier in json["identifiers"].as_array().into_iter().flatten().skip(1) {
         let _ = write!(text, " +{}", identifier.as_str().unwrap_or_default());
     }

@@ -15,6 +15,8 @@ mod transcript;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use svc_conformance::catalogue::Catalogue;
+
 /// Lines of everything in this folder but the answers in transcripts, which are pins and written by the server: what every
 /// server must do belongs into the conformance suite.
 const MOST_LINES: usize = 1200;
@@ -43,6 +45,20 @@ fn records() {
 #[test]
 fn helpers() {
     pinned("helpers.txt");
+}
+
+/// Nothing that a client reads tells of what is inside: no statement, file or line, and no row of the catalogue.
+#[test]
+fn texts_for_clients_are_theirs() {
+    let inside = ["select ", "insert into", "constraint", "sqlite", ".db", "/tmp/", ".rs:", "panicked", "svck_"];
+    for name in ["rows/http.txt", "rows/records.txt", "rows/helpers.txt", "reference.toml"] {
+        let text = fs::read_to_string(folder().join("..").join(name)).expect("pins").to_lowercase();
+        for line in text.lines().filter(|line| line.starts_with("  !") || name.ends_with("toml")) {
+            assert!(inside.iter().all(|word| !line.contains(word)), "{name}: {line}");
+            let rows = Catalogue::built_in().expect("a catalogue").rows();
+            assert!(!line.contains("  !") || rows.iter().all(|row| !line.contains(&row.id.to_lowercase())), "{line}");
+        }
+    }
 }
 
 /// Whether a folder has no more lines than it may have.
