@@ -43,6 +43,15 @@ impl Answer {
         matches!(self.status, 200 | 201)
     }
 
+    /// Whether the answer is that of a delete: 204 without a body, or 200 with a notice (CRU-14).
+    pub(crate) fn is_removal(&self) -> bool {
+        match self.status {
+            204 => self.body.is_empty(),
+            200 => self["notice"].as_str().is_some_and(|notice| !notice.is_empty()),
+            _ => false,
+        }
+    }
+
     /// Whether the request was refused.
     pub(crate) const fn is_refused(&self) -> bool {
         matches!(self.status, 400..=499)

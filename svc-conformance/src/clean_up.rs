@@ -24,8 +24,6 @@ use crate::target::Target;
 
 /// Rounds over what is left: a container goes after what it contains.
 const ROUNDS: usize = 4;
-/// Pages of one collection that are searched for a marker.
-const PAGES: usize = 400;
 
 /// What came of clean-up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,26 +144,15 @@ async fn search(cx: &Cx) -> Result<(), Stop> {
     let mut searched = BTreeSet::new();
     for place in places {
         if searched.insert(place.clone()) && !cx.run.journal.open_markers().is_empty() {
-            search_in(cx, &api, place).await?;
+            search_in(cx, &api, &place).await?;
         }
     }
     Ok(())
 }
 
 /// Looks through one collection, by `next` from its first page.
-async fn search_in(cx: &Cx, api: &Client<'_>, place: String) -> Result<(), Stop> {
-    let mut next = Some(place);
-    let mut met = BTreeSet::new();
-    while let Some(url) = next.take().filter(|_| met.len() < PAGES) {
-        if !met.insert(url.clone()) {
-            break;
-        }
-        let answer = api.get(&url).await?;
-        if answer.status != 200 {
-            break;
-        }
-        let page = answer.record();
-        next = page.link("next");
+async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
+    let walked = api.walk(place, |page| {
         let open = cx.run.journal.open_markers();
         for member in page.embedded() {
             let marker = member.identifiers().into_iter().find(|marker| open.contains(*marker)).map(ToOwned::to_owned);
@@ -173,8 +160,10 @@ async fn search_in(cx: &Cx, api: &Client<'_>, place: String) -> Result<(), Stop>
                 cx.run.journal.created_at(own, Some(marker), 0);
             }
         }
-    }
-    Ok(())
+        true
+    });
+    // What cannot be read is left.
+    walked.await.map(drop)
 }
 
 enum Removal {

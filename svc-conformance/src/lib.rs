@@ -2,30 +2,16 @@
 //!
 //! ```
 //! use svc_conformance::catalogue::{Catalogue, Level};
-//! use svc_conformance::ledger::Ledger;
-//! use svc_conformance::row;
 //!
 //! // What a server can be held to: 621 rows, each with a stable id.
 //! let catalogue = Catalogue::built_in()?;
 //! let row = catalogue.row("COL-20").ok_or("no such row")?;
 //! assert_eq!((row.area(), row.level), ("COL", Level::Must));
-//!
-//! // A test states which row an assertion proves. Were it false, it would fail with the row's id and statement.
-//! let ledger = Ledger::new();
-//! let (total_records, per_page, total_pages) = (26_u64, 25_u64, 2_u64);
-//! row!(ledger, "COL-20", total_pages == total_records.div_ceil(per_page), "{total_pages} pages");
-//! assert_eq!(ledger.count("COL-20"), 1);
-//!
-//! // What is still to be proven; an exemption is an id with its reason.
-//! let exemptions = [("ERR-05", "needs a fault in the store")];
-//! let missing = ledger.missing(catalogue, Level::Must, &exemptions);
-//! assert!(missing.iter().all(|row| row.id != "COL-20" && row.id != "ERR-05"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! - [`catalogue`]: the rows, read from the `catalogue.toml` that is built into the crate.
-//! - [`mod@row`]: the id of each row as a constant.
-//! - [`ledger`]: which rows a test run has proven, through the assertion [`row!`].
+//! - [`row`]: the id of each row as a constant.
 //! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
 //!
 //! Of the workspace the crate uses only `svc-declaration`, the form of the capability document: what judges a server must not
@@ -55,7 +41,6 @@ pub mod harness;
 mod journal;
 mod keys;
 mod kinds;
-pub mod ledger;
 mod model;
 mod outcome;
 mod passive;

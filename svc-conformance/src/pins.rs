@@ -171,6 +171,9 @@ pub(crate) fn lines(answer: &Answer) -> Vec<String> {
         if let Some(hint) = &problem.hint {
             let _ = write!(line, " Hint: {hint}");
         }
+        if description["reference_code"].is_string() {
+            line.push_str(" (with a reference)");
+        }
         lines.push(line);
     }
     lines

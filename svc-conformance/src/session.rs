@@ -34,6 +34,19 @@ pub(crate) enum Caller {
     Anonymous,
 }
 
+/// How a walk over the pages of a collection ended.
+#[derive(Debug)]
+pub(crate) enum Walked {
+    /// At the last page, or where no more was wanted.
+    Done,
+    /// At `next`, which leads to a page that was read before.
+    Back(String),
+    /// At the most pages that are read.
+    TooFar,
+    /// At a page that was not given.
+    Refused(Box<Answer>),
+}
+
 /// One caller within one check.
 #[derive(Debug, Clone)]
 pub(crate) struct Client<'c> {
@@ -220,32 +233,52 @@ impl Client<'_> {
         Ok(answer.record())
     }
 
-    /// Every page of a collection, by `next` from its first; bounded, and a page met twice ends the walk (COL-24).
-    pub(crate) async fn pages(&self, url: &str) -> Result<Vec<Record>, Stop> {
-        let mut pages = Vec::new();
+    /// Shows the pages of a collection to somebody, by `next` from the first, until there are no more or no more are wanted.
+    pub(crate) async fn walk(&self, url: &str, mut wants_more: impl FnMut(&Record) -> bool) -> Result<Walked, Stop> {
         let mut met = BTreeSet::new();
         let mut next = Some(url.to_owned());
         while let Some(url) = next {
-            if !met.insert(url.clone()) {
-                self.cx.holds("COL-24", false, || format!("`next` leads back to {url}, which was read before"));
-                return Err(Stop::Failed);
+            if met.contains(&url) {
+                return Ok(Walked::Back(url));
             }
-            if pages.len() >= MOST_PAGES {
-                return Err(Stop::Inconclusive(format!("the collection has more than {MOST_PAGES} pages")));
+            if met.len() >= MOST_PAGES {
+                return Ok(Walked::TooFar);
             }
-            if !pages.is_empty() {
+            if !met.is_empty() {
                 self.cx.run.met.add(Encounter::SecondPage);
             }
             let answer = self.get(&url).await?;
             if answer.status != 200 {
-                self.cx.holds("COL-31", false, || answer.to_string());
-                return Err(Stop::Failed);
+                return Ok(Walked::Refused(Box::new(answer)));
             }
+            met.insert(url);
             let page = answer.record();
-            next = page.link("next");
-            pages.push(page);
+            let goes_on = wants_more(&page);
+            next = page.link("next").filter(|_| goes_on);
         }
-        Ok(pages)
+        Ok(Walked::Done)
+    }
+
+    /// Every page of a collection; a page met twice breaks COL-24.
+    pub(crate) async fn pages(&self, url: &str) -> Result<Vec<Record>, Stop> {
+        let mut pages = Vec::new();
+        let walked = self.walk(url, |page| {
+            pages.push(page.clone());
+            true
+        });
+        match walked.await? {
+            Walked::Done => return Ok(pages),
+            Walked::TooFar => {
+                return Err(Stop::Inconclusive(format!("the collection has more than {MOST_PAGES} pages")));
+            }
+            Walked::Back(url) => {
+                self.cx.holds("COL-24", false, || format!("`next` leads back to {url}, which was read before"));
+            }
+            Walked::Refused(answer) => {
+                self.cx.holds("COL-31", false, || answer.to_string());
+            }
+        }
+        Err(Stop::Failed)
     }
 
     /// Every member of a collection.

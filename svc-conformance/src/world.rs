@@ -138,12 +138,7 @@ impl Client<'_> {
     /// Deletes a record; the answer is judged (CRU-14, ERR-17).
     pub(crate) async fn remove(&self, record: &Record) -> Result<Answer, Stop> {
         let answer = self.delete(&record.own()?).await?;
-        let notice = answer["notice"].as_str().is_some_and(|text| !text.is_empty());
-        let form = match answer.status {
-            204 => answer.body.is_empty(),
-            200 => notice,
-            _ => false,
-        };
+        let form = answer.is_removal();
         self.cx.must("CRU-14", form, || answer.to_string())?;
         self.cx.holds("ERR-17", form, || answer.to_string());
         self.cx.chose("status of a delete", answer.status.to_string());

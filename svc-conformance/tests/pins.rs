@@ -57,6 +57,17 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     let (code, text) = said(&server, &["--seed", "7"]);
     assert!(code == 2 && text.contains("seed 42") && text.contains("seed 7"), "{text}");
 
+    // A check chooses alone what it chooses among all others.
+    let quick = |more: &[&str]| {
+        run(folder.path(), &server.base, &[&["--intensity", "quick", "--pins", "all.toml"], more].concat())
+    };
+    let (code, text) = quick(&["--update-pins"]);
+    assert_eq!(code, 0, "{text}");
+    for some in ["hlp/*", "col/*", "err/*", "cru/put-back", "aut/no-key"] {
+        let (_, text) = quick(&["--only", some]);
+        assert!(text.contains("RESULT") && !text.contains("pins: "), "{some}: {text}");
+    }
+
     // A check that the suite no longer has is told.
     fs::write(&path, pinned.replace("\"err/paragraph\"", "\"err/of-old\"")).expect("written");
     let (code, text) = said(&server, &[]);

@@ -1,5 +1,7 @@
 //! The conformance suite against this backend, in process, each of its checks a test of its own: what a vendor copies.
 //!
+//! What this server chose where the interface leaves a choice is pinned in `reference.toml`; `UPDATE_PINS=1` writes it.
+//!
 //! It needs an entry in `Cargo.toml`: `[[test]]` with `name = "conformance"` and `harness = false`.
 
 use svc_conformance::{InProcess, Keys, Suite};

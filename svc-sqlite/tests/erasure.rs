@@ -68,6 +68,12 @@ async fn a_person_is_erased() {
     assert_eq!(server.put(&bought.self_link(), swapped).await.status, 200);
     // A person that changed leaves nothing of what it was.
     server.put(&person, json!({"source": format!("{PLANTED} source"), "custom_fields": {"note": "short"}})).await;
+    // Rows that grow move between pages; the neighbours make the pages split.
+    for round in 0..40 {
+        let grown = json!({"custom_fields": {"grows": PLANTED.repeat(round * 5)}});
+        assert_eq!(server.put(&person, grown).await.status, 200);
+        server.make("people", json!({"given_name": "neighbour", "source": "n".repeat(round * 40)})).await;
+    }
     server.store.checkpoint().await.unwrap();
     assert!(planted(&server) > 5);
 

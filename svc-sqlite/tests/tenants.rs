@@ -62,13 +62,15 @@ async fn nothing_is_shared() {
     records.push(canvass.self_link());
 
     for address in &records {
-        for (method, body) in [("GET", Value::Null), ("PUT", json!({})), ("DELETE", Value::Null)] {
-            let is_membership = address.contains("/taggings/") || address.contains("/items/");
-            if method == "PUT" && is_membership {
-                continue;
-            }
-            let answer = server.call_as(&them, method, address, body).await;
-            assert_eq!(answer.status, 404, "UND-37: {method} {address} {}", answer.json);
+        // What an address could do is told to everybody (UND-28); else there is nothing, as where nobody has anything.
+        let nowhere = address.replacen("01", "00", 1);
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let body = if matches!(method, "POST" | "PUT" | "PATCH") { json!({}) } else { Value::Null };
+            let answer = server.call_as(&them, method, address, body.clone()).await;
+            let nobody = server.call_as(&them, method, &nowhere, body).await;
+            assert_eq!(answer.status, nobody.status, "UND-37: {method} {address} {}", answer.json);
+            assert_eq!(answer.json, nobody.json, "UND-37: {method} {address}");
+            assert!(method == "OPTIONS" || answer.status == 404, "UND-37: {method} {address} {}", answer.json);
         }
         let mine = server.get(address).await;
         assert_eq!(mine.status, 200, "{address}");

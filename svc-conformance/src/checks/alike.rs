@@ -58,25 +58,25 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
 
 /// Names of members that two representations do not agree on; totals may follow later, links and embedded records vary.
 fn different(one: &Value, other: &Value) -> Vec<String> {
-    let empty = Map::new();
-    let (one, other) = (one.as_object().unwrap_or(&empty), other.as_object().unwrap_or(&empty));
-    let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
-    let counts = |name: &str| name.starts_with('_') || name.starts_with("total_");
-    let differs = |name: &&String| {
+    let (one, other) = (lasting(one), lasting(other));
+    let names: std::collections::BTreeSet<&String> =
+        [&one, &other].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+    let differs = |name: &&&String| {
         let (one, other) = (one.get(*name), other.get(*name));
-        let unset = is_unset(one) && is_unset(other);
-        !unset && !other.is_some_and(|other| one.is_some_and(|one| alike(one, other)))
+        let within = |one: Option<&Value>, other| generate::restored(one.unwrap_or(&Value::Null), other);
+        !(within(one, other) && within(other, one))
     };
-    names.filter(|name| !counts(name)).filter(differs).cloned().collect()
+    names.iter().filter(differs).map(|name| (*name).clone()).collect()
 }
 
-/// Totals of the levels of an event may follow later as those of the event do.
-fn alike(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Object(_), Value::Object(_)) => different(one, other).is_empty(),
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+/// A value without what may change by itself: links, embedded records and totals, those of the levels of an event, too.
+fn lasting(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(name, _)| !name.starts_with('_') && !name.starts_with("total_"));
+            Value::Object(kept.map(|(name, value)| (name.clone(), lasting(value))).collect())
         }
-        _ => generate::restored(one, Some(other)),
+        Value::Array(list) => list.iter().map(lasting).collect(),
+        other => other.clone(),
     }
 }

@@ -243,7 +243,7 @@ async fn delete(cx: &Cx) -> Result<(), Stop> {
     let own = made.own()?;
     let answer = api.delete(&own).await?;
     let rows_of_form: Vec<&str> = rows.iter().copied().chain(["CRU-14", "ERR-17"]).collect();
-    must(cx, &rows_of_form, is_removal(&answer), || answer.to_string())?;
+    must(cx, &rows_of_form, answer.is_removal(), || answer.to_string())?;
     if cx.declared().offers(one, "read") {
         let (gone, answer) = api.is_gone(&own).await?;
         holds(cx, rows, gone, || format!("after its deletion: {answer}"));
@@ -258,15 +258,6 @@ async fn delete(cx: &Cx) -> Result<(), Stop> {
         holds(cx, rows, there.is_some(), || format!("{} lacks what was not deleted", record.short()));
     }
     Ok(())
-}
-
-/// 204 without a body, or 200 with a notice (CRU-14).
-fn is_removal(answer: &Answer) -> bool {
-    match answer.status {
-        204 => answer.body.is_empty(),
-        200 => answer["notice"].as_str().is_some_and(|notice| !notice.is_empty()),
-        _ => false,
-    }
 }
 
 /// Whatever is created is readable at its `self`, and listed (CRU-22); one status for each operation (CRU-13).

@@ -10,7 +10,7 @@ use crate::check::{Check, Cx};
 use crate::generate::least;
 use crate::kinds::{ACTIONS, Kind, kind};
 use crate::outcome::Stop;
-use crate::session::Client;
+use crate::session::{Client, Walked};
 use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -213,20 +213,13 @@ async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<R
     if marker.is_empty() || !cx.declared().offers("person", "list") {
         return Ok(None);
     }
-    let mut next = Some(api.collection("people").await?);
-    let mut pages = 0_usize;
-    while let Some(url) = next {
-        pages = pages.saturating_add(1);
-        if pages > 400 {
-            return Ok(None);
-        }
-        let page = api.get(&url).await?.record();
-        if let Some(found) = page.embedded().into_iter().find(|member| member.carries(marker)) {
-            return Ok(Some(Some(found)));
-        }
-        next = page.link("next");
-    }
-    Ok(Some(None))
+    let mut found = None;
+    let people = api.collection("people").await?;
+    let walked = api.walk(&people, |page| {
+        found = page.embedded().into_iter().find(|member| member.carries(marker));
+        found.is_none()
+    });
+    Ok(matches!(walked.await?, Walked::Done).then_some(found))
 }
 
 /// A tag that does not exist fails alone: the person is there, and the answer lists both outcomes.

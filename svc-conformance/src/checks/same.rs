@@ -1,6 +1,6 @@
 //! What checks of records share: whether two representations are of one record, where links lead, what a body keeps.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -13,11 +13,9 @@ use crate::generate;
 use crate::journal::{Line, SYSTEM};
 use crate::kinds::kind;
 use crate::outcome::Stop;
-use crate::session::Client;
+use crate::session::{Client, Walked};
 use crate::values::first;
 
-/// Pages that a search reads at most.
-const MOST_PAGES: usize = 400;
 /// Looks at a number that follows later, where that is declared.
 const MOST_LOOKS: usize = 30;
 
@@ -165,23 +163,16 @@ impl Client<'_> {
 
     /// The member of a collection that is a record, searched page by page.
     pub(super) async fn find_in(&self, collection: &str, record: &Record) -> Result<Option<Record>, Stop> {
-        let mut met = BTreeSet::new();
-        let mut next = Some(collection.to_owned());
-        while let Some(url) = next {
-            if met.len() >= MOST_PAGES || !met.insert(url.clone()) {
-                return Err(Stop::Inconclusive(format!("the collection {collection} could not be read to its end")));
-            }
-            let answer = self.get(&url).await?;
-            if answer.status != 200 {
-                return Err(Stop::Inconclusive(format!("the collection cannot be read: {answer}")));
-            }
-            let page = answer.record();
-            if let Some(found) = page.embedded().into_iter().find(|member| is_one(member, record)) {
-                return Ok(Some(found));
-            }
-            next = page.link("next");
+        let mut found = None;
+        let walked = self.walk(collection, |page| {
+            found = page.embedded().into_iter().find(|member| is_one(member, record));
+            found.is_none()
+        });
+        match walked.await? {
+            Walked::Done => Ok(found),
+            Walked::Refused(answer) => Err(Stop::Inconclusive(format!("the collection cannot be read: {answer}"))),
+            _ => Err(Stop::Inconclusive(format!("the collection {collection} could not be read to its end"))),
         }
-        Ok(None)
     }
 
     /// Holds a nested collection against a member that it must have, if the collection is declared.

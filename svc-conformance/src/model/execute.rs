@@ -183,9 +183,7 @@ impl Execution<'_> {
             None => None,
         };
         let answer = api.delete(&known.own).await?;
-        let notice = answer["notice"].is_string();
-        let done = (answer.status == 204 && answer.body.is_empty()) || (answer.status == 200 && notice);
-        self.expect("CRU-14", done, || answer.to_string())?;
+        self.expect("CRU-14", answer.is_removal(), || answer.to_string())?;
         if let Some(known) = self.state.get_mut(of) {
             known.alive = false;
         }

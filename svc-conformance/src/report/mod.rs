@@ -17,6 +17,7 @@ use crate::catalogue::{Catalogue, Level};
 use crate::clean_up::CleanUp;
 use crate::declared::{Declaration, Source};
 use crate::outcome::{Finding, Outcome};
+use crate::pins;
 use crate::profile::Profile;
 use crate::recorder::Exchange;
 use crate::run::Run;
@@ -304,6 +305,14 @@ impl Report {
     /// With the short text report, unless the server conforms.
     pub fn assert_conformant(&self) {
         assert!(self.is_conformant(), "{self}");
+    }
+
+    /// Ends a test where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says.
+    ///
+    /// # Panics
+    /// With each difference, where there is one.
+    pub fn assert_pinned(&self) {
+        assert!(self.drift.is_empty(), "{}", pins::told(&self.drift));
     }
 }
 

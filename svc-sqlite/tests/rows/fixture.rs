@@ -1,12 +1,14 @@
-//! A service of its own for each case: a store in a temporary file, two tenants, and keys of every sort.
+//! A service of its own for each section of a transcript: a store in a temporary file, two tenants, keys of every sort.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::convert::Infallible;
+use std::future::Future;
 
-use http::Response;
+use bytes::Bytes;
+use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
-use serde_json::{Value, json};
-use svc_conformance::ledger::Ledger;
+use serde_json::Value;
+use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{ApiBuilder, Atomicity, ErrorBodies, PatchMethod, ResponseStyle};
 use svc_core::helper::{
     PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
@@ -23,291 +25,185 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-use crate::client::{Client, Names, Wire, own, segments};
-use crate::kinds::{contains, kind, least};
+use crate::answer::Answer;
 
-/// How a service is set up.
-#[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the service")]
-pub(crate) struct Setup {
-    pub(crate) base: String,
-    pub(crate) names: Names,
-    /// The response style `examples` instead of `table`.
-    pub(crate) examples: bool,
-    /// Helpers leave nothing behind when a part fails.
-    pub(crate) atomicity: Atomicity,
-    /// Helpers run by the default runner, over the registered operations.
-    pub(crate) composed: bool,
-    pub(crate) anonymous_helpers: bool,
-    pub(crate) error_bodies: ErrorBodies,
-    pub(crate) patch: PatchMethod,
-    /// Browser code of any site may call record helpers.
-    pub(crate) cors: bool,
-    /// The data file can grow to this many pages.
-    pub(crate) pages: Option<u32>,
-    /// The service offers helpers only.
-    pub(crate) helpers_only: bool,
-    /// Capabilities that the service lacks.
-    pub(crate) without: Vec<String>,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            base: "http://api.example.org/api/v1/".into(),
-            names: Names::STANDARD,
-            examples: false,
-            atomicity: Atomicity::default(),
-            composed: false,
-            anonymous_helpers: true,
-            error_bodies: ErrorBodies::default(),
-            patch: PatchMethod::default(),
-            cors: false,
-            pages: None,
-            helpers_only: false,
-            without: Vec::new(),
-        }
-    }
-}
+/// The person whom the key `bound` belongs to.
+const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";
 
 /// A service with its callers.
 pub(crate) struct Fixture {
-    pub(crate) ledger: Arc<Ledger>,
-    /// Every right, bound to nobody.
-    pub(crate) api: Client,
-    /// Every right, bound to a person of the same tenant.
-    pub(crate) bound: Client,
-    /// Every right in another tenant.
-    pub(crate) other: Client,
-    /// May only read.
-    pub(crate) reader: Client,
-    /// `people.list`, `people.read` and `helper.record_signature`.
-    pub(crate) narrow: Client,
-    examples: bool,
-    containers: Mutex<BTreeMap<String, Value>>,
-    server: Server,
+    pub(crate) base: String,
+    /// The prefix of relations.
+    pub(crate) prefix: String,
+    /// The keys by the names that transcripts use.
+    keys: BTreeMap<&'static str, String>,
+    service: SvcService,
+    pub(crate) store: Store,
+    runtime: Runtime,
+    _folder: TempDir,
+}
+
+/// The word after a name in a set-up, such as `abc` of `prefix=abc`.
+fn value<'s>(set_up: &'s [&str], name: &str) -> Option<&'s str> {
+    set_up.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
 impl Fixture {
-    /// The usual service.
-    pub(crate) fn open(ledger: &Arc<Ledger>) -> Self {
-        Self::set_up(ledger, &Setup::default())
-    }
-
-    /// Another service that differs from the usual one.
-    pub(crate) fn with(&self, setup: &Setup) -> Self {
-        Self::set_up(&self.ledger, setup)
-    }
-
-    fn set_up(ledger: &Arc<Ledger>, setup: &Setup) -> Self {
+    /// A service that differs from the usual one as these words say.
+    pub(crate) fn open(set_up: &[&str]) -> Self {
         crate::log::listen();
-        let server = Server::start(setup);
-        let client = |key: String| {
-            crate::log::keep_secret(&key);
-            Client {
-                wire: Arc::clone(&server.wire),
-                base: setup.base.clone(),
-                key: Some(key),
-                names: setup.names.clone(),
-                ledger: Arc::clone(ledger),
-            }
-        };
-        let api = client(server.key("one", &[], false, None));
-        // By its path: a service may lack the collection.
-        let holder = json!({"given_name": "Key holder"});
-        let person = api.post(&format!("{}people/person_signup", setup.base), &json!({ "person": holder }));
-        let person = if person.status == 200 {
-            person.json
-        } else {
-            api.post(&format!("{}people", setup.base), &holder).created()
-        };
-        let id = own(&person);
-        let id = segments(&id).first().copied().unwrap_or_default().to_owned();
-        let bound = client(server.key("one", &[], false, Some(&id)));
-        let narrow = client(server.key("one", &["people.list", "people.read", "helper.record_signature"], false, None));
-        let reader = client(server.key("one", &[], true, None));
-        let other = client(server.key("two", &[], false, None));
-        let containers = Mutex::default();
-        Self {
-            ledger: Arc::clone(ledger),
-            api,
-            bound,
-            other,
-            reader,
-            narrow,
-            examples: setup.examples,
-            containers,
-            server,
-        }
-    }
-
-    /// A key that was revoked.
-    pub(crate) fn revoked_key(&self) -> String {
-        let (id, token) = self.fresh_key();
-        self.revoke(&id);
-        token
-    }
-
-    /// A key that has expired.
-    pub(crate) fn expired_key(&self) -> String {
-        self.server.issue("one", KeyOptions::new("expired").expires(Timestamp::from_micros(0))).token
-    }
-
-    /// A new key with every right: its id and itself.
-    pub(crate) fn fresh_key(&self) -> (String, String) {
-        let key = self.server.issue("one", KeyOptions::new("fresh"));
-        crate::log::keep_secret(&key.token);
-        (key.id, key.token)
-    }
-
-    /// Revokes a key.
-    pub(crate) fn revoke(&self, id: &str) {
-        let revoked = self.server.runtime.block_on(self.server.store.revoke_key(id));
-        assert!(revoked.expect("a revocation"));
-    }
-
-    /// A caller with these rights only.
-    pub(crate) fn caller(&self, rights: &[&str]) -> Client {
-        let key = self.server.key("one", rights, false, None);
-        crate::log::keep_secret(&key);
-        self.api.with_key(&key)
-    }
-
-    /// Empties the log and rewrites the data file, so that nothing deleted is left in it.
-    pub(crate) fn compact(&self) {
-        self.server.runtime.block_on(self.server.store.compact()).expect("a smaller file");
-    }
-
-    /// The bytes of the data file and of what stands beside it.
-    pub(crate) fn data_files(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for file in std::fs::read_dir(self.server.folder.path()).expect("a folder") {
-            bytes.extend(std::fs::read(file.expect("a file").path()).expect("a file"));
-        }
-        bytes
-    }
-
-    /// Runs a statement on the data file behind the service's back.
-    pub(crate) fn tamper(&self, sql: &str) {
-        let file = rusqlite::Connection::open(self.server.store.path()).expect("the data file");
-        file.execute_batch(sql).expect("a statement");
-    }
-
-    /// Loads a stored query, which no request can create.
-    pub(crate) fn seed_query(&self, name: &str) {
-        let mut draft = RawDraft::empty(Kind::Query);
-        draft.fields.insert("name", name);
-        let id = Id::new(&uuid::Uuid::now_v7().to_string()).expect("an id");
-        let row = Load::new(id, Timestamp::now(), draft);
-        self.server.runtime.block_on(async {
-            let tenant = self.server.store.ensure_tenant("one").await.expect("a tenant");
-            self.server.store.seed(&tenant, vec![row]).await.expect("a query");
-        });
-    }
-
-    /// A record that many tests share, made when it is first asked for.
-    pub(crate) fn container(&self, api: &Client, one: &str) -> Value {
-        let known = self.containers.lock().expect("a lock").get(one).cloned();
-        known.unwrap_or_else(|| {
-            let many = if one == "ticketed" { "events" } else { kind(one).many };
-            let made = api.create(many, &least(one));
-            self.containers.lock().expect("a lock").insert(one.to_owned(), made.clone());
-            made
-        })
-    }
-
-    /// Deletes a record, and whether it is gone from its address and its collection.
-    pub(crate) fn removed(&self, record: &Value, collection: &str) -> bool {
-        let reply = self.api.delete(&own(record));
-        let answered = if self.examples { reply.status == 200 } else { reply.status == 204 && reply.body.is_empty() };
-        answered && self.api.get(&own(record)).status == 404 && !contains(&self.api, collection, record)
-    }
-}
-
-/// The service over a store in a folder of its own.
-struct Server {
-    wire: Wire,
-    store: Store,
-    runtime: Arc<Runtime>,
-    folder: TempDir,
-}
-
-impl Server {
-    fn start(setup: &Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut options = Options::new(folder.path().join("rows.db"));
-        if let Some(pages) = setup.pages {
-            options = options.max_page_count(pages);
+        if let Some(pages) = value(set_up, "pages") {
+            options = options.max_page_count(pages.parse().expect("a number"));
         }
         let store = Store::open(options).expect("a store");
-        let dialect = match setup.names.prefix {
-            "svc" => Dialect::default(),
-            prefix => Dialect::with_prefix(prefix).expect("a prefix"),
-        };
-        let style = if setup.examples { ResponseStyle::Examples } else { ResponseStyle::Table };
-        let vendor = Vendor::new("Example", "Rows").motd("Welcome");
-        let api = store.register_all(Api::builder(vendor)).response_cache(store.clone());
-        let mut api = api.base_url(&setup.base).dialect(dialect);
-        api = api.authenticator(store.clone()).response_style(style).atomicity(setup.atomicity);
-        api = api.error_bodies(setup.error_bodies).patch_method(setup.patch);
-        if setup.helpers_only {
-            api = api.helpers_only();
-        }
-        if setup.anonymous_helpers {
-            api = api.anonymous_helpers(store.clone());
-        }
-        if setup.composed {
-            api = composed(api);
-        }
-        for capability in &setup.without {
-            api = api.without(capability);
-        }
-        let (_, path) = setup.base.split_once("://").expect("a base URL");
+        let base = value(set_up, "base").unwrap_or("http://api.example.org/api/v1/").to_owned();
+        let prefix = value(set_up, "prefix").unwrap_or("svc").to_owned();
+        let (_, path) = base.split_once("://").expect("a base URL");
         let path = path.split_once('/').map_or("", |(_, path)| path.trim_end_matches('/'));
-        let mut service = SvcService::new(api.build().expect("an API")).under(&format!("/{path}"));
-        if setup.cors {
+        let api = api(&store, set_up).base_url(&base).build().expect("an API");
+        let mut service = SvcService::new(api).under(&format!("/{path}"));
+        if set_up.contains(&"cors") {
             service = service.cors(Cors::any());
         }
-        let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
-        let waiting = Arc::clone(&runtime);
-        let wire: Wire = Arc::new(move |request| {
-            let answer = service.clone().oneshot(request.map(Full::new));
-            waiting.block_on(async {
-                let (parts, body) = answer.await.unwrap_or_else(|never| match never {}).into_parts();
-                Response::from_parts(parts, body.collect().await.expect("a body").to_bytes())
-            })
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let mut fixture = Self { base, prefix, keys: BTreeMap::new(), service, store, runtime, _folder: folder };
+        let holder = Id::new(HOLDER).expect("an id");
+        fixture.load(holder.clone(), Kind::Person, &[("given_name", "Key holder")]);
+        let narrow =
+            ["people.list", "people.read", "helper.record_signature"].map(|right| right.parse().expect("a right"));
+        for (name, tenant, options) in [
+            ("api", "one", KeyOptions::new("api")),
+            ("bound", "one", KeyOptions::new("bound").person(holder)),
+            ("reader", "one", KeyOptions::new("reader").read_only()),
+            ("narrow", "one", KeyOptions::new("narrow").only(narrow)),
+            ("expired", "one", KeyOptions::new("expired").expires(Timestamp::from_micros(0))),
+            ("other", "two", KeyOptions::new("other")),
+        ] {
+            let key = fixture.issue(tenant, options).token;
+            fixture.keys.insert(name, key);
+        }
+        let revoked = fixture.issue("one", KeyOptions::new("revoked"));
+        assert!(fixture.wait(fixture.store.revoke_key(&revoked.id)).expect("a revocation"));
+        fixture.keys.insert("revoked", revoked.token);
+        fixture.keys.insert("wrong", "no-such-key".to_owned());
+        if set_up.contains(&"query") {
+            // No request can create one.
+            let id = Id::new("0198f000-0000-7000-8000-000000000002").expect("an id");
+            fixture.load(id, Kind::Query, &[("name", "Active people")]);
+        }
+        fixture
+    }
+
+    /// The conformance suite against this service.
+    pub(crate) fn suite(&self) -> Suite {
+        let keys = Keys::primary(&self.keys["bound"]).other_tenant(&self.keys["other"]);
+        let keys = keys.restricted(&self.keys["reader"], "people.create");
+        Suite::new(InProcess::new(self.service.clone()).base(&self.base)).keys(keys)
+    }
+
+    /// Waits for what the store or the suite does.
+    pub(crate) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    fn load(&self, id: Id, kind: Kind, fields: &[(&'static str, &str)]) {
+        let mut draft = RawDraft::empty(kind);
+        for (name, text) in fields {
+            draft.fields.insert(*name, *text);
+        }
+        self.wait(async {
+            let tenant = self.store.ensure_tenant("one").await.expect("a tenant");
+            self.store.seed(&tenant, vec![Load::new(id, Timestamp::now(), draft)]).await.expect("a record");
         });
-        Self { wire, store, runtime, folder }
     }
 
-    fn key(&self, tenant: &str, rights: &[&str], read_only: bool, person: Option<&str>) -> String {
-        let mut options = KeyOptions::new("rows");
-        if !rights.is_empty() {
-            options = options.only(rights.iter().map(|right| right.parse().expect("a right")));
-        }
-        if read_only {
-            options = options.read_only();
-        }
-        if let Some(person) = person {
-            options = options.person(Id::new(person).expect("an id"));
-        }
-        self.issue(tenant, options).token
-    }
-
-    fn issue(&self, tenant: &str, options: KeyOptions) -> NewKey {
-        self.runtime.block_on(async {
+    /// A new key of a tenant.
+    pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> NewKey {
+        let key = self.wait(async {
             let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
             self.store.create_key(&tenant, options).await.expect("a key")
+        });
+        crate::log::keep_secret(&key.token);
+        key
+    }
+
+    /// Sends one request as a caller of transcripts, as `nobody` without a key, or with a key of its own.
+    pub(crate) fn send(&self, who: &str, method: &Method, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let (authority, path) = url.split_once("://").map_or(url, |(_, rest)| rest).split_once('/').expect("a path");
+        let header =
+            if self.prefix == "svc" { "SVC-API-Token".to_owned() } else { format!("{}-API-Token", self.prefix) };
+        let mut request = Request::builder().method(method).uri(format!("/{path}")).header("host", authority);
+        if who != "nobody" {
+            request = request.header(header, self.keys.get(who).map_or(who, String::as_str));
+        }
+        if !body.is_empty() && headers.iter().all(|(name, _)| *name != "content-type") {
+            request = request.header("content-type", "application/json");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::from(body.to_owned()))).expect("a request");
+        self.wait(async {
+            let answer: Result<_, Infallible> = self.service.clone().oneshot(request).await;
+            let (parts, body) = answer.unwrap_or_else(|never| match never {}).into_parts();
+            let body = body.collect().await.expect("a body").to_bytes();
+            Answer { status: parts.status.as_u16(), headers: parts.headers, body, prefix: self.prefix.clone() }
         })
+    }
+
+    /// Reads a document that is there.
+    pub(crate) fn get(&self, url: &str) -> Value {
+        let answer = self.send("api", &Method::GET, url, &[], "");
+        assert_eq!(answer.status, 200, "{url}: {}", answer.text());
+        answer.json()
+    }
+
+    /// Posts a body; what comes back has to be a success.
+    pub(crate) fn post(&self, url: &str, body: &Value) -> Value {
+        let answer = self.send("api", &Method::POST, url, &[], &body.to_string());
+        assert!(matches!(answer.status, 200 | 201), "{url} {body}: {}", answer.text());
+        answer.json()
+    }
+
+    /// The address of a collection of the entry point.
+    pub(crate) fn collection(&self, many: &str) -> String {
+        self.href(&self.get(&self.base), many)
+    }
+
+    /// The address under a relation with the prefix.
+    pub(crate) fn href(&self, record: &Value, name: &str) -> String {
+        let href = &record["_links"][format!("{}:{name}", self.prefix)]["href"];
+        href.as_str().unwrap_or_else(|| panic!("no link {name} in {record}")).to_owned()
     }
 }
 
-/// The helpers that can be composed of this store's operations: a canvass has no create, scheduling is none.
-fn composed(api: ApiBuilder) -> ApiBuilder {
-    api.compose::<RecordSignature>()
-        .compose::<RecordSubmission>()
-        .compose::<RecordDonation>()
-        .compose::<RecordOutreach>()
-        .compose::<RecordAttendance>()
-        .compose::<PersonSignup>()
+type Change = fn(ApiBuilder) -> ApiBuilder;
+
+/// The API as a set-up says.
+fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
+    let has = |word: &str| set_up.contains(&word);
+    let builder = Api::builder(Vendor::new("Example", "Rows").motd("Welcome"));
+    let mut api = store.register_all(builder).response_cache(store.clone()).authenticator(store.clone());
+    if let Some(prefix) = value(set_up, "prefix") {
+        api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
+    }
+    if !has("no-anonymous") {
+        api = api.anonymous_helpers(store.clone());
+    }
+    let changes: [(&str, Change); 6] = [
+        ("examples", |api| api.response_style(ResponseStyle::Examples)),
+        ("whole-call", |api| api.atomicity(Atomicity::WholeCall)),
+        ("bodies-everywhere", |api| api.error_bodies(ErrorBodies::Everywhere)),
+        ("patch", |api| api.patch_method(PatchMethod::AsPut)),
+        ("helpers-only", ApiBuilder::helpers_only),
+        // A canvass has no create, scheduling is none.
+        ("composed", |api| {
+            let api = api.compose::<RecordSignature>().compose::<RecordSubmission>().compose::<RecordDonation>();
+            api.compose::<RecordOutreach>().compose::<RecordAttendance>().compose::<PersonSignup>()
+        }),
+    ];
+    let api = changes.into_iter().filter(|(word, _)| has(word)).fold(api, |api, (_, change)| change(api));
+    set_up.iter().filter_map(|word| word.strip_prefix("without=")).fold(api, ApiBuilder::without)
 }

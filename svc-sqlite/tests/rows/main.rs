@@ -1,146 +1,105 @@
-//! Every row that binds a server, shown by the reference server over HTTP: each family of rows walks a running service by
-//! links only, and a row counts as proven only through `row!`.
+//! What only this server promises: what it chose where the interface leaves a choice and the conformance suite does not ask
+//! (transcripts), how it conforms however it is set up, and what it owes to a file under it.
+//!
+//! What every server must do is proven by the suite (`tests/conformance.rs`), and what the suite sees this one choose is pinned
+//! in `tests/reference.toml`.
 
-mod access;
-mod client;
-mod collections;
-mod corners;
-mod crud;
-mod errors;
-mod family;
-mod fields;
+mod answer;
 mod fixture;
-mod helpers;
-mod hypermedia;
-mod kinds;
+mod guarded;
 #[path = "../log/mod.rs"]
 mod log;
-mod passive;
-mod reliances;
-mod resources;
-mod security;
-mod tables;
-mod values;
-mod world;
+mod set_ups;
+mod transcript;
 
-use svc_conformance::catalogue::{Catalogue, Level};
-use svc_conformance::ledger::Ledger;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::family::Family;
+use svc_conformance::catalogue::Catalogue;
 
-static FAMILIES: &[&Family] = &[
-    &hypermedia::FAMILY,
-    &collections::FAMILY,
-    &resources::OBJECTS_FAMILY,
-    &resources::CONTAINERS_FAMILY,
-    &resources::ACTIONS_FAMILY,
-    &crud::FAMILY,
-    &helpers::FAMILY,
-    &helpers::COMPOSED_FAMILY,
-    &access::FAMILY,
-    &errors::FAMILY,
-    &tables::FAMILY,
-    &reliances::FAMILY,
-    &corners::FAMILY,
-    &security::FAMILY,
-];
+/// Lines of everything in this folder but the answers in transcripts, which are pins and written by the server: what every
+/// server must do belongs into the conformance suite.
+const MOST_LINES: usize = 1200;
 
-/// MUST rows that this program does not prove, each with its reason; none today.
-const EXEMPT: &[(&str, &str)] = &[];
-
-#[test]
-fn hal_entry_point_version() {
-    hypermedia::FAMILY.assert();
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rows")
 }
 
-#[test]
-fn collections_and_types() {
-    collections::FAMILY.assert();
-}
-
-#[test]
-fn resources_shared_objects_and_person() {
-    resources::OBJECTS_FAMILY.assert();
-}
-
-#[test]
-fn resources_containers() {
-    resources::CONTAINERS_FAMILY.assert();
-}
-
-#[test]
-fn resources_actions() {
-    resources::ACTIONS_FAMILY.assert();
-}
-
-#[test]
-fn create_update_delete() {
-    crud::FAMILY.assert();
-}
-
-#[test]
-fn helpers_functions_scheduling() {
-    helpers::FAMILY.assert();
-}
-
-#[test]
-fn helpers_through_the_default_runner() {
-    helpers::COMPOSED_FAMILY.assert();
-}
-
-#[test]
-fn authentication() {
-    access::FAMILY.assert();
-}
-
-#[test]
-fn errors_and_limits() {
-    errors::FAMILY.assert();
-}
-
-#[test]
-fn what_programs_rely_on() {
-    reliances::FAMILY.assert();
-}
-
-#[test]
-fn corners_of_the_interface() {
-    corners::FAMILY.assert();
-}
-
-#[test]
-fn tenants_rights_hostile_input_erasure() {
-    security::FAMILY.assert();
-}
-
-#[test]
-fn fields_of_the_tables() {
-    tables::FAMILY.assert();
-}
-
-/// The log of everything above has no key and no planted personal value.
-#[test]
-fn the_log_is_clean() {
-    for family in FAMILIES {
-        family.report(&Ledger::new());
-    }
-    assert!(log::lines() > 1000, "the service says nothing: {} lines", log::lines());
+fn pinned(name: &str) {
+    transcript::run(&folder().join(name), std::env::var_os("UPDATE_PINS").is_some())
+        .unwrap_or_else(|differs| panic!("{differs}"));
+    assert!(log::lines() > 100, "the service says nothing");
     log::assert_clean();
 }
 
 #[test]
-fn every_must_row_is_proven() {
-    let catalogue = Catalogue::built_in().expect("a catalogue");
-    let ledger = Ledger::new();
-    for family in FAMILIES {
-        family.report(&ledger);
+fn http() {
+    pinned("http.txt");
+}
+
+#[test]
+fn records() {
+    pinned("records.txt");
+}
+
+#[test]
+fn helpers() {
+    pinned("helpers.txt");
+}
+
+/// Nothing that a client reads tells of what is inside: no statement, file or line, and no row of the catalogue.
+#[test]
+fn texts_for_clients_are_theirs() {
+    let inside = ["select ", "insert into", "constraint", "sqlite", ".db", "/tmp/", ".rs:", "panicked", "svck_"];
+    for name in ["rows/http.txt", "rows/records.txt", "rows/helpers.txt", "reference.toml"] {
+        let text = fs::read_to_string(folder().join("..").join(name)).expect("pins").to_lowercase();
+        for line in text.lines().filter(|line| line.starts_with("  !") || name.ends_with("toml")) {
+            assert!(inside.iter().all(|word| !line.contains(word)), "{name}: {line}");
+            let rows = Catalogue::built_in().expect("a catalogue").rows();
+            assert!(!line.contains("  !") || rows.iter().all(|row| !line.contains(&row.id.to_lowercase())), "{line}");
+        }
     }
-    assert!(EXEMPT.len() <= 25, "at most 25 rows may be exempt");
-    for (id, _) in EXEMPT {
-        assert!(catalogue.row(id).is_some_and(|row| row.level == Level::Must), "{id} is no MUST row");
-        assert_eq!(ledger.count(id), 0, "{id} is proven: it needs no exemption");
+}
+
+/// Whether a folder has no more lines than it may have.
+fn is_small(folder: &Path) -> Result<(), String> {
+    let mut lines = 0;
+    for file in fs::read_dir(folder).map_err(|error| error.to_string())? {
+        let path = file.map_err(|error| error.to_string())?.path();
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let is_transcript = path.extension().is_some_and(|end| end == "txt");
+        lines += text.lines().filter(|line| !(is_transcript && line.starts_with("  "))).count();
     }
-    let missing = ledger.missing(catalogue, Level::Must, EXEMPT);
-    let list: Vec<String> = missing.iter().map(|row| format!("{}: {}", row.id, row.statement)).collect();
-    assert!(list.is_empty(), "{} MUST rows are not proven:\n{}", list.len(), list.join("\n"));
+    if lines > MOST_LINES {
+        return Err(format!("{} has {lines} lines, more than {MOST_LINES}", folder.display()));
+    }
+    Ok(())
+}
+
+#[test]
+fn this_is_no_second_suite() {
+    assert_eq!(is_small(&folder()), Ok(()));
+    // The check can fail: one line more than there may be.
+    let planted = tempfile::tempdir().expect("a folder");
+    fs::write(planted.path().join("rows.rs"), "//\n".repeat(MOST_LINES)).expect("written");
+    assert_eq!(is_small(planted.path()), Ok(()));
+    fs::write(planted.path().join("more.txt"), "GET $base\n").expect("written");
+    assert!(is_small(planted.path()).is_err());
+}
+
+/// A transcript with an answer that the server does not give says where and what.
+#[test]
+fn a_transcript_can_fail() {
+    let planted = tempfile::tempdir().expect("a folder");
+    let path = planted.path().join("planted.txt");
+    let text = fs::read_to_string(folder().join("helpers.txt")).expect("a transcript");
+    let (_, section) = text.split_once("= whole-call\n").expect("a section");
+    let (section, _) = section.split_once("\n\n").expect("its end");
+    fs::write(&path, format!("= whole-call\n{section}\n")).expect("written");
+    assert_eq!(transcript::run(&path, false), Ok(()));
+    for (right, wrong) in [("  400 atomic", "  400 non-atomic"), ("TAG_NAME_DOES_NOT_EXIST", "TAG_UNKNOWN")] {
+        fs::write(&path, format!("= whole-call\n{}\n", section.replacen(right, wrong, 1))).expect("written");
+        let said = transcript::run(&path, false).expect_err("a difference");
+        assert!(said.contains("planted.txt:") && said.contains(wrong) && said.contains("UPDATE_PINS=1"), "{said}");
+    }
 }
