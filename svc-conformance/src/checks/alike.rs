@@ -1,10 +1,12 @@
 //! What checks of collections and addresses share: whether two representations are of one record and say the same.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::same::is_one;
+use super::same::{holds, is_one};
 use crate::check::{Cx, Stop};
+use crate::declared::at;
 use crate::generate::{self, Turn};
+use crate::kinds::kind;
 use crate::session::{Client, Record};
 use crate::world::is_unset;
 
@@ -50,6 +52,40 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
                 format!("{name} of a {one} is {} in one place and {} by its address", record[name], alone[name])
             });
         }
+    }
+    Ok(())
+}
+
+/// A total is the same in the answer to an update, after it, and in the collection of the entry point.
+pub(super) async fn elsewhere(
+    cx: &Cx,
+    api: &Client<'_>,
+    rows: &[&str],
+    record: &Record,
+    one: &str,
+    path: &str,
+) -> Result<(), Stop> {
+    let (declared, Some(kind)) = (cx.declared(), kind(one)) else { return Ok(()) };
+    if declared.behaves("totals_follow_later") || !declared.offers(one, "read") {
+        return Ok(());
+    }
+    let alone = api.reread(record).await?;
+    let mut shown = Vec::new();
+    let field = declared.field(one, "origin_system");
+    if declared.offers(one, "update") && field.is_some_and(|field| field.writable) {
+        shown.push(("the answer to an update", api.change(&alone, &json!({ "origin_system": cx.unique() })).await?));
+        shown.push(("a read after an update", api.reread(&alone).await?));
+    }
+    if declared.offers(one, "list") {
+        let member = api.find_in(&api.collection(kind.many).await?, &alone).await?;
+        shown.extend(member.map(|member| ("the collection", member)));
+    }
+    let number = |record: &Record| at(&record.json, path).into_iter().map(Value::as_f64).collect::<Vec<_>>();
+    for (place, other) in shown {
+        let same = number(&other) == number(&alone);
+        holds(cx, rows, same, || {
+            format!("{path} is {:?} by its address, {:?} in {place}: {}", number(&alone), number(&other), other.short())
+        });
     }
     Ok(())
 }

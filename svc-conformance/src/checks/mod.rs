@@ -23,6 +23,7 @@ mod hypermedia;
 mod limits;
 mod links;
 mod people;
+mod places;
 mod refusals;
 mod round_trip;
 mod rules;
@@ -30,6 +31,7 @@ mod same;
 mod schedule;
 mod stateful;
 mod strangers;
+mod twice;
 
 use crate::check::Check;
 
@@ -50,6 +52,7 @@ pub(crate) fn all() -> Vec<Check> {
         rules::CHECKS,
         helpers::CHECKS,
         people::CHECKS,
+        twice::CHECKS,
         strangers::CHECKS,
         actions::CHECKS,
         canvasses::CHECKS,
@@ -58,6 +61,7 @@ pub(crate) fn all() -> Vec<Check> {
         schedule::CHECKS,
         stateful::CHECKS,
         concurrent::CHECKS,
+        places::CHECKS,
     ]
     .concat()
 }

@@ -14,11 +14,11 @@ fn error(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
 }
 
 fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Twist::entries(change))
+    Fault::new(FAMILY, name, rows, move || Twist::entries(move |entry, _| change(entry)))
 }
 
 fn description(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Twist::descriptions(change))
+    Fault::new(FAMILY, name, rows, move || Twist::descriptions(move |one, _| change(one)))
 }
 
 /// A failing answer becomes another one.
@@ -405,7 +405,7 @@ fn rules() -> Vec<Fault> {
         .over(Over::Mirror(|options| options.atomic_helpers = true))
         .at(Place::Backend),
         Fault::new("non-atomic", "what the server does not do is 400", &["ERR-38"], || {
-            Twist::entries(|entry| {
+            Twist::entries(|entry, _| {
                 if entry.get("response_code") == Some(&json!(500)) {
                     set(entry, "response_code", 400);
                 }
@@ -430,7 +430,7 @@ fn rules() -> Vec<Fault> {
 }
 
 fn first_only() -> Twist {
-    Twist::entries(|entry| {
+    Twist::entries(|entry, _| {
         if let Some(list) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
             list.truncate(1);
         }
