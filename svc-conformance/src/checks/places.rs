@@ -24,12 +24,18 @@ pub(super) const CHECKS: &[Check] = &[
         .only_reads(),
 ];
 
-/// The first two pages of each collection of the entry point.
+/// The first two pages of each collection of the entry point; what has no second page gets the records for it.
 async fn listed(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let mut each = Each::default();
-    for of in cx.declared().kinds().filter(|of| of.under.is_none() && cx.declared().offers(of.one, "list")) {
-        let url = api.collection(of.many).await?;
+    for of in cx.declared().kinds().filter(|of| cx.declared().offers(of.one, "list")) {
+        let Ok(url) = api.collection(of.many).await else { continue };
+        let total = api.total(&url).await?.unwrap_or_default();
+        if cx.run.settings.writes && cx.declared().offers(of.one, "create") {
+            for _ in total..3 {
+                api.make(of.one, &json!({})).await?;
+            }
+        }
         each.took(two_pages(cx, &api, &url, 2).await)?;
     }
     each.end()

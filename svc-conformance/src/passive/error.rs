@@ -109,11 +109,14 @@ fn meant(cx: &Cx, answer: &Answer, description: &Value, status: u64) {
         }
         Some("TAG_NAME_DOES_NOT_EXIST") => ("ERR-37", names.contains(&"add_tags")),
         Some("NOT_SUPPORTED") => ("ERR-38", status >= 500),
-        Some("NOT_IMPLEMENTED") => return drop(cx.holds("ERR-07", status >= 500, || answer.to_string())),
+        Some("NOT_IMPLEMENTED") => ("ERR-07", status >= 500),
         _ => return,
     };
-    cx.holds(row, fits, || format!("{code:?} stands for something else, in an entry with {status}: {answer}"));
-    for row in [row, "ERR-25"] {
+    for row in [row, "ERR-24"] {
+        cx.holds(row, fits, || format!("{code:?} stands for something else, in an entry with {status}: {answer}"));
+    }
+    // ERR-07 asks for a code alone.
+    for row in [row, "ERR-25"].into_iter().filter(|_| row != "ERR-07") {
         cx.holds(row, text("description").is_some(), || format!("{code:?} comes without a reason: {answer}"));
     }
 }

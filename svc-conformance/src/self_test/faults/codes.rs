@@ -131,20 +131,20 @@ const LINES: &[Line] = &[
     ),
     line(
         "each wrong value is not supported",
-        "ERR-38 ERR-12",
+        "ERR-38 ERR-24",
         Descriptions,
         &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_SUPPORTED")],
     ),
     line(
         "each wrong type is not supported",
-        "ERR-38 ERR-12",
+        "ERR-38 ERR-24",
         Descriptions,
         &[Is("error_code", "FIELD_TYPE_INVALID"), Set("error_code", "NOT_SUPPORTED")],
     )
     .on_reference(),
     line(
         "each wrong value is not implemented",
-        "ERR-07 ERR-12",
+        "ERR-07 ERR-24",
         Descriptions,
         &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_IMPLEMENTED")],
     ),

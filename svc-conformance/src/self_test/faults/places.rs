@@ -14,12 +14,13 @@ const NEXT: &str = "_links.next.href";
 
 /// `page=<n>` is one higher.
 fn later(href: &str) -> String {
-    let Some((before, rest)) = href.split_once("page=") else { return href.to_owned() };
-    let end = rest.find('&').unwrap_or(rest.len());
-    let (number, after) = rest.split_at(end);
-    number
-        .parse()
-        .map_or_else(|_| href.to_owned(), |number: u64| format!("{before}page={}{after}", number.saturating_add(1)))
+    let raised = |pair: &str| match pair.strip_prefix("page=").and_then(|number| number.parse::<u64>().ok()) {
+        Some(number) => format!("page={}", number.saturating_add(1)),
+        None => pair.to_owned(),
+    };
+    let Some((path, query)) = href.split_once('?') else { return href.to_owned() };
+    let pairs: Vec<String> = query.split('&').map(raised).collect();
+    format!("{path}?{}", pairs.join("&"))
 }
 
 fn without_query(href: &str) -> String {
