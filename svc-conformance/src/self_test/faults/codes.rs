@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::table::Spot::{Answers, Descriptions, Entries, Errors, Sent};
-use super::table::To::{Any, Collection, Helper, Record};
+use super::table::To::{Any, Collection, Helper};
 use super::table::Verb::{Cut, Drop, Has, Is, Not, Replace, Set, Status, Text, Value as With};
 use super::table::{Line, line, table};
 use super::{Fault, Over};
@@ -52,7 +52,7 @@ fn plain(list: &mut Value) {
         if let Some(Value::String(name)) =
             response.get_mut("name").filter(|name| name.as_str().is_some_and(|name| !name.is_ascii()))
         {
-            *name = "plain".to_owned();
+            "plain".clone_into(name);
         }
     }
 }
@@ -139,7 +139,7 @@ const LINES: &[Line] = &[
         "each wrong type is not supported",
         "ERR-38 ERR-24",
         Descriptions,
-        &[Is("error_code", "FIELD_TYPE_INVALID"), Set("error_code", "NOT_SUPPORTED")],
+        &[Is("error_code", "FIELD_INVALID"), Set("error_code", "NOT_SUPPORTED")],
     )
     .on_reference(),
     line(
@@ -251,12 +251,6 @@ const LINES: &[Line] = &[
         "ERR-37 HAF-03",
         Descriptions,
         &[Is("error_code", "TAG_NAME_DOES_NOT_EXIST"), Replace("properties[]", "add_tags", "add_tags[0]")],
-    ),
-    line(
-        "a question is taken with a name too many on update",
-        "ERR-35",
-        Answers("PUT", Record("question")),
-        &[Has("svc:error.resource_status[0].error_descriptions[1]"), Cut(DESCRIPTIONS, 1)],
     ),
 ];
 

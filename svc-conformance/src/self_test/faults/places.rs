@@ -71,13 +71,13 @@ const PAGING: &[Line] = &[
         "the second page of people says it is the first",
         "COL-22",
         Pages("person"),
-        &[Above("page", 1), Set("page", "1")],
+        &[Above("page", 1.0), Set("page", "1")],
     ),
     line(
         "the second page of petitions says it is the third",
         "COL-22",
         Pages("petition"),
-        &[Above("page", 1), Add("page", 1)],
+        &[Above("page", 1.0), Add("page", 1)],
     )
     .on_reference(),
     line(
@@ -103,7 +103,7 @@ const PAGING: &[Line] = &[
         "self of later pages of people is the first page",
         "COL-27",
         Pages("person"),
-        &[Above("page", 1), Text("_links.self.href", without_query)],
+        &[Above("page", 1.0), Text("_links.self.href", without_query)],
     ),
     line(
         "the second page of tags is as long as is asked for",

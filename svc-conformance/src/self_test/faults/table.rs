@@ -19,10 +19,6 @@ pub(super) enum Spot {
     Members(&'static str),
     /// Records of a kind, wherever they are shown.
     Records(&'static str),
-    /// Records of a kind as they are shown alone.
-    Alone(&'static str),
-    /// The entry point.
-    Entry,
     /// Error objects.
     Errors,
     /// The entries of error objects.
@@ -54,17 +50,21 @@ pub(super) enum Verb {
     /// Goes on where a value is there.
     Has(&'static str),
     /// Goes on where a number is higher.
-    Above(&'static str, i64),
+    Above(&'static str, f64),
     /// Goes on where the address of the request has this text.
     Asked(&'static str),
     /// Goes on where the answer has this status.
     Status(u16),
+    /// Goes on where the request failed.
+    Failed,
+    /// Goes on where it succeeded.
+    Done,
     /// Takes a member away.
     Drop(&'static str),
     /// Sets a member, or an element that is there.
     Set(&'static str, &'static str),
     /// Adds to a number.
-    Add(&'static str, i64),
+    Add(&'static str, i32),
     /// Sets the second to what the first is.
     Copy(&'static str, &'static str),
     /// Keeps these members of an object.
@@ -87,6 +87,10 @@ pub(super) enum Verb {
     Swap(u16),
     /// Answers with a status and nothing else.
     Empty(u16),
+    /// Answers with the same status and nothing else.
+    Bare,
+    /// Answers with a status and a document.
+    Body(u16, &'static str),
 }
 
 /// One line of a table of faults.
@@ -184,8 +188,6 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Twist {
             }
         }),
         Spot::Records(kind) => Twist::records(kind, move |record, sight| object(&nowhere, record, sight)),
-        Spot::Alone(kind) => Twist::alone(kind, object),
-        Spot::Entry => Twist::entry(move |entry, sight| object(&nowhere, entry, sight)),
         Spot::Errors => Twist::errors(move |error, sight| object(&nowhere, error, sight)),
         Spot::Entries => Twist::entries(move |entry, sight| object(&nowhere, entry, sight)),
         Spot::Descriptions => Twist::descriptions(move |one, sight| object(&nowhere, one, sight)),
@@ -199,7 +201,7 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Twist {
                 let mut value = answer.json().unwrap_or_default();
                 let before = value.clone();
                 act(verbs, call, &mut value, Some(answer), sight);
-                if value != before {
+                if value != before && !answer.body.is_empty() {
                     answer.set_json(&value);
                 }
             }
@@ -214,20 +216,24 @@ fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut A
             Verb::Is(path, wanted) => found(value, path, sight) == Some(json(wanted)),
             Verb::Not(path, wanted) => found(value, path, sight) != Some(json(wanted)),
             Verb::Has(path) => found(value, path, sight).is_some(),
-            Verb::Above(path, most) => found(value, path, sight).and_then(|one| one.as_f64()) > Some(most as f64),
+            Verb::Above(path, most) => found(value, path, sight).and_then(|one| one.as_f64()) > Some(most),
             Verb::Asked(text) => call.uri.to_string().contains(text),
             Verb::Status(status) => answer.as_ref().is_some_and(|answer| answer.status == status),
-            Verb::Swap(status) => {
+            Verb::Failed => answer.as_ref().is_some_and(|answer| answer.status >= 400),
+            Verb::Done => answer.as_ref().is_some_and(|answer| answer.is_success()),
+            Verb::Swap(_) | Verb::Empty(_) | Verb::Bare | Verb::Body(..) => {
                 if let Some(answer) = answer.as_mut() {
-                    answer.status = status;
+                    match *verb {
+                        Verb::Swap(status) => answer.status = status,
+                        Verb::Empty(status) => **answer = Answer::empty(status),
+                        Verb::Body(status, text) => {
+                            *value = json(text);
+                            **answer = Answer::document(status, value);
+                        }
+                        _ => **answer = Answer::empty(answer.status),
+                    }
                 }
                 true
-            }
-            Verb::Empty(status) => {
-                if let Some(answer) = answer.as_mut() {
-                    **answer = Answer::empty(status);
-                }
-                return;
             }
             change => {
                 changed(change, value, sight);
@@ -246,18 +252,18 @@ fn changed(verb: Verb, value: &mut Value, sight: &Sight) {
     };
     match verb {
         Verb::Drop(path) => put(value, path, None, sight),
-        Verb::Set(path, new) => put(value, path, Some(json(new)), sight),
+        Verb::Set(path, new) => put(value, path, Some(&json(new)), sight),
         Verb::Copy(from, to) => {
             let new = found(value, from, sight);
             if new.is_some() {
-                put(value, to, new, sight);
+                put(value, to, new.as_ref(), sight);
             }
         }
         Verb::Add(path, more) => each(value, path, sight, &mut |one| {
             if let Some(whole) = one.as_i64() {
-                *one = whole.saturating_add(more).into();
+                *one = whole.saturating_add(more.into()).into();
             } else if let Some(number) = one.as_f64() {
-                *one = (number + more as f64).into();
+                *one = (number + f64::from(more)).into();
             }
         }),
         Verb::Keep(path, names) => each(value, path, sight, &mut |one| {
@@ -298,14 +304,14 @@ fn found(value: &mut Value, path: &str, sight: &Sight) -> Option<Value> {
 }
 
 /// Sets or removes a member of every object that the path before it leads to; an element is only set.
-fn put(value: &mut Value, path: &str, new: Option<Value>, sight: &Sight) {
+fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &Sight) {
     if path.ends_with(']') || path.ends_with('*') || path.is_empty() {
-        return each(value, path, sight, &mut |one| *one = new.clone().unwrap_or_default());
+        return each(value, path, sight, &mut |one| *one = new.cloned().unwrap_or_default());
     }
     let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
     each(value, parent, sight, &mut |one| {
         if let Value::Object(object) = one {
-            match &new {
+            match new {
                 Some(new) => drop(object.insert(named(last, sight), new.clone())),
                 None => drop(object.remove(&named(last, sight))),
             }

@@ -37,7 +37,7 @@ const LINES: &[Line] = &[
         "petitions are listed with one signature at most",
         "RES-petition-10 COL-28",
         Members("petition"),
-        &[Above("total_signatures", 1), Set("total_signatures", "1")],
+        &[Above("total_signatures", 1.0), Set("total_signatures", "1")],
     ),
     line(
         "forms are listed without submissions",
@@ -64,7 +64,7 @@ const LINES: &[Line] = &[
         "pages are listed with a cent more",
         "RES-fundraising_page-10 COL-28",
         Members("fundraising_page"),
-        &[Above("total_amount", 0), Add("total_amount", 1)],
+        &[Above("total_amount", 0.0), Add("total_amount", 1)],
     ),
     line(
         "events are listed without who accepted",
@@ -76,7 +76,7 @@ const LINES: &[Line] = &[
         "events are listed with one who accepted at most",
         "RES-event-18 COL-28",
         Members("event"),
-        &[Above("total_accepted", 1), Set("total_accepted", "1")],
+        &[Above("total_accepted", 1.0), Set("total_accepted", "1")],
     )
     .on_reference(),
     line("events are listed without tickets", "RES-event-19 COL-28", Members("event"), &[Set("total_tickets", "0")]),
@@ -111,26 +111,26 @@ const LINES: &[Line] = &[
         "an update of a petition answers no signatures",
         "RES-petition-10 ERR-15",
         Answers("PUT", Record("petition")),
-        &[Above("total_signatures", 0), Set("total_signatures", "0")],
+        &[Above("total_signatures", 0.0), Set("total_signatures", "0")],
     ),
     line(
         "an update of a page answers no amount",
         "RES-fundraising_page-10 ERR-15",
         Answers("PUT", Record("fundraising_page")),
-        &[Above("total_amount", 0), Set("total_amount", "0")],
+        &[Above("total_amount", 0.0), Set("total_amount", "0")],
     )
     .on_reference(),
     line(
         "an update of an event answers no tickets",
         "RES-event-19 ERR-15",
         Answers("PUT", Record("event")),
-        &[Above("total_tickets", 0), Set("total_tickets", "0")],
+        &[Above("total_tickets", 0.0), Set("total_tickets", "0")],
     ),
     line(
         "signatures are counted up to 20",
         "RES-petition-10",
         Records("petition"),
-        &[Above("total_signatures", 20), Set("total_signatures", "20")],
+        &[Above("total_signatures", 20.0), Set("total_signatures", "20")],
     ),
     line("signatures are counted from one", "RES-petition-10", Records("petition"), &[Add("total_signatures", 1)]),
     line("submissions are counted from one", "RES-form-10", Records("form"), &[Add("total_submissions", 1)])

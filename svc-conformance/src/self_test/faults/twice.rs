@@ -30,8 +30,8 @@ fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>,
                 return;
             };
             let Some(key) = key(person) else { return };
-            let own =
-                json!([{ "address": mail(person).map_or_else(|| format!("{key}@nobody.example"), ToOwned::to_owned) }]);
+            let own = mail(person).filter(|address| !address.is_empty()).map(ToOwned::to_owned);
+            let own = json!([{ "address": own.unwrap_or_else(|| format!("{key}@nobody.example")) }]);
             let first = known.entry(key).or_insert(own).clone();
             set(person, "email_addresses", first);
         })
@@ -152,7 +152,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 .retain(|name, value| value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str()));
         }),
         again("a matched person takes no further identifiers", &["HLP-03"], |person| {
-            drop(person.remove("identifiers"))
+            drop(person.remove("identifiers"));
         }),
         again("a matched person takes no custom fields", &["HLP-03"], |person| drop(person.remove("custom_fields"))),
         shown("a matched person has its address twice", &["HLP-03"], |record| {
