@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::same::{holds, is_one};
+use super::same::is_one;
 use crate::check::{Cx, Stop};
 use crate::declared::at;
 use crate::generate::{self, Turn};
@@ -60,10 +60,9 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
 pub(super) async fn elsewhere(
     cx: &Cx,
     api: &Client<'_>,
-    rows: &[&str],
     record: &Record,
     one: &str,
-    path: &str,
+    totals: &[(&str, &str)],
 ) -> Result<(), Stop> {
     let (declared, Some(kind)) = (cx.declared(), kind(one)) else { return Ok(()) };
     if declared.behaves("totals_follow_later") || !declared.offers(one, "read") {
@@ -80,12 +79,17 @@ pub(super) async fn elsewhere(
         let member = api.find_in(&api.collection(kind.many).await?, &alone).await?;
         shown.extend(member.map(|member| ("the collection", member)));
     }
-    let number = |record: &Record| at(&record.json, path).into_iter().map(Value::as_f64).collect::<Vec<_>>();
-    for (place, other) in shown {
-        let same = number(&other) == number(&alone);
-        holds(cx, rows, same, || {
-            format!("{path} is {:?} by its address, {:?} in {place}: {}", number(&alone), number(&other), other.short())
-        });
+    let number =
+        |record: &Record, path: &str| at(&record.json, path).into_iter().map(Value::as_f64).collect::<Vec<_>>();
+    let readable = |path: &str| declared.field(one, path).is_some_and(|field| field.readable);
+    for (row, path) in totals.iter().filter(|(_, path)| readable(path)) {
+        let expected = number(&alone, path);
+        for (place, other) in &shown {
+            let got = number(other, path);
+            cx.holds(row, got == expected, || {
+                format!("{path} is {expected:?} by its address, {got:?} in {place}: {}", other.short())
+            });
+        }
     }
     Ok(())
 }

@@ -175,7 +175,7 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
     let Some(person) = called.person else { return Ok(()) };
     let member = if *one == "tag" { "tagging" } else { "item" };
     joined(cx, row, (member, many), &person, &containers).await?;
-    let Some(name) = values.first() else { return Ok(()) };
+    let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else { return Ok(()) };
     // Named twice it is one; a server may refuse that.
     let called = call(cx, &ready, &json!({ *function: [name, name] })).await?;
     let Some(person) = called.person.filter(|_| cx.declared().lists_below("person", many)) else { return Ok(()) };

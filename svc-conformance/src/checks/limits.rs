@@ -52,7 +52,7 @@ async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop
 async fn capacity(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let accepted = json!({"status": "accepted"});
-    for (by_helper, places) in ways(cx)?.into_iter().flat_map(|way| [(way, 2), (way, 1)]) {
+    for (by_helper, places) in ways(cx)?.into_iter().zip([2, 1]) {
         let event = event(cx, &api, &json!({ "capacity": places })).await?;
         for number in 1..=places + 1 {
             let answer = attend(cx, &api, &event, &accepted, by_helper).await?;
