@@ -34,6 +34,12 @@ pub(crate) fn parameter<'u>(url: &'u str, name: &str) -> Option<&'u str> {
     pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
+/// An address with one more query parameter.
+pub(crate) fn with_parameter(url: &str, name: &str, value: &str) -> String {
+    let mark = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{mark}{name}={value}")
+}
+
 fn scheme(reference: &str) -> Option<&str> {
     let (scheme, _) = reference.split_once(':')?;
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -1,5 +1,6 @@
 //! One change to what passes between a client and a server.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +32,7 @@ impl fmt::Debug for Twist {
 pub struct Server {
     wire: Wire,
     sight: Arc<Mutex<Sight>>,
+    answers: Arc<Mutex<HashMap<String, Answer>>>,
 }
 
 impl Server {
@@ -71,6 +73,17 @@ impl Server {
         self.with(|sight| sight.place(What::Collection(kind)))
     }
 
+    /// An answer that a fault remembered.
+    #[must_use]
+    pub fn remembered(&self, name: &str) -> Option<Answer> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Remembers an answer under a name.
+    pub fn remember(&self, name: String, answer: &Answer) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(name, answer.clone());
+    }
+
     fn with<T>(&self, look: impl FnOnce(&mut Sight) -> T) -> T {
         look(&mut self.sight.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -97,6 +110,16 @@ impl Twist {
     pub fn and_after(mut self, act: impl FnMut(&Call, &mut Answer, &Sight) + Send + 'static) -> Self {
         self.after = Some(Box::new(act));
         self
+    }
+
+    /// With what another one does to requests or to answers, where this one does nothing.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            before: self.before.or(other.before),
+            after: self.after.or(other.after),
+            around: self.around.or(other.around),
+        }
     }
 
     /// Changes the HAL documents of answers.
@@ -170,23 +193,23 @@ impl Twist {
     }
 
     /// Changes the entries of error objects.
-    pub fn entries(mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Self {
-        Self::errors(move |error, _| {
+    pub fn entries(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+        Self::errors(move |error, sight| {
             for entry in error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(entry) = entry.as_object_mut() {
-                    act(entry);
+                    act(entry, sight);
                 }
             }
         })
     }
 
     /// Changes the descriptions in error objects.
-    pub fn descriptions(mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Self {
-        Self::entries(move |entry| {
+    pub fn descriptions(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+        Self::entries(move |entry, sight| {
             for list in ["error_descriptions", "errors"] {
                 for one in entry.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(one) = one.as_object_mut() {
-                        act(one);
+                        act(one, sight);
                     }
                 }
             }
@@ -209,7 +232,7 @@ impl Twist {
     /// The server with this change.
     #[must_use]
     pub fn over(self, wire: Wire, prefix: &str, base: &str) -> Wire {
-        let server = Server { wire, sight: Arc::new(Mutex::new(Sight::new(prefix, base))) };
+        let server = Server { wire, sight: Arc::new(Mutex::new(Sight::new(prefix, base))), answers: Arc::default() };
         let around = self.around.clone();
         let changes = Arc::new(Mutex::new(self));
         Wire::new(move |mut call| {

@@ -36,6 +36,12 @@ impl Call {
         address(&self.uri.to_string())
     }
 
+    /// A request to nothing.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self { method: Method::GET, uri: Uri::default(), headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
     /// The object in the body.
     #[must_use]
     pub fn json(&self) -> Option<Map<String, Value>> {

@@ -1,14 +1,15 @@
 //! What checks of collections and addresses share: whether two representations are of one record and say the same.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::same::is_one;
 use crate::answer::Record;
 use crate::check::Cx;
 use crate::generate::{self, Turn};
+use crate::kinds::kind;
 use crate::outcome::Stop;
 use crate::session::Client;
-use crate::values::is_unset;
+use crate::values::{at, is_unset};
 
 /// Whether records of a kind can be made that nobody else knows.
 pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
@@ -50,6 +51,44 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
         for row in rows {
             cx.holds(row, false, || {
                 format!("{name} of a {one} is {} in one place and {} by its address", record[name], alone[name])
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A total is the same in the answer to an update, after it, and in the collection of the entry point.
+pub(super) async fn elsewhere(
+    cx: &Cx,
+    api: &Client<'_>,
+    record: &Record,
+    one: &str,
+    totals: &[(&str, &str)],
+) -> Result<(), Stop> {
+    let (declared, Some(kind)) = (cx.declared(), kind(one)) else { return Ok(()) };
+    if declared.behaves("totals_follow_later") || !declared.offers(one, "read") {
+        return Ok(());
+    }
+    let alone = api.reread(record).await?;
+    let mut shown = Vec::new();
+    let field = declared.field(one, "origin_system");
+    if declared.offers(one, "update") && field.is_some_and(|field| field.writable) {
+        shown.push(("the answer to an update", api.change(&alone, &json!({ "origin_system": cx.unique() })).await?));
+        shown.push(("a read after an update", api.reread(&alone).await?));
+    }
+    if declared.offers(one, "list") {
+        let member = api.find_in(&api.collection(kind.many).await?, &alone).await?;
+        shown.extend(member.map(|member| ("the collection", member)));
+    }
+    let number =
+        |record: &Record, path: &str| at(&record.json, path).into_iter().map(Value::as_f64).collect::<Vec<_>>();
+    let readable = |path: &str| declared.field(one, path).is_some_and(|field| field.readable);
+    for (row, path) in totals.iter().filter(|(_, path)| readable(path)) {
+        let expected = number(&alone, path);
+        for (place, other) in &shown {
+            let got = number(other, path);
+            cx.holds(row, got == expected, || {
+                format!("{path} is {expected:?} by its address, {got:?} in {place}: {}", other.short())
             });
         }
     }

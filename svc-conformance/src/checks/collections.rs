@@ -21,8 +21,23 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "col/pages",
         &[
-            "COL-20", "COL-21", "COL-22", "COL-23", "COL-24", "COL-25", "COL-26", "COL-27", "COL-28", "COL-31",
-            "COL-29", "LIM-01", "LIM-02",
+            "COL-20",
+            "COL-21",
+            "COL-22",
+            "COL-23",
+            "COL-24",
+            "COL-25",
+            "COL-26",
+            "COL-27",
+            "COL-28",
+            "COL-31",
+            "COL-29",
+            "LIM-01",
+            "LIM-02",
+            "RES-petition-10",
+            "RES-form-10",
+            "RES-fundraising_page-09",
+            "RES-advocacy_campaign-12",
         ],
         |cx| Box::pin(paged(cx)),
     )
@@ -102,6 +117,13 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     if place.container.is_some() {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
         cx.holds("COL-23", grown, || format!("{before:?} records, then {more} more were made: {total:?}"));
+    }
+    if let (Some(container), Some(counted), Some(total)) = (&place.container, place.kind.counted, total)
+        && cx.declared().field(place.kind.under.unwrap_or_default(), counted).is_some_and(|field| field.readable)
+        && let Ok(total) = u32::try_from(total)
+        && one != "attendance"
+    {
+        api.total_is(super::rules::counted(one), container, counted, f64::from(total)).await?;
     }
     changed(cx, &api, &place, &mut made).await?;
     if !cx.declared().offers(one, "delete") {
@@ -204,7 +226,7 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
 }
 
 /// `self` of a page leads to the same page.
-async fn same_page(cx: &Cx, api: &Client<'_>, page: &Record) -> Result<(), Stop> {
+pub(super) async fn same_page(cx: &Cx, api: &Client<'_>, page: &Record) -> Result<(), Stop> {
     if page.json.as_object().is_some_and(serde_json::Map::is_empty) {
         return Ok(());
     }

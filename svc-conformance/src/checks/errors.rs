@@ -151,9 +151,9 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
 async fn response_names(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
-    for place in 0..3_usize {
-        let name = |at: usize| if at == place { "not allowed!" } else { "allowed" };
-        let list: Vec<Value> = (0..3).map(|at| json!({"key": format!("k{at}"), "name": name(at)})).collect();
+    for (place, bad) in [(0_usize, "not allowed!"), (1, "trailing "), (10, "gr\u{f6}\u{df}e")] {
+        let name = |at: usize| if at == place { bad } else { "allowed" };
+        let list: Vec<Value> = (0..11).map(|at| json!({"key": format!("k{at}"), "name": name(at)})).collect();
         let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
@@ -162,6 +162,14 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
             cx.prefers("ERR-36", hinted, || format!("no hint: {answer}"));
         }
     }
+    if !cx.declared().offers("question", "update") {
+        return Ok(());
+    }
+    let made = api.make("question", &json!({})).await?;
+    let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
+    let answer = api.put(&made.own()?, &json!({ "responses": list })).await?;
+    let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
+    cx.holds("ERR-36", right, || format!("an update without responses[1].name: {answer}"));
     Ok(())
 }
 
@@ -170,11 +178,18 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let list = json!([{"key": "a1", "name": "one"}, {"key": "b2", "name": "two"}, {"key": "a1", "name": "three"}]);
-    let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
-    let problems = answer.problems();
-    let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
-    for row in ["ERR-40", "LIM-06"] {
-        cx.holds(row, answer.status == 400 && named, || format!("two responses with one key: {answer}"));
+    let mut answers =
+        vec![api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?];
+    if cx.declared().offers("question", "update") {
+        let made = api.make("question", &json!({})).await?;
+        answers.push(api.put(&made.own()?, &json!({ "responses": list })).await?);
+    }
+    for answer in answers {
+        let problems = answer.problems();
+        let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
+        for row in ["ERR-40", "LIM-06"] {
+            cx.holds(row, answer.status == 400 && named, || format!("two responses with one key: {answer}"));
+        }
     }
     Ok(())
 }

@@ -176,7 +176,16 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
     cx.must(row, called.person.is_some(), || called.answer.to_string())?;
     let Some(person) = called.person else { return Ok(()) };
     let member = if *one == "tag" { "tagging" } else { "item" };
-    joined(cx, row, (member, many), &person, &containers).await
+    joined(cx, row, (member, many), &person, &containers).await?;
+    let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else { return Ok(()) };
+    // Named twice it is one; a server may refuse that.
+    let called = call(cx, &ready, &json!({ *function: [name, name] })).await?;
+    let Some(person) = called.person.filter(|_| cx.declared().lists_below("person", many)) else { return Ok(()) };
+    let members = below(&api, &person, many).await?;
+    cx.holds(row, members.len() == 1, || {
+        format!("{many} of somebody to whom {name} was added twice: {}", members.len())
+    });
+    Ok(())
 }
 
 /// A name that no tag has fails for that tagging, by code and property; no tag is made (HAF-03, ERR-37).
@@ -192,7 +201,10 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     };
     let person = somebody(cx);
     let mut body = ready.body(cx, Some(&person));
-    put(&mut body, "add_tags", json!([name]));
+    // Beside a tag that there is, where one can be made.
+    let known = fresh_tag(&api).await?.map(|tag| tag["name"].clone());
+    let before = if known.is_some() { before.map(|before| before.saturating_add(1)) } else { before };
+    put(&mut body, "add_tags", known.into_iter().chain([json!(name)]).collect::<Value>());
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
     for row in ["HAF-03", "ERR-37"] {
@@ -204,6 +216,13 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     }
     let kind = answer.error().and_then(|error| error["request_type"].as_str()).unwrap_or("none");
     cx.chose("a helper that fails in part", kind);
+    if cx.declared().acts("add_lists") {
+        // Its code is the server's own, but not that of a tag.
+        let mut body = ready.body(cx, Some(&person));
+        put(&mut body, "add_lists", json!([name]));
+        let answer = api.post(&ready.url, &body).await?;
+        note_rest(&api, &ready, &answer, &body, &person).await?;
+    }
     Ok(())
 }
 

@@ -24,16 +24,20 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("cap/helpers", &["CAP-09", "ENT-24"], |cx| Box::pin(signup(cx))).needs("helper.person_signup"),
 ];
 
-/// Attends an event, by REST or by the helper.
-async fn attend(cx: &Cx, api: &Client<'_>, event: &Record, fields: &Value) -> Result<Answer, Stop> {
+/// The ways to attend that are declared: by REST, by the helper.
+fn ways(cx: &Cx) -> Result<Vec<bool>, Stop> {
     let declared = cx.declared();
-    if declared.offers("attendance", "create") {
+    let ways = [(false, declared.offers("attendance", "create")), (true, declared.helps("record_attendance"))];
+    let ways: Vec<bool> = ways.into_iter().filter_map(|(by_helper, is_there)| is_there.then_some(by_helper)).collect();
+    if ways.is_empty() { Err(Stop::Inconclusive("nothing records attendances".to_owned())) } else { Ok(ways) }
+}
+
+/// Attends an event, by REST or by the helper.
+async fn attend(cx: &Cx, api: &Client<'_>, event: &Record, fields: &Value, by_helper: bool) -> Result<Answer, Stop> {
+    if !by_helper {
         let person = api.person().await?;
         let body = api.linked(&cx.marked(fields), "person", &person.own()?);
         return api.post(&event.leads("attendances")?, &body).await;
-    }
-    if !declared.helps("record_attendance") {
-        return Err(Stop::Inconclusive("nothing records attendances".to_owned()));
     }
     let url = helper_address(event, "record_attendance")?;
     api.post(&url, &cx.marked(&with(fields, &json!({"person": cx.marked(&json!({}))})))).await
@@ -47,28 +51,48 @@ async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop
     api.make("event", fields).await
 }
 
-/// As many come as there are places, and nobody else.
+/// As many come as there are places, and nobody else, also after the number of places became smaller.
 async fn capacity(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let event = event(cx, &api, &json!({"capacity": 2})).await?;
-    for number in 1..=3 {
-        let answer = attend(cx, &api, &event, &json!({"status": "accepted"})).await?;
-        let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
-        cx.must("LIM-04", right, || format!("attendance {number} of an event with 2 places: {answer}"))?;
+    let accepted = json!({"status": "accepted"});
+    for (by_helper, places) in ways(cx)?.into_iter().zip([2, 1]) {
+        let event = event(cx, &api, &json!({ "capacity": places })).await?;
+        for number in 1..=places + 1 {
+            let answer = attend(cx, &api, &event, &accepted, by_helper).await?;
+            let right = if number <= places { answer.is_created() } else { answer.is_refused() };
+            cx.must("LIM-04", right, || format!("attendance {number} of an event with {places} places: {answer}"))?;
+        }
+    }
+    let way = ways(cx)?.first().copied().unwrap_or_default();
+    if cx.declared().offers("event", "update") {
+        let event = event(cx, &api, &json!({"capacity": 2})).await?;
+        api.change(&event, &json!({"capacity": 1})).await?;
+        attend(cx, &api, &event, &accepted, way).await?;
+        let answer = attend(cx, &api, &event, &accepted, way).await?;
+        cx.holds("LIM-04", answer.is_refused(), || format!("attendance 2 after the places became 1: {answer}"));
     }
     Ok(())
 }
 
-/// As many tickets are sold as there are, and no more.
+/// As many tickets of each level are sold as there are, and no more, one by one or together.
 async fn tickets(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let level = json!({"title": "Standard", "amount": 2.5, "currency": "EUR", "limit": 2});
-    let event = event(cx, &api, &json!({"type": "ticketed", "ticket_levels": [level]})).await?;
-    for number in 1..=3 {
-        let one = json!({"title": "Standard", "amount": 2.5, "currency": "EUR"});
-        let answer = attend(cx, &api, &event, &json!({"status": "accepted", "tickets": [one]})).await?;
-        let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
-        cx.must("LIM-05", right, || format!("ticket {number} of a level with 2: {answer}"))?;
+    let level = |title: &str, limit: u64| json!({"title": title, "amount": 2.5, "currency": "EUR", "limit": limit});
+    let one = json!({"title": "Standard", "amount": 2.5, "currency": "EUR"});
+    for by_helper in ways(cx)? {
+        let levels = json!([level("Balcony", 5), level("Standard", 2)]);
+        let event = event(cx, &api, &json!({"type": "ticketed", "ticket_levels": levels})).await?;
+        let sell = async |count: usize| {
+            let fields = json!({"status": "accepted", "tickets": vec![&one; count]});
+            attend(cx, &api, &event, &fields, by_helper).await
+        };
+        let answer = sell(3).await?;
+        cx.must("LIM-05", answer.is_refused(), || format!("three tickets of a level with 2: {answer}"))?;
+        for number in 1..=3 {
+            let answer = sell(1).await?;
+            let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
+            cx.must("LIM-05", right, || format!("ticket {number} of a level with 2: {answer}"))?;
+        }
     }
     Ok(())
 }

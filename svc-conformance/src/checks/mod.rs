@@ -24,6 +24,7 @@ mod hypermedia;
 mod limits;
 mod links;
 mod people;
+mod places;
 mod refusals;
 mod round_trip;
 mod rules;
@@ -32,6 +33,7 @@ mod schedule;
 mod stateful;
 mod strangers;
 mod subject;
+mod twice;
 
 use crate::check::Check;
 
@@ -52,6 +54,7 @@ pub(crate) fn all() -> Vec<Check> {
         rules::CHECKS,
         helpers::CHECKS,
         people::CHECKS,
+        twice::CHECKS,
         strangers::CHECKS,
         actions::CHECKS,
         canvasses::CHECKS,
@@ -60,6 +63,7 @@ pub(crate) fn all() -> Vec<Check> {
         schedule::CHECKS,
         stateful::CHECKS,
         concurrent::CHECKS,
+        places::CHECKS,
     ]
     .concat()
 }

@@ -9,6 +9,7 @@ use crate::generate::{self, Fault};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::session::Client;
+use crate::world::helper_address;
 
 /// The rows of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {
@@ -34,7 +35,7 @@ macro_rules! checks {
                 Check::new($create, rows_of!($own), |cx| Box::pin(creates(cx))).needs("rule.one").about($one),
                 Check::new($update, &["ERR-14", "CRU-20", "ERR-04"], |cx| Box::pin(updates(cx))).needs("rule.one").about($one),
             )*
-            Check::new("err/several", &["ERR-39"], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
+            Check::new("err/several", &["ERR-26", "ERR-39"], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
             Check::new("cap/required", &["CAP-05", "ERR-12", "ERR-26"], |cx| Box::pin(required(cx))).needs("*.create"),
             Check::new("err/malformed", &["ERR-12", "CRU-21"], |cx| Box::pin(malformed(cx))).needs("*.create and rule.one"),
         ];
@@ -146,6 +147,10 @@ fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
     cx.holds(row, said, || format!("{}: {answer}", fault.what));
     if answer.status == 400 {
         cx.holds("ERR-26", is_named(answer, &fault.property), || format!("{} is not named: {answer}", fault.property));
+        let other = is_other(answer, &fault.property);
+        cx.holds("ERR-26", other.is_none(), || {
+            format!("only {} is wrong, {other:?} is named: {answer}", fault.property)
+        });
     }
     if fault.is_list {
         let named = answer.status == 400 && is_named(answer, &fault.property);
@@ -164,6 +169,18 @@ fn is_named(answer: &Answer, property: &str) -> bool {
                 || problem.properties.iter().any(|name| name == property || name == last || name.starts_with(property))
         },
     )
+}
+
+/// A property that an answer to one fault names and that has nothing to do with it. A question's type and its responses hang
+/// together, as do a person's gender and identity.
+fn is_other(answer: &Answer, property: &str) -> Option<String> {
+    let top = |name: &str| name.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let together = ["question_type", "responses", "gender", "gender_identity", "type", "ticket_levels", "tickets"];
+    let last = property.rsplit('.').next().unwrap_or_default();
+    let fits =
+        |name: &str| top(name) == top(property) || top(name) == top(last) || together.contains(&top(name).as_str());
+    let names = answer.problems().into_iter().flat_map(|problem| problem.properties);
+    names.into_iter().find(|name| !fits(name))
 }
 
 async fn updates(cx: &Cx) -> Result<(), Stop> {
@@ -248,8 +265,51 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
                 format!("{properties:?} are wrong: {answer}")
             });
         }
+        // One kind says it for all.
+        if kind.one == "person"
+            && cx.declared().offers(kind.one, "update")
+            && let [one, .., other] = top.as_slice()
+        {
+            let record = api.make(kind.one, &json!({})).await?;
+            let answer = api.put(&record.own()?, &generate::with(&only(one), &only(other))).await?;
+            both(cx, &answer, &one.property, &other.property);
+        }
     }
+    elements(cx, &api).await?;
     choices(cx, &api).await
+}
+
+/// Two faults are told, each under its own property.
+fn both(cx: &Cx, answer: &Answer, one: &str, other: &str) {
+    let named = answer.problems().len() >= 2 && is_named(answer, one) && is_named(answer, other);
+    cx.holds("ERR-39", answer.status == 400 && named, || format!("{one} and {other} are wrong: {answer}"));
+}
+
+/// Two elements of one list are wrong, for a create and for the person of a helper.
+async fn elements(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
+    let status = cx.declared().field("person", "email_addresses[].status").is_some_and(|field| field.writable);
+    if !status || !cx.declared().behaves("validates_enums") {
+        return Ok(());
+    }
+    let wrong = |at: usize| json!({"address": format!("{}-{at}@example.org", cx.unique()), "status": "svc-conformance unlisted"});
+    let person = cx.marked(&json!({ "email_addresses": [wrong(0), wrong(1)] }));
+    let place = |at: usize| format!("email_addresses[{at}].status");
+    if cx.declared().offers("person", "create") {
+        let answer = api.post(&api.collection("people").await?, &person).await?;
+        both(cx, &answer, &place(0), &place(1));
+        let named = |at: usize| {
+            let mut names = answer.problems().into_iter().flat_map(|problem| problem.properties);
+            // A name without the list around it says nothing of the element.
+            names.any(|name| !name.contains('[') || name.ends_with(&place(at)))
+        };
+        cx.holds("ERR-26", named(0) && named(1), || format!("{} and {}: {answer}", place(0), place(1)));
+    }
+    if cx.declared().helps("person_signup") {
+        let url = helper_address(&api.entry().await?, "person_signup")?;
+        let answer = api.post(&url, &json!({ "person": person })).await?;
+        both(cx, &answer, &format!("person.{}", place(0)), &format!("person.{}", place(1)));
+    }
+    Ok(())
 }
 
 /// The catalogue's own example: a paragraph with responses, one of which has a bad name.
@@ -260,8 +320,8 @@ async fn choices(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
     let url = api.collection("questions").await?;
     let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "good"}, {"key": "b2", "name": "not good!"}]});
     let answer = api.post(&url, &cx.marked(&body)).await?;
-    let has = |code: &str| answer.problems().iter().any(|problem| problem.code == code);
-    let both = has("PARAGRAPH_CANNOT_HAVE_RESPONSES") && has("RESPONSE_NAME_INVALID");
+    let both = answer.refuses("PARAGRAPH_CANNOT_HAVE_RESPONSES", "question_type")
+        && answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
     cx.holds("ERR-39", answer.status == 400 && both, || answer.to_string());
     Ok(())
 }

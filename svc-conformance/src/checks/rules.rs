@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::alike;
 use super::same::{Each, part};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
@@ -22,7 +23,8 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("res/one-primary-phone", &["RES-phone_number-02"], |cx| Box::pin(primary(cx)))
         .about("phone_numbers")
         .needs("field:person.phone_numbers"),
-    Check::new("res/digits", &["RES-phone_number-03"], |cx| Box::pin(digits(cx))).needs("field:phone_number.number"),
+    Check::new("res/digits", &["RES-phone_number-03", "LIM-03"], |cx| Box::pin(digits(cx)))
+        .needs("field:phone_number.number"),
     Check::new("res/unique-texts", &["RES-person-16", "RES-person-17"], |cx| Box::pin(unique(cx)))
         .needs("field:person.ethnicities or field:person.languages_spoken"),
     Check::new("res/handle", &["RES-person-35"], |cx| Box::pin(handle(cx))).needs("field:person.profiles[].handle"),
@@ -157,20 +159,37 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A number with other characters than digits is refused or becomes digits.
+/// A number with other characters than digits is refused or becomes digits: on create, on update, and of a posted person.
 async fn digits(cx: &Cx) -> Result<(), Stop> {
-    for number in ["+1 (555) 010-0101", "call me"] {
-        let body = part(cx, "person", &json!({"phone_numbers": [{ "number": number }]}));
-        match person(cx, &body).await? {
-            Kept::Refused => {
-                cx.holds("RES-phone_number-03", true, String::new);
-            }
-            Kept::As(read) => {
-                let got = first(&read.json, "phone_numbers[].number").cloned().unwrap_or_default();
-                let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-                let right = got.is_null() || got.as_str().is_some_and(digits);
-                cx.holds("RES-phone_number-03", right, || format!("the number {number:?} became {got}"));
-            }
+    let api = cx.api();
+    let holds = |sent: &str, read: &Record| {
+        let got = first(&read.json, "phone_numbers[].number").cloned().unwrap_or_default();
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let right = got.is_null() || got.as_str().is_some_and(digits);
+        for row in ["RES-phone_number-03", "LIM-03"] {
+            cx.holds(row, right, || format!("the number {sent:?} became {got}"));
+        }
+    };
+    let body = |number: &str| part(cx, "person", &json!({"phone_numbers": [{ "number": number }]}));
+    let rough = "+1 (555) 010-0101";
+    for number in [rough, "call me", "15550100103x7", " 15550100104", "\u{661}\u{665}\u{665}"] {
+        match person(cx, &body(number)).await? {
+            Kept::Refused => drop(cx.holds("RES-phone_number-03", true, String::new)),
+            Kept::As(read) => holds(number, &read),
+        }
+    }
+    if cx.declared().offers("person", "update") {
+        let made = api.make("person", &json!({})).await?;
+        let answer = api.put(&made.own()?, &body(rough)).await?;
+        if answer.status != 400 {
+            holds(rough, &answer.record());
+        }
+    }
+    if cx.declared().helps("person_signup") {
+        let url = crate::world::helper_address(&api.entry().await?, "person_signup")?;
+        let answer = api.post(&url, &json!({ "person": cx.marked(&body(rough)) })).await?;
+        if answer.is_created() {
+            holds(rough, &answer.record());
         }
     }
     Ok(())
@@ -256,13 +275,26 @@ async fn keys(cx: &Cx) -> Result<(), Stop> {
     };
     let answer = api.post(&url, &ask(["a1", "a1"])).await?;
     cx.holds("RES-question-08", answer.status == 400, || format!("two responses have the key a1: {answer}"));
-    let answer: Answer = api.post(&url, &ask(["a-1", "b2"])).await?;
-    if answer.is_created() {
-        let got = first(&answer.json, "responses[].key").and_then(Value::as_str).unwrap_or_default();
-        let right = got.chars().all(char::is_alphanumeric);
-        cx.holds("RES-question-08", right, || format!("the key {got:?} is not alphanumeric: {answer}"));
+    for key in ["a-1", "", "a1 "] {
+        let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
+        if answer.is_created() {
+            let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
+            let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
+            cx.holds("RES-question-08", right, || format!("the key {got:?} is not alphanumeric: {answer}"));
+        }
     }
     Ok(())
+}
+
+/// The row of the total that counts a kind.
+pub(super) fn counted(one: &str) -> &'static [&'static str] {
+    match one {
+        "signature" => &["RES-petition-10"],
+        "submission" => &["RES-form-10"],
+        "outreach" => &["RES-advocacy_campaign-12"],
+        "attendance" => &["RES-event-18"],
+        _ => &["RES-fundraising_page-09"],
+    }
 }
 
 /// A container counts what is recorded under it; petitions and forms what is deleted, too.
@@ -270,13 +302,7 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
     let (Some(under), Some(counted)) = (kind.under, kind.counted) else { return Ok(()) };
-    let row: &[&str] = match one {
-        "signature" => &["RES-petition-10"],
-        "submission" => &["RES-form-10"],
-        "outreach" => &["RES-advocacy_campaign-12"],
-        "attendance" => &["RES-event-18"],
-        _ => &["RES-fundraising_page-09"],
-    };
+    let row = self::counted(one);
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
     let fields = match one {
@@ -288,12 +314,16 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
         return Err(Stop::Inconclusive("attendance.status is not declared writable".to_owned()));
     }
     let before = api.counted(&container, counted).await?.unwrap_or_default();
+    if cx.declared().offers(under, "create") {
+        cx.holds(row.first().unwrap_or(&""), before == 0.0, || format!("{counted} of a new {under} is {before}"));
+    }
     let mut made = Vec::new();
     for more in [1.0, 2.0, 3.0] {
         let person = api.person().await?;
         made.push(api.act(&container, one, &person, &cx.marked(&fields)).await?);
         api.total_is(row, &container, counted, before + more).await?;
     }
+    alike::elsewhere(cx, &api, &container, under, &[(row.first().unwrap_or(&""), counted)]).await?;
     if matches!(one, "signature" | "submission") && cx.declared().offers(one, "delete") {
         for (record, left) in made.iter().zip([2.0, 1.0, 0.0]) {
             api.remove(record).await?;
@@ -313,6 +343,9 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let page = api.make("fundraising_page", &part(cx, "fundraising_page", &json!({"currency": "EUR"}))).await?;
     let mut expected = api.counted(&page, "total_amount").await?.unwrap_or_default();
+    if cx.declared().offers("fundraising_page", "create") {
+        cx.holds("RES-fundraising_page-10", expected == 0.0, || format!("total_amount of a new page is {expected}"));
+    }
     for amount in [0.1, 0.2, 12.55, 16_777_217.25, 3.0] {
         let person = api.person().await?;
         let fields = part(cx, "donation", &json!({"amount": amount, "currency": "EUR"}));
@@ -320,7 +353,7 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
         expected += amount;
         api.total_is(row, &page, "total_amount", expected).await?;
     }
-    Ok(())
+    alike::elsewhere(cx, &api, &page, "fundraising_page", &[("RES-fundraising_page-10", "total_amount")]).await
 }
 
 /// Tickets that are sold are counted, for the event and for each of its levels.
@@ -376,5 +409,11 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
             }
         }
     }
-    Ok(())
+    let totals = [
+        ("RES-event-16", "ticket_levels[].total_tickets"),
+        ("RES-event-17", "ticket_levels[].total_amount"),
+        ("RES-event-19", "total_tickets"),
+        ("RES-event-20", "total_amount"),
+    ];
+    alike::elsewhere(cx, &api, &event, "event", &totals).await
 }

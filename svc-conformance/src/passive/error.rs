@@ -59,6 +59,10 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
     cx.holds("ERR-21", prefixed, || format!("resource {relation:?}: {answer}"));
     let code = entry["response_code"].as_u64().unwrap_or_default();
     cx.holds("ERR-22", CODES.contains(&code), || format!("entry code {code}: {answer}"));
+    let whole = answer.error().and_then(|error| error["response_code"].as_u64());
+    cx.holds("ERR-22", non_atomic || Some(code) == whole, || {
+        format!("the only entry has {code}, the request {whole:?}: {answer}")
+    });
     let list = descriptions(entry);
     if matches!(code, 400 | 500) {
         cx.run.met.add(Encounter::FailedEntry);
@@ -71,6 +75,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         }
     }
     for description in list {
+        meant(cx, answer, description, code);
         let code = description.get("error_code").or_else(|| description.get("code").filter(|_| non_atomic));
         let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
         let snake = code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
@@ -86,6 +91,34 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
                 cx.holds(row, value.is_string(), || format!("{name} {value}: {answer}"));
             }
         }
+    }
+}
+
+/// A description says what is wrong; a code that the interface defines stands for that fault alone (ERR-35 to ERR-38).
+fn meant(cx: &Cx, answer: &Answer, description: &Value, status: u64) {
+    let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
+    let code = text("error_code").or_else(|| text("code"));
+    cx.holds("ERR-23", code.is_some() || text("description").is_some(), || {
+        format!("a description says neither code nor reason: {answer}")
+    });
+    let names = description["properties"].as_array();
+    let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
+    let (row, fits) = match code {
+        Some("PARAGRAPH_CANNOT_HAVE_RESPONSES") => ("ERR-35", names.iter().any(|name| name.contains("question_type"))),
+        Some("RESPONSE_NAME_INVALID") => {
+            ("ERR-36", names.iter().any(|name| name.contains("responses[") && name.ends_with("].name")))
+        }
+        Some("TAG_NAME_DOES_NOT_EXIST") => ("ERR-37", names.contains(&"add_tags")),
+        Some("NOT_SUPPORTED") => ("ERR-38", status >= 500),
+        Some("NOT_IMPLEMENTED") => ("ERR-07", status >= 500),
+        _ => return,
+    };
+    for row in [row, "ERR-24"] {
+        cx.holds(row, fits, || format!("{code:?} stands for something else, in an entry with {status}: {answer}"));
+    }
+    // ERR-07 asks for a code alone.
+    for row in [row, "ERR-25"].into_iter().filter(|_| row != "ERR-07") {
+        cx.holds(row, text("description").is_some(), || format!("{code:?} comes without a reason: {answer}"));
     }
 }
 

@@ -2,8 +2,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::table::Spot::{Answers, Members, Pages};
+use super::table::To::{Any, Collection, Record};
+use super::table::Verb::{Add, Done, Drop, Empty, Has, Is, Keep, Not, Reverse, Set};
+use super::table::{Line, line, table};
 use super::{Fault, Over, add, links, members, set};
 use crate::mirror::Options;
 use crate::sight::{self, What};
@@ -57,11 +61,68 @@ fn shorten(page: &mut Map<String, Value>) {
     member_links(page).and_then(Vec::pop);
 }
 
+const FEW: Over = Over::Mirror(small);
+
+const PAGES: &[Line] = &[
+    line("one record too many is counted", "COL-23 COL-20", Pages("*"), &[Add("total_records", 1)]),
+    line("no count of pages", "COL-20", Pages("*"), &[Drop("total_pages")]),
+    line("no page number", "COL-22", Pages("*"), &[Drop("page")]),
+    line("the links to members are in another order", "COL-25", Pages("*"), &[Reverse("_links.*")]).on_reference(),
+    line("pages without self", "COL-27", Pages("*"), &[Drop("_links.self")]),
+    line("pages are counted from nought", "COL-22", Pages("*"), &[Add("page", -1)]),
+    line("every page is the first", "COL-22", Pages("*"), &[Set("page", "1")]).over(FEW),
+    line("fewer members a page than shown", "COL-21 COL-20", Pages("*"), &[Set("per_page", "0")]),
+    line("more members a page than the limit", "COL-21 LIM-01", Pages("*"), &[Set("per_page", "1000")]).on_reference(),
+    line("members a page are a text", "COL-21", Pages("*"), &[Set("per_page", "\"20\"")]),
+    line("an empty collection is not found", "COL-30", Answers("*", Any), &[Is("total_records", "0"), Empty(404)]),
+    line(
+        "an empty collection is without content",
+        "COL-30",
+        Answers("*", Any),
+        &[Is("total_records", "0"), Empty(204)],
+    )
+    .on_reference(),
+    line(
+        "an empty collection shows null",
+        "COL-30",
+        Pages("*"),
+        &[Is("total_records", "0"), Set("_embedded", "[null]")],
+    ),
+    line(
+        "a collection with records is without content",
+        "COL-31 COL-01",
+        Answers("GET", Collection("*")),
+        &[Done, Not("total_records", "0"), Empty(204)],
+    ),
+    line(
+        "a record is not found by its address",
+        "COL-03 ERR-10 CRU-22 HAL-16",
+        Answers("GET", Record("tag")),
+        &[Empty(404)],
+    ),
+    line(
+        "a record alone has no fields",
+        "COL-03 HAL-17 CRU-*",
+        Answers("GET", Record("*")),
+        &[Has("identifiers"), Keep("", &["_links", "identifiers"])],
+    ),
+];
+
+const MEMBERS: &[Line] = &[
+    line(
+        "members are shortened",
+        "COL-28",
+        Members("*"),
+        &[Keep("", &["_links", "identifiers", "created_date", "modified_date", "id", "question_type"])],
+    ),
+    line("members are without dates", "COL-28 TYP-15 TYP-16", Members("*"), &[Drop("modified_date")]).on_reference(),
+    line("no embedded members", "COL-28 COL-31 COL-22 COL-23", Pages("*"), &[Drop("_embedded")]),
+];
+
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     let small = |fault: Fault| fault.over(Over::Mirror(small));
     let mut faults = vec![
-        page("one record too many is counted", &["COL-23", "COL-20"], |page| add(page, "total_records", 1)),
         page("one record is not counted", &["COL-23", "COL-20"], |page| {
             if number(page, "total_records") > 1 {
                 add(page, "total_records", -1);
@@ -81,14 +142,6 @@ pub(super) fn faults() -> Vec<Fault> {
             let pages = number(page, "total_records") / number(page, "per_page").max(1);
             set(page, "total_pages", pages);
         })),
-        page("pages are counted from nought", &["COL-22"], |page| add(page, "page", -1)),
-        small(page("every page is the first", &["COL-22"], |page| set(page, "page", 1))),
-        page("fewer members a page than shown", &["COL-21", "COL-20"], |page| set(page, "per_page", 0)),
-        page("more members a page than the limit", &["COL-21", "LIM-01"], |page| set(page, "per_page", 1_000))
-            .on_reference(),
-        page("members a page are a text", &["COL-21"], |page| set(page, "per_page", "20")),
-        page("no count of pages", &["COL-20"], |page| drop(page.remove("total_pages"))),
-        page("no page number", &["COL-22"], |page| drop(page.remove("page"))),
         small(page("no way to the next page", &["COL-24", "COL-23", "COL-20"], |page| {
             drop(links(page).and_then(|links| links.remove("next")));
         })),
@@ -165,12 +218,6 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })),
         page("one link to a member is missing", &["COL-25"], |page| drop(member_links(page).and_then(Vec::pop))),
-        page("the links to members are in another order", &["COL-25"], |page| {
-            if let Some(links) = member_links(page) {
-                links.reverse();
-            }
-        })
-        .on_reference(),
         page("one member's link is no array", &["COL-25", "HAL-13"], |page| {
             let Some(links) = links(page) else { return };
             for (rel, link) in links.iter_mut().filter(|(rel, _)| *rel != "curies") {
@@ -185,7 +232,6 @@ pub(super) fn faults() -> Vec<Fault> {
                 links.retain(|rel, _| !rel.contains(':'));
             }
         }),
-        page("pages without self", &["COL-27"], |page| drop(links(page).and_then(|links| links.remove("self")))),
         small(page("self is always the first page", &["COL-27"], |page| {
             if let Some(Value::String(href)) = links(page).and_then(|links| links.get_mut("self")?.get_mut("href"))
                 && let Some((path, _)) = href.clone().split_once('?')
@@ -200,24 +246,6 @@ pub(super) fn faults() -> Vec<Fault> {
                 links.insert("self".to_owned(), first);
             }
         }),
-        Fault::new("embedded", "members are shortened", &["COL-28"], || {
-            Twist::pages(|_, page, _| {
-                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
-                    member.retain(|name, _| {
-                        ["_links", "identifiers", "created_date", "modified_date", "id", "question_type"]
-                            .contains(&name.as_str())
-                    });
-                }
-            })
-        }),
-        Fault::new("embedded", "members are without dates", &["COL-28", "TYP-15", "TYP-16"], || {
-            Twist::pages(|_, page, _| {
-                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
-                    member.remove("modified_date");
-                }
-            })
-        })
-        .on_reference(),
         Fault::new("embedded", "members are as they were created", &["COL-28"], || {
             let mut first: HashMap<String, Value> = HashMap::new();
             Twist::pages(move |_, page, _| {
@@ -225,39 +253,6 @@ pub(super) fn faults() -> Vec<Fault> {
                     let Some(own) = member.pointer("/_links/self/href").and_then(Value::as_str) else { continue };
                     let known = first.entry(own.to_owned()).or_insert_with(|| member.clone());
                     *member = known.clone();
-                }
-            })
-        }),
-        Fault::new("embedded", "no embedded members", &["COL-28", "COL-31", "COL-22", "COL-23"], || {
-            Twist::pages(|_, page, _| drop(page.remove("_embedded")))
-        }),
-        Fault::new(FAMILY, "an empty collection is not found", &["COL-30"], || {
-            Twist::after(|_, answer, _| {
-                if answer.json().is_some_and(|page| page.get("total_records") == Some(&json!(0))) {
-                    *answer = Answer::empty(404);
-                }
-            })
-        }),
-        Fault::new(FAMILY, "an empty collection is without content", &["COL-30"], || {
-            Twist::after(|_, answer, _| {
-                if answer.json().is_some_and(|page| page.get("total_records") == Some(&json!(0))) {
-                    *answer = Answer::empty(204);
-                }
-            })
-        })
-        .on_reference(),
-        Fault::new(FAMILY, "an empty collection shows null", &["COL-30"], || {
-            Twist::pages(|_, page, _| {
-                if page.get("total_records") == Some(&json!(0)) {
-                    set(page, "_embedded", json!([null]));
-                }
-            })
-        }),
-        Fault::new(FAMILY, "a collection with records is without content", &["COL-31", "COL-01"], || {
-            Twist::after(|call, answer, sight| {
-                let is_list = matches!(sight.what(call), Some(What::Collection(_))) && call.method == "GET";
-                if is_list && answer.json().is_some_and(|page| page.get("total_records") != Some(&json!(0))) {
-                    *answer = Answer::empty(204);
                 }
             })
         }),
@@ -297,23 +292,9 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "a record is not found by its address", &["COL-03", "ERR-10", "CRU-22", "HAL-16"], || {
-            Twist::after(|call, answer, sight| {
-                if matches!(sight.what(call), Some(What::Record("tag" | "question" | "petition")))
-                    && call.method == "GET"
-                {
-                    *answer = Answer::empty(404);
-                }
-            })
-        }),
-        Fault::new(FAMILY, "a record alone has no fields", &["COL-03", "HAL-17", "CRU-*"], || {
-            Twist::alone("*", |call, record, _| {
-                if call.method == "GET" {
-                    record.retain(|name, _| name == "_links" || name == "identifiers");
-                }
-            })
-        }),
     ];
+    faults.extend(table(FAMILY, PAGES));
+    faults.extend(table("embedded", MEMBERS));
     faults.extend(NESTED.map(nested));
     // An answer need not lead to its submission.
     faults

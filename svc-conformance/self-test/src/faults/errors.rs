@@ -2,35 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
+use super::table::Spot::{Answers, Descriptions, Entries, Errors};
+use super::table::To::{Any, Collection, Record};
+use super::table::Verb::{
+    Bare, Body, Copy, Done, Drop, Empty, Failed, Has, Repeat, Replace, Set, Status, Swap, Text, Value as As,
+};
+use super::table::{Line, line, table};
 use super::{Fault, Over, Place, set};
 use crate::sight::What;
 use crate::twist::Twist;
-use crate::wire::{Answer, Call};
+use crate::wire::Answer;
 
 const FAMILY: &str = "error object";
-
-fn error(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Twist::errors(move |error, _| change(error)))
-}
-
-fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Twist::entries(change))
-}
-
-fn description(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Twist::descriptions(change))
-}
-
-/// A failing answer becomes another one.
-fn answer(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer, Option<What>)) -> Fault {
-    Fault::new("status", name, rows, move || {
-        Twist::after(move |call, answer, sight| {
-            if answer.status >= 400 {
-                change(call, answer, sight.what(call));
-            }
-        })
-    })
-}
 
 /// The descriptions of an error, in one list.
 fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
@@ -85,192 +68,130 @@ fn responses(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<Str
 }
 
 pub(super) fn faults() -> Vec<Fault> {
-    let mut faults = objects();
-    faults.extend(statuses());
-    faults.extend(rules());
-    faults
+    [table(FAMILY, OBJECTS), table("status", STATUSES), statuses(), rules()].concat()
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
-fn objects() -> Vec<Fault> {
-    vec![
-        Fault::new(FAMILY, "errors under another relation", &["ERR-01", "ERR-12", "ERR-14", "ERR-16"], || {
-            Twist::documents(|_, document, status, sight| {
-                if status >= 400
-                    && let Some(error) = document.remove(&sight.rel("error"))
-                {
-                    set(document, "error", error);
-                }
-            })
-        }),
-        Fault::new(FAMILY, "errors as text", &["ERR-01", "ERR-12", "ERR-14", "ERR-16", "HAL-02"], || {
-            Twist::after(|_, answer, _| {
-                if answer.status >= 400 && !answer.body.is_empty() {
-                    answer.body = "\"Something went wrong\"".into();
-                }
-            })
-        })
-        .on_reference(),
-        Fault::new(FAMILY, "errors without a body", &["ERR-12", "ERR-14", "ERR-16", "ERR-07"], || {
-            Twist::after(|_, answer, _| {
-                if answer.status >= 400 {
-                    *answer = Answer::empty(answer.status);
-                }
-            })
-        }),
-        error("no request_type", &["ERR-18"], |error| drop(error.remove("request_type"))),
-        error("request_type is partial", &["ERR-18"], |error| set(error, "request_type", "partial")).on_reference(),
-        error("request_type is a flag", &["ERR-18"], |error| set(error, "request_type", true)),
-        error("response_code is a text", &["ERR-19"], |error| {
-            let code = error.get("response_code").map(ToString::to_string).unwrap_or_default();
-            set(error, "response_code", code);
-        }),
-        error("response_code is another than the status", &["ERR-19"], |error| set(error, "response_code", 418))
-            .on_reference(),
-        error("no response_code", &["ERR-19"], |error| drop(error.remove("response_code"))),
-        error("resource_status is an object", &["ERR-20", "ERR-12", "ERR-14"], |error| {
-            if let Some(first) = error.get("resource_status").and_then(|list| list.get(0)).cloned() {
-                set(error, "resource_status", first);
-            }
-        }),
-        error("an atomic error has two entries", &["ERR-20"], |error| {
-            if let Some(list) = error.get_mut("resource_status").and_then(Value::as_array_mut)
-                && let Some(first) = list.first().cloned()
-            {
-                list.push(first);
-            }
-        })
-        .on_reference(),
-        error("resource_status is empty", &["ERR-20", "ERR-12", "ERR-14", "ERR-16"], |error| {
-            set(error, "resource_status", json!([]));
-        }),
-        entry("resource without prefix", &["ERR-21"], |entry| {
-            let name = entry.get("resource").and_then(Value::as_str).and_then(|name| name.rsplit(':').next());
-            if let Some(name) = name.map(ToOwned::to_owned) {
-                set(entry, "resource", name);
-            }
-        }),
-        entry("resource is an object", &["ERR-21"], |entry| set(entry, "resource", json!({}))).on_reference(),
-        entry("an entry's code is a text", &["ERR-22"], |entry| set(entry, "response_code", "400")),
-        entry("an entry's code is out of the table", &["ERR-22"], |entry| set(entry, "response_code", 422))
-            .on_reference(),
-        entry("no code of an entry", &["ERR-22"], |entry| drop(entry.remove("response_code"))),
-        entry("descriptions are an object", &["ERR-23", "ERR-12", "ERR-14"], |entry| {
-            if let Some(first) = entry.get("error_descriptions").and_then(|list| list.get(0)).cloned() {
-                set(entry, "error_descriptions", first);
-            }
-        }),
-        entry("no descriptions", &["ERR-23", "ERR-12", "ERR-14", "ERR-16"], |entry| {
-            drop(entry.remove("error_descriptions"));
-        })
-        .on_reference(),
-        entry("descriptions are empty", &["ERR-23", "ERR-12", "ERR-14"], |entry| {
-            set(entry, "error_descriptions", json!([]));
-        }),
-        description("codes in small letters", &["ERR-24", "ERR-35", "ERR-36", "ERR-37"], |one| {
-            if let Some(code) = one.get("error_code").and_then(Value::as_str).map(str::to_lowercase) {
-                set(one, "error_code", code);
-            }
-        }),
-        description("codes are numbers", &["ERR-24"], |one| set(one, "error_code", 17)).on_reference(),
-        description("an empty description", &["ERR-25"], |one| set(one, "description", "")),
-        description("a description in two languages", &["ERR-25"], |one| {
-            set(one, "description", json!({ "en": "Wrong", "de": "Falsch" }));
-        })
-        .on_reference(),
-        description("properties are one text", &["ERR-26"], |one| {
-            let first = one.get("properties").and_then(|list| list.get(0)).cloned().unwrap_or_else(|| "".into());
-            set(one, "properties", first);
-        }),
-        description("properties are counted from one", &["ERR-26", "ERR-36"], |one| {
-            let text = one.get("properties").map(ToString::to_string).unwrap_or_default();
-            let text = text.replace("[1]", "[2]").replace("[0]", "[1]");
-            if let Ok(list) = serde_json::from_str::<Value>(&text) {
-                set(one, "properties", list);
-            }
-        }),
-        description("properties are pointers", &["ERR-26", "ERR-36"], |one| {
-            for property in one.get_mut("properties").and_then(Value::as_array_mut).into_iter().flatten() {
-                if let Value::String(text) = property {
-                    *text = format!("/{}", text.replace(['[', '.'], "/").replace(']', ""));
-                }
-            }
-        })
-        .on_reference(),
-        description("properties name nothing", &["ERR-26", "ERR-35", "ERR-36", "ERR-37"], |one| {
-            set(one, "properties", json!([]));
-        }),
-    ]
+const OBJECTS: &[Line] = &[
+    line(
+        "errors under another relation",
+        "ERR-01 ERR-12 ERR-14 ERR-16",
+        Answers("*", Any),
+        &[Has("svc:error"), Copy("svc:error", "error"), Drop("svc:error")],
+    ),
+    line("errors without a body", "ERR-12 ERR-14 ERR-16 ERR-07", Answers("*", Any), &[Failed, Bare]),
+    line("no request_type", "ERR-18", Errors, &[Drop("request_type")]),
+    line("request_type is partial", "ERR-18", Errors, &[Set("request_type", "partial")]).on_reference(),
+    line("request_type is a flag", "ERR-18", Errors, &[Set("request_type", "true")]),
+    line("response_code is a text", "ERR-19", Errors, &[As("response_code", |code| *code = code.to_string().into())]),
+    line("response_code is another than the status", "ERR-19", Errors, &[Set("response_code", "418")]).on_reference(),
+    line("no response_code", "ERR-19", Errors, &[Drop("response_code")]),
+    line(
+        "resource_status is an object",
+        "ERR-20 ERR-12 ERR-14",
+        Errors,
+        &[Copy("resource_status[0]", "resource_status")],
+    ),
+    line("an atomic error has two entries", "ERR-20", Errors, &[Repeat("resource_status")]).on_reference(),
+    line("resource_status is empty", "ERR-20 ERR-12 ERR-14 ERR-16", Errors, &[Set("resource_status", "[]")]),
+    line("resource without prefix", "ERR-21", Entries, &[Text("resource", |name| last(name, ':'))]),
+    line("resource is an object", "ERR-21", Entries, &[Set("resource", "{}")]).on_reference(),
+    line("an entry's code is a text", "ERR-22", Entries, &[Set("response_code", "\"400\"")]),
+    line("an entry's code is out of the table", "ERR-22", Entries, &[Set("response_code", "422")]).on_reference(),
+    line("no code of an entry", "ERR-22", Entries, &[Drop("response_code")]),
+    line(
+        "descriptions are an object",
+        "ERR-23 ERR-12 ERR-14",
+        Entries,
+        &[Copy("error_descriptions[0]", "error_descriptions")],
+    ),
+    line("no descriptions", "ERR-23 ERR-12 ERR-14 ERR-16", Entries, &[Drop("error_descriptions")]).on_reference(),
+    line("descriptions are empty", "ERR-23 ERR-12 ERR-14", Entries, &[Set("error_descriptions", "[]")]),
+    line(
+        "codes in small letters",
+        "ERR-24 ERR-35 ERR-36 ERR-37",
+        Descriptions,
+        &[Text("error_code", str::to_lowercase)],
+    ),
+    line("codes are numbers", "ERR-24", Descriptions, &[Set("error_code", "17")]).on_reference(),
+    line("an empty description", "ERR-25", Descriptions, &[Set("description", "")]),
+    line(
+        "a description in two languages",
+        "ERR-25",
+        Descriptions,
+        &[Set("description", "{\"en\": \"Wrong\", \"de\": \"Falsch\"}")],
+    )
+    .on_reference(),
+    line("properties are one text", "ERR-26", Descriptions, &[Copy("properties[0]", "properties")]),
+    line(
+        "properties are counted from one",
+        "ERR-26 ERR-36",
+        Descriptions,
+        &[Replace("properties[]", "[1]", "[2]"), Replace("properties[]", "[0]", "[1]")],
+    ),
+    line(
+        "properties are pointers",
+        "ERR-26 ERR-36",
+        Descriptions,
+        &[Text("properties[]", |name| format!("/{}", name.replace(['[', '.'], "/").replace(']', "")))],
+    )
+    .on_reference(),
+    line("properties name nothing", "ERR-26 ERR-35 ERR-36 ERR-37", Descriptions, &[Set("properties", "[]")]),
+];
+
+/// What stands after the last of a character.
+fn last(text: &str, mark: char) -> String {
+    text.rsplit(mark).next().unwrap_or_default().to_owned()
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+const STATUSES: &[Line] = &[
+    line("what is wrong is 422", "ERR-12 ERR-14", Answers("*", Any), &[Status(400), Swap(422)]),
+    line("a wrong create is 500", "ERR-12", Answers("POST", Any), &[Status(400), Swap(500)]).on_reference(),
+    line("a wrong update is 409", "ERR-14", Answers("PUT", Any), &[Status(400), Swap(409)]),
+    line(
+        "a wrong create is answered 200 with an error",
+        "ERR-12 ERR-01",
+        Answers("POST", Any),
+        &[Status(400), Swap(200)],
+    )
+    .on_reference(),
+    line("what is not supported is 405", "ERR-07 CAP-07", Answers("*", Any), &[Status(500), Empty(405)]),
+    line("what is not supported is 500 without a body", "ERR-07", Answers("*", Any), &[Status(500), Empty(500)])
+        .on_reference(),
+    line("what is not supported is 404", "ERR-07 CAP-07", Answers("*", Any), &[Status(500), Swap(404)]),
+    line("a deleted record is gone with 410", "ERR-11 CRU-05 CRU-09", Answers("GET", Any), &[Status(404), Swap(410)]),
+    line(
+        "a deleted record is 200 with nothing",
+        "ERR-11 CRU-05 CRU-09",
+        Answers("GET", Any),
+        &[Status(404), Body(200, "{}")],
+    )
+    .on_reference(),
+    line(
+        "a deleted record is 404 with a page",
+        "ERR-11",
+        Answers("GET", Record("*")),
+        &[Status(404), Body(404, "{\"title\": \"Not found\", \"_links\": {}}")],
+    ),
+    line("a second delete is 204", "ERR-16", Answers("DELETE", Any), &[Status(404), Empty(204)]),
+    line("a second delete has no body", "ERR-16", Answers("DELETE", Any), &[Status(404), Empty(404)]).on_reference(),
+    line(
+        "a create fails unexpectedly without an error",
+        "ERR-13 CRU-*",
+        Answers("POST", Collection("share_page")),
+        &[Empty(500)],
+    )
+    .on_reference(),
+    line(
+        "a delete leaves a body in 204",
+        "ERR-17 CRU-14 CRU-05 CRU-09",
+        Answers("DELETE", Any),
+        &[Done, Body(204, "{\"notice\": \"gone\"}")],
+    ),
+    line("a read answers 203", "ERR-10 COL-03 HAL-16", Answers("GET", Record("*")), &[Done, Swap(203)]),
+];
+
 fn statuses() -> Vec<Fault> {
     vec![
-        answer("what is wrong is 422", &["ERR-12", "ERR-14"], |_, answer, _| {
-            if answer.status == 400 {
-                answer.status = 422;
-            }
-        }),
-        answer("a wrong create is 500", &["ERR-12"], |call, answer, _| {
-            if answer.status == 400 && call.method == "POST" {
-                answer.status = 500;
-            }
-        })
-        .on_reference(),
-        answer("a wrong update is 409", &["ERR-14"], |call, answer, _| {
-            if answer.status == 400 && call.method == "PUT" {
-                answer.status = 409;
-            }
-        }),
-        answer("a wrong create is answered 200 with an error", &["ERR-12", "ERR-01"], |call, answer, _| {
-            if answer.status == 400 && call.method == "POST" {
-                answer.status = 200;
-            }
-        })
-        .on_reference(),
-        answer("what is not supported is 405", &["ERR-07", "CAP-07"], |_, answer, _| {
-            if answer.status == 500 {
-                *answer = Answer::empty(405);
-            }
-        }),
-        answer("what is not supported is 500 without a body", &["ERR-07"], |_, answer, _| {
-            if answer.status == 500 {
-                *answer = Answer::empty(500);
-            }
-        })
-        .on_reference(),
-        answer("what is not supported is 404", &["ERR-07", "CAP-07"], |_, answer, _| {
-            if answer.status == 500 {
-                answer.status = 404;
-            }
-        }),
-        answer("a deleted record is gone with 410", &["ERR-11", "CRU-05", "CRU-09"], |call, answer, _| {
-            if answer.status == 404 && call.method == "GET" {
-                answer.status = 410;
-            }
-        }),
-        answer("a deleted record is 200 with nothing", &["ERR-11", "CRU-05", "CRU-09"], |call, answer, _| {
-            if answer.status == 404 && call.method == "GET" {
-                *answer = Answer::document(200, &json!({}));
-            }
-        })
-        .on_reference(),
-        answer("a deleted record is 404 with a page", &["ERR-11"], |call, answer, what| {
-            if answer.status == 404 && call.method == "GET" && matches!(what, Some(What::Record(_))) {
-                *answer = Answer::document(404, &json!({ "title": "Not found", "_links": {} }));
-            }
-        }),
-        answer("a second delete is 204", &["ERR-16"], |call, answer, _| {
-            if answer.status == 404 && call.method == "DELETE" {
-                *answer = Answer::empty(204);
-            }
-        }),
-        answer("a second delete has no body", &["ERR-16"], |call, answer, _| {
-            if answer.status == 404 && call.method == "DELETE" {
-                *answer = Answer::empty(404);
-            }
-        })
-        .on_reference(),
         Fault::new("status", "every 30th read fails", &["ERR-10", "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
             let mut count = 0_u32;
             Twist::after(move |call, answer, _| {
@@ -280,14 +201,6 @@ fn statuses() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("status", "a create fails unexpectedly without an error", &["ERR-13", "CRU-*"], || {
-            Twist::after(|call, answer, sight| {
-                if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
-                    *answer = Answer::empty(500);
-                }
-            })
-        })
-        .on_reference(),
         unexpected(
             "an unexpected error is a line of its log",
             || json!({ "message": "java.lang.NullPointerException" }),
@@ -296,20 +209,14 @@ fn statuses() -> Vec<Fault> {
             let entry = json!({ "resource": "svc:share_page", "response_code": 500, "error_descriptions": [] });
             json!({ "svc:error": { "request_type": "atomic", "response_code": 500, "resource_status": [entry] } })
         }),
-        Fault::new("status", "a delete leaves a body in 204", &["ERR-17", "CRU-14", "CRU-05", "CRU-09"], || {
-            Twist::after(|call, answer, _| {
-                if call.method == "DELETE" && answer.is_success() {
-                    *answer = Answer::document(204, &json!({ "notice": "gone" }));
+        Fault::new(FAMILY, "errors as text", &["ERR-01", "ERR-12", "ERR-14", "ERR-16", "HAL-02"], || {
+            Twist::after(|_, answer, _| {
+                if answer.status >= 400 && !answer.body.is_empty() {
+                    answer.body = "\"Something went wrong\"".into();
                 }
             })
-        }),
-        Fault::new("status", "a read answers 203", &["ERR-10", "COL-03", "HAL-16"], || {
-            Twist::after(|call, answer, sight| {
-                if call.method == "GET" && answer.is_success() && matches!(sight.what(call), Some(What::Record(_))) {
-                    answer.status = 203;
-                }
-            })
-        }),
+        })
+        .on_reference(),
     ]
 }
 
@@ -405,7 +312,7 @@ fn rules() -> Vec<Fault> {
         .over(Over::Mirror(|options| options.atomic_helpers = true))
         .at(Place::Backend),
         Fault::new("non-atomic", "what the server does not do is 400", &["ERR-38"], || {
-            Twist::entries(|entry| {
+            Twist::entries(|entry, _| {
                 if entry.get("response_code") == Some(&json!(500)) {
                     set(entry, "response_code", 400);
                 }
@@ -430,7 +337,7 @@ fn rules() -> Vec<Fault> {
 }
 
 fn first_only() -> Twist {
-    Twist::entries(|entry| {
+    Twist::entries(|entry, _| {
         if let Some(list) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
             list.truncate(1);
         }

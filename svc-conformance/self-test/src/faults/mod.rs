@@ -2,6 +2,7 @@
 
 mod access;
 mod backend;
+mod codes;
 mod collections;
 mod errors;
 mod fields;
@@ -9,7 +10,11 @@ mod headers;
 mod helpers;
 mod hypermedia;
 mod links;
+mod places;
 mod planted;
+mod table;
+mod totals;
+mod twice;
 mod updates;
 mod values;
 
@@ -186,6 +191,10 @@ pub fn registry() -> Vec<Fault> {
         helpers::faults(),
         errors::faults(),
         backend::faults(),
+        places::faults(),
+        totals::faults(),
+        twice::faults(),
+        codes::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()

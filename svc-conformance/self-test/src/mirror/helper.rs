@@ -132,7 +132,8 @@ impl Work<'_> {
     fn person(&mut self, fields: Map<String, Value>, identifiers: Vec<String>) -> (Number, u16) {
         let address = |body: &Map<String, Value>| {
             let first = body.get("email_addresses")?.as_array()?.first()?.get("address")?.as_str()?;
-            Some(first.to_lowercase())
+            // An empty address is nobody's.
+            Some(first.to_lowercase()).filter(|address| !address.trim().is_empty())
         };
         let Some(kind) = kinds::kind("person") else { return (0, 500) };
         if self.options.matches_people

@@ -1,0 +1,346 @@
+//! Faults as data: where a fault shows, and a few verbs that are done one after the other until a condition does not hold.
+//!
+//! A path leads through members (`a.b`), elements (`a[]` each, `a[1]`, `a[-1]` the last) and every member (`*`); a name that
+//! begins with `svc:` has the prefix of the server. A value is JSON, or a text where it is none.
+
+use serde_json::{Map, Value};
+
+use super::{Fault, Over, Place, members};
+use crate::sight::{Sight, What};
+use crate::twist::Twist;
+use crate::wire::{Answer, Call};
+
+/// Where a fault shows; `*` stands for every kind.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Spot {
+    /// Pages of collections of a kind.
+    Pages(&'static str),
+    /// Members of such pages.
+    Members(&'static str),
+    /// Records of a kind, wherever they are shown.
+    Records(&'static str),
+    /// Error objects.
+    Errors,
+    /// The entries of error objects.
+    Entries,
+    /// The descriptions of errors.
+    Descriptions,
+    /// What is sent by a method to what.
+    Sent(&'static str, To),
+    /// The whole answer to a method at what.
+    Answers(&'static str, To),
+}
+
+/// What a request goes to; `*` stands for every kind, for helpers without the schedule.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum To {
+    Any,
+    Record(&'static str),
+    Collection(&'static str),
+    Helper(&'static str),
+}
+
+/// One step of a fault.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Verb {
+    /// Goes on where a value is this one.
+    Is(&'static str, &'static str),
+    /// Goes on where it is not.
+    Not(&'static str, &'static str),
+    /// Goes on where a value is there.
+    Has(&'static str),
+    /// Goes on where a number is higher.
+    Above(&'static str, f64),
+    /// Goes on where the address of the request has this text.
+    Asked(&'static str),
+    /// Goes on where the answer has this status.
+    Status(u16),
+    /// Goes on where the request failed.
+    Failed,
+    /// Goes on where it succeeded.
+    Done,
+    /// Takes a member away.
+    Drop(&'static str),
+    /// Sets a member, or an element that is there.
+    Set(&'static str, &'static str),
+    /// Adds to a number.
+    Add(&'static str, i32),
+    /// Sets the second to what the first is.
+    Copy(&'static str, &'static str),
+    /// Keeps these members of an object.
+    Keep(&'static str, &'static [&'static str]),
+    /// Keeps this many elements of a list.
+    Cut(&'static str, usize),
+    /// Takes the last element of a list away.
+    Pop(&'static str),
+    /// Adds the first element of a list at its end.
+    Repeat(&'static str),
+    /// Turns a list round.
+    Reverse(&'static str),
+    /// Replaces a part of a text.
+    Replace(&'static str, &'static str, &'static str),
+    /// Changes a text.
+    Text(&'static str, fn(&str) -> String),
+    /// Changes a value.
+    Value(&'static str, fn(&mut Value)),
+    /// Answers with another status.
+    Swap(u16),
+    /// Answers with a status and nothing else.
+    Empty(u16),
+    /// Answers with the same status and nothing else.
+    Bare,
+    /// Answers with a status and a document.
+    Body(u16, &'static str),
+}
+
+/// One line of a table of faults.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    name: &'static str,
+    /// The rows that it breaks, with blanks between them.
+    rows: &'static str,
+    does: (Spot, &'static [Verb]),
+    also: Option<(Spot, &'static [Verb])>,
+    over: Over,
+    place: Option<Place>,
+}
+
+/// A fault of the second service.
+pub(super) const fn line(name: &'static str, rows: &'static str, spot: Spot, verbs: &'static [Verb]) -> Line {
+    Line { name, rows, does: (spot, verbs), also: None, over: Over::Mirror(|_| {}), place: None }
+}
+
+impl Line {
+    /// Does something else, too: to requests if the first is done to answers, or the other way round.
+    pub(super) const fn and(self, spot: Spot, verbs: &'static [Verb]) -> Self {
+        Self { also: Some((spot, verbs)), ..self }
+    }
+
+    /// Applied to the reference server.
+    pub(super) const fn on_reference(self) -> Self {
+        self.over(Over::Reference(|api| api))
+    }
+
+    /// Applied to a service that is set up for it.
+    pub(super) const fn over(self, over: Over) -> Self {
+        Self { over, ..self }
+    }
+
+    /// Applied elsewhere than the spot says.
+    pub(super) const fn at(self, place: Place) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    fn fault(self, family: &'static str) -> Fault {
+        let rows: Vec<&str> = self.rows.split(' ').collect();
+        let (spot, verbs) = self.does;
+        let place = if matches!(spot, Spot::Sent(..)) { Place::Request } else { Place::Response };
+        let fault = Fault::new(family, self.name, &rows, move || {
+            let twist = twist(spot, verbs);
+            match self.also {
+                Some((spot, verbs)) => twist.joined(self::twist(spot, verbs)),
+                None => twist,
+            }
+        });
+        fault.over(self.over).at(self.place.unwrap_or(place))
+    }
+}
+
+/// The faults of a table.
+pub(super) fn table(family: &'static str, lines: &[Line]) -> Vec<Fault> {
+    lines.iter().map(|line| line.fault(family)).collect()
+}
+
+impl To {
+    fn fits(self, what: Option<What>) -> bool {
+        let is = |wanted: &str, kind: &str| wanted == "*" || wanted == kind;
+        match (self, what) {
+            (Self::Any, _) => true,
+            (Self::Helper("*"), Some(What::Helper(kind))) => kind != "message",
+            (Self::Record(wanted), Some(What::Record(kind)))
+            | (Self::Collection(wanted), Some(What::Collection(kind)))
+            | (Self::Helper(wanted), Some(What::Helper(kind))) => is(wanted, kind),
+            _ => false,
+        }
+    }
+}
+
+fn twist(spot: Spot, verbs: &'static [Verb]) -> Twist {
+    let object = move |call: &Call, object: &mut Map<String, Value>, sight: &Sight| {
+        let mut value = Value::Object(std::mem::take(object));
+        act(verbs, call, &mut value, None, sight);
+        if let Value::Object(changed) = value {
+            *object = changed;
+        }
+    };
+    let nowhere = Call::nowhere();
+    match spot {
+        Spot::Pages(kind) => Twist::pages(move |call, page, sight| {
+            if To::Collection(kind).fits(sight.what(call)) {
+                object(call, page, sight);
+            }
+        }),
+        Spot::Members(kind) => Twist::pages(move |call, page, sight| {
+            if To::Collection(kind).fits(sight.what(call)) {
+                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
+                    object(call, member, sight);
+                }
+            }
+        }),
+        Spot::Records(kind) => Twist::records(kind, move |record, sight| object(&nowhere, record, sight)),
+        Spot::Errors => Twist::errors(move |error, sight| object(&nowhere, error, sight)),
+        Spot::Entries => Twist::entries(move |entry, sight| object(&nowhere, entry, sight)),
+        Spot::Descriptions => Twist::descriptions(move |one, sight| object(&nowhere, one, sight)),
+        Spot::Sent(method, to) => Twist::sent(move |call, what, body, sight| {
+            if (method == "*" || call.method == method) && to.fits(what) {
+                object(call, body, sight);
+            }
+        }),
+        Spot::Answers(method, to) => Twist::after(move |call, answer, sight| {
+            if (method == "*" || call.method == method) && to.fits(sight.what(call)) {
+                let mut value = answer.json().unwrap_or_default();
+                let before = value.clone();
+                act(verbs, call, &mut value, Some(answer), sight);
+                if value != before && !answer.body.is_empty() {
+                    answer.set_json(&value);
+                }
+            }
+        }),
+    }
+}
+
+/// Does one verb after the other.
+fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut Answer>, sight: &Sight) {
+    for verb in verbs {
+        let goes_on = match *verb {
+            Verb::Is(path, wanted) => found(value, path, sight) == Some(json(wanted)),
+            Verb::Not(path, wanted) => found(value, path, sight) != Some(json(wanted)),
+            Verb::Has(path) => found(value, path, sight).is_some(),
+            Verb::Above(path, most) => found(value, path, sight).and_then(|one| one.as_f64()) > Some(most),
+            Verb::Asked(text) => call.uri.to_string().contains(text),
+            Verb::Status(status) => answer.as_ref().is_some_and(|answer| answer.status == status),
+            Verb::Failed => answer.as_ref().is_some_and(|answer| answer.status >= 400),
+            Verb::Done => answer.as_ref().is_some_and(|answer| answer.is_success()),
+            Verb::Swap(_) | Verb::Empty(_) | Verb::Bare | Verb::Body(..) => {
+                if let Some(answer) = answer.as_mut() {
+                    match *verb {
+                        Verb::Swap(status) => answer.status = status,
+                        Verb::Empty(status) => **answer = Answer::empty(status),
+                        Verb::Body(status, text) => {
+                            *value = json(text);
+                            **answer = Answer::document(status, value);
+                        }
+                        _ => **answer = Answer::empty(answer.status),
+                    }
+                }
+                true
+            }
+            change => {
+                changed(change, value, sight);
+                true
+            }
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+fn changed(verb: Verb, value: &mut Value, sight: &Sight) {
+    let list = |value: &mut Value, path, act: &mut dyn FnMut(&mut Vec<Value>)| {
+        each(value, path, sight, &mut |one| one.as_array_mut().into_iter().for_each(&mut *act));
+    };
+    match verb {
+        Verb::Drop(path) => put(value, path, None, sight),
+        Verb::Set(path, new) => put(value, path, Some(&json(new)), sight),
+        Verb::Copy(from, to) => {
+            let new = found(value, from, sight);
+            if new.is_some() {
+                put(value, to, new.as_ref(), sight);
+            }
+        }
+        Verb::Add(path, more) => each(value, path, sight, &mut |one| {
+            if let Some(whole) = one.as_i64() {
+                *one = whole.saturating_add(more.into()).into();
+            } else if let Some(number) = one.as_f64() {
+                *one = (number + f64::from(more)).into();
+            }
+        }),
+        Verb::Keep(path, names) => each(value, path, sight, &mut |one| {
+            if let Value::Object(object) = one {
+                object.retain(|name, _| names.contains(&name.as_str()));
+            }
+        }),
+        Verb::Cut(path, most) => list(value, path, &mut |list| list.truncate(most)),
+        Verb::Pop(path) => list(value, path, &mut |list| drop(list.pop())),
+        Verb::Repeat(path) => list(value, path, &mut |list| list.extend(list.first().cloned())),
+        Verb::Reverse(path) => list(value, path, &mut |list| list.reverse()),
+        Verb::Replace(path, old, new) => each(value, path, sight, &mut |one| {
+            if let Value::String(text) = one {
+                *text = text.replace(old, new);
+            }
+        }),
+        Verb::Text(path, change) => each(value, path, sight, &mut |one| {
+            if let Value::String(text) = one {
+                *text = change(text);
+            }
+        }),
+        Verb::Value(path, change) => each(value, path, sight, &mut |one| change(one)),
+        _ => {}
+    }
+}
+
+/// JSON, or a text where it is none.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}
+
+fn found(value: &mut Value, path: &str, sight: &Sight) -> Option<Value> {
+    let mut found = None;
+    each(value, path, sight, &mut |one| {
+        found.get_or_insert_with(|| one.clone());
+    });
+    found
+}
+
+/// Sets or removes a member of every object that the path before it leads to; an element is only set.
+fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &Sight) {
+    if path.ends_with(']') || path.ends_with('*') || path.is_empty() {
+        return each(value, path, sight, &mut |one| *one = new.cloned().unwrap_or_default());
+    }
+    let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
+    each(value, parent, sight, &mut |one| {
+        if let Value::Object(object) = one {
+            match new {
+                Some(new) => drop(object.insert(named(last, sight), new.clone())),
+                None => drop(object.remove(&named(last, sight))),
+            }
+        }
+    });
+}
+
+fn named(name: &str, sight: &Sight) -> String {
+    name.strip_prefix("svc:").map_or_else(|| name.to_owned(), |name| sight.rel(name))
+}
+
+/// Calls a function with each value at a path.
+fn each(value: &mut Value, path: &str, sight: &Sight, act: &mut dyn FnMut(&mut Value)) {
+    if path.is_empty() {
+        return act(value);
+    }
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    let (name, place) = step.split_once('[').map_or((step, None), |(name, place)| (name, place.strip_suffix(']')));
+    let Value::Object(object) = value else { return };
+    let name = named(name, sight);
+    for (_, inner) in object.iter_mut().filter(|(known, _)| name == "*" || **known == name) {
+        let Some(place) = place else {
+            each(inner, rest, sight, act);
+            continue;
+        };
+        let list = inner.as_array_mut().map_or(&mut [][..], Vec::as_mut_slice);
+        let wanted = if place == "-1" { list.len().checked_sub(1) } else { place.parse().ok() };
+        for (_, one) in list.iter_mut().enumerate().filter(|(at, _)| place.is_empty() || Some(*at) == wanted) {
+            each(one, rest, sight, act);
+        }
+    }
+}

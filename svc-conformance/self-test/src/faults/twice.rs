@@ -1,0 +1,235 @@
+//! People who are posted twice: whom a server takes for whom, and what it does with what comes later.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{Fault, Over, Place, set};
+use crate::mirror::Options;
+use crate::sight::{self, What};
+use crate::twist::Twist;
+
+const FAMILY: &str = "matching";
+
+fn matched(options: &mut Options) {
+    options.matches_people = true;
+}
+
+/// The first address of a posted person.
+fn mail(person: &Map<String, Value>) -> Option<&str> {
+    person.get("email_addresses")?.get(0)?.get("address")?.as_str()
+}
+
+/// A change to what helpers are sent as a person, with all that were sent before by some key.
+fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>, over: fn(&mut Options)) -> Fault {
+    Fault::new(FAMILY, name, &["HLP-03", "HLP-11", "HLP-12", "HLP-19", "HLP-*"], move || {
+        let mut known: HashMap<String, Value> = HashMap::new();
+        Twist::sent(move |_, what, body, _| {
+            let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
+            else {
+                return;
+            };
+            let Some(key) = key(person) else { return };
+            let own = mail(person).filter(|address| !address.is_empty()).map(ToOwned::to_owned);
+            let own = json!([{ "address": own.unwrap_or_else(|| format!("{key}@nobody.example")) }]);
+            let first = known.entry(key).or_insert(own).clone();
+            set(person, "email_addresses", first);
+        })
+    })
+    .over(Over::Mirror(over))
+    .at(Place::Backend)
+}
+
+/// A change to the person who is posted, where that address was posted before.
+fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        let mut known: Vec<String> = Vec::new();
+        Twist::sent(move |_, what, body, _| {
+            let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
+            else {
+                return;
+            };
+            let Some(address) = mail(person).map(str::to_lowercase) else { return };
+            if known.contains(&address) {
+                change(person);
+            }
+            known.push(address);
+        })
+    })
+    .over(Over::Mirror(matched))
+    .at(Place::Backend)
+}
+
+/// A change to how a person is shown whose address was posted more than once.
+fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        let mut known: HashMap<String, u32> = HashMap::new();
+        Twist::documents(move |call, document, status, sight| {
+            if matches!(sight.what(call), Some(What::Helper(_)))
+                && status < 300
+                && let Some(address) =
+                    call.json().and_then(|body| mail(body.get("person")?.as_object()?).map(str::to_lowercase))
+            {
+                let times = known.entry(address).or_default();
+                *times = times.saturating_add(1);
+            }
+            sight.each_record(call, document, &mut |kind, record| {
+                let times = mail(record).and_then(|address| known.get(&address.to_lowercase()));
+                if kind == "person" && times.is_some_and(|times| *times > 1) {
+                    change(record);
+                }
+            });
+        })
+    })
+    .over(Over::Mirror(matched))
+}
+
+/// The second action of a person whose address was posted before is answered with the first, and not stored.
+fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
+    Fault::new(FAMILY, name, &[row, "HLP-03", "HLP-06"], move || {
+        Twist::around(move |call, server| {
+            Box::pin(async move {
+                let person = call.json().and_then(|mut body| body.remove("person"));
+                let address = person.as_ref().and_then(|person| mail(person.as_object()?).map(str::to_lowercase));
+                let (true, Some(address)) = (server.what(&call) == Some(What::Helper(kind)), address) else {
+                    return server.send(call).await;
+                };
+                if let Some(known) = server.remembered(&address) {
+                    return known;
+                }
+                let answer = server.send(call).await;
+                server.remember(address, &answer);
+                answer
+            })
+        })
+    })
+    .over(Over::Mirror(matched))
+    .at(Place::Backend)
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        taken_for("people without an address are one", |person| mail(person).is_none().then(String::new), matched),
+        taken_for(
+            "people with an empty address are one",
+            |person| mail(person).filter(|one| one.trim().is_empty()).map(|_| String::new()),
+            matched,
+        ),
+        taken_for(
+            "people are told apart by the part before the at sign",
+            |person| Some(mail(person)?.split('@').next()?.to_lowercase()),
+            matched,
+        ),
+        taken_for(
+            "people are told apart by twelve characters of an address",
+            |person| Some(mail(person)?.chars().take(12).collect()),
+            matched,
+        ),
+        taken_for(
+            "people are told apart by the end of an address",
+            |person| {
+                let address = mail(person)?;
+                Some(address.chars().skip(address.chars().count().saturating_sub(20)).collect())
+            },
+            matched,
+        ),
+        taken_for(
+            "people of one given name are one",
+            |person| Some(person.get("given_name")?.as_str()?.to_owned()),
+            matched,
+        ),
+        taken_for(
+            "people are matched by address, which is not declared",
+            |person| Some(mail(person)?.to_owned()),
+            |_| {},
+        ),
+        again("a matched person keeps what was first", &["HLP-03"], |person| {
+            person.retain(|name, _| ["identifiers", "email_addresses"].contains(&name.as_str()));
+        }),
+        again("a matched person keeps its first given name", &["HLP-03"], |person| drop(person.remove("given_name"))),
+        again("a matched person takes texts alone", &["HLP-03"], |person| {
+            person
+                .retain(|name, value| value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str()));
+        }),
+        again("a matched person takes no further identifiers", &["HLP-03"], |person| {
+            drop(person.remove("identifiers"));
+        }),
+        again("a matched person takes no custom fields", &["HLP-03"], |person| drop(person.remove("custom_fields"))),
+        shown("a matched person has its address twice", &["HLP-03"], |record| {
+            if let Some(list) = record.get_mut("email_addresses").and_then(Value::as_array_mut) {
+                list.extend(list.first().cloned());
+            }
+        }),
+        shown("a matched person was created later", &["TYP-15"], |record| {
+            if let Some(modified) = record.get("modified_date").cloned() {
+                set(record, "created_date", modified);
+            }
+        }),
+        shown("a matched person was not modified", &["TYP-16", "CRU-19"], |record| {
+            if let Some(created) = record.get("created_date").cloned() {
+                set(record, "modified_date", created);
+            }
+        }),
+        shown("a matched person lost its other identifiers", &["HLP-03", "TYP-13"], |record| {
+            if let Some(list) = record.get_mut("identifiers").and_then(Value::as_array_mut) {
+                list.truncate(1);
+            }
+        }),
+        once("the second signature of a person is the first", "signature", "HLP-11"),
+        once("the second submission of a person is the first", "submission", "HLP-12"),
+        once("the second donation of a person is the first", "donation", "HLP-13"),
+        once("the second outreach of a person is the first", "outreach", "HLP-14"),
+        once("the second attendance of a person is the first", "attendance", "HLP-15"),
+        Fault::new(
+            FAMILY,
+            "a signup of somebody known answers what was before",
+            &["HLP-06", "HLP-19", "HLP-03"],
+            stale,
+        )
+        .over(Over::Mirror(matched)),
+        Fault::new("action functions", "a tag twice in one call is two taggings", &["HAF-02"], || doubled("add_tags"))
+            .at(Place::Backend),
+        Fault::new("action functions", "a list twice in one call is two items", &["HAF-05"], || doubled("add_lists"))
+            .at(Place::Backend),
+    ]
+}
+
+/// The answer to a signup shows each person as at the first signup.
+fn stale() -> Twist {
+    let mut first: HashMap<String, Map<String, Value>> = HashMap::new();
+    Twist::documents(move |call, document, status, sight| {
+        if sight.what(call) == Some(What::Helper("person")) && status < 300 {
+            let own = sight::href(document, "self").unwrap_or_default().to_owned();
+            *document = first.entry(own).or_insert_with(|| document.clone()).clone();
+        }
+    })
+}
+
+/// What is named twice in one call is there twice: each page of memberships shows it again.
+fn doubled(function: &'static str) -> Twist {
+    let mut twice = false;
+    Twist::before(move |call, sight| {
+        let list = call.json().and_then(|mut body| body.remove(function));
+        let list = list.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        twice |= matches!(sight.what(call), Some(What::Helper(_)))
+            && list.iter().enumerate().any(|(at, one)| list.iter().take(at).any(|other| other == one));
+        if twice && call.method == "GET" {
+            call.headers.insert("x-twice", http::HeaderValue::from_static("yes"));
+        }
+        None
+    })
+    .and_after(move |call, answer, sight| {
+        let kind = if function == "add_tags" { "tagging" } else { "item" };
+        let Some(Value::Object(mut page)) = answer.json().filter(|_| call.headers.contains_key("x-twice")) else {
+            return;
+        };
+        if sight.what(call) != Some(What::Collection(kind)) {
+            return;
+        }
+        if let Some(list) = super::members(&mut page) {
+            list.extend(list.last().cloned());
+        }
+        super::add(&mut page, "total_records", 1);
+        answer.set_json(&Value::Object(page));
+    })
+}

@@ -1,0 +1,147 @@
+//! Where the pages of every collection lead, and pages that nobody links to (COL-20 to COL-27, LIM-01).
+//!
+//! Every collection has a second page where the server lets a client choose how many records a page has; where it does not,
+//! those with many records have one.
+
+use serde_json::json;
+
+use super::alike;
+use super::below::{container, none};
+use super::collections::same_page;
+use super::same::{Each, is_one};
+use crate::address;
+use crate::answer::{Answer, Record};
+use crate::catalogue::Encounter;
+use crate::check::{Check, Cx};
+use crate::kinds::{KINDS, Kind};
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::settings::Intensity;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("col/places", &["COL-21", "COL-22", "COL-23", "COL-24", "COL-27"], |cx| Box::pin(listed(cx)))
+        .needs("*.list")
+        .only_reads(),
+    Check::new("col/places-below", &["COL-21", "COL-22", "COL-23", "COL-24", "COL-27"], |cx| Box::pin(below(cx)))
+        .at(Intensity::Default),
+    Check::new("col/odd-pages", &["COL-22", "COL-23", "COL-24", "LIM-01", "ERR-01"], |cx| Box::pin(odd(cx)))
+        .needs("*.list")
+        .only_reads(),
+];
+
+/// The first two pages of each collection of the entry point; what has no second page gets the records for it.
+async fn listed(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let entry = api.entry().await?;
+    let mut each = Each::default();
+    for of in cx.declared().kinds().filter(|of| cx.declared().offers(of.one, "list")) {
+        let Some(url) = entry.href(of.many) else { continue };
+        let mut plain = api.get(&url).await?;
+        let total = plain["total_records"].as_u64().unwrap_or_default();
+        if total < 3 && cx.run.settings.writes && cx.declared().offers(of.one, "create") {
+            for _ in total..3 {
+                api.make(of.one, &json!({})).await?;
+            }
+            plain = api.get(&url).await?;
+        }
+        each.took(two_pages(cx, &api, &url, plain, 2).await)?;
+    }
+    each.end()
+}
+
+/// The two pages of each collection below a record of its own that has two members.
+async fn below(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let mut each = Each::default();
+    let people = [api.person().await?, api.person().await?];
+    // The collection of signatures is walked to its end elsewhere.
+    let fits = |of: &Kind| of.one != "signature" && of.under.is_some_and(|under| cx.declared().offers(under, "create"));
+    for of in KINDS.iter().copied().filter(|of| fits(of) && cx.declared().offers(of.one, "create")) {
+        each.took(two_members(cx, &api, of, &people).await)?;
+    }
+    each.end()
+}
+
+async fn two_members(cx: &Cx, api: &Client<'_>, of: Kind, people: &[Record]) -> Result<(), Stop> {
+    let (container, url) = container(api, of).await?;
+    for person in people {
+        let body = cx.marked(&crate::world::full(cx, of.one, &json!({})));
+        api.act(&container, of.one, person, &body).await?;
+    }
+    let plain = api.get(&url).await?;
+    two_pages(cx, api, &url, plain, 1).await
+}
+
+/// Holds the second page against the first: its number, its total, its members, and where it is.
+async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, plain: Answer, size: u64) -> Result<(), Stop> {
+    let asked = api.get(&address::with_parameter(url, "per_page", &size.to_string())).await?;
+    let is_small = asked.status == 200 && asked["per_page"] == size;
+    let first = if is_small { asked.record() } else { plain.record() };
+    let (size, total) = (first["per_page"].as_u64().unwrap_or(1), first["total_records"].as_u64().unwrap_or(0));
+    if total <= size {
+        return Err(none("no collection has a second page"));
+    }
+    cx.run.met.add(Encounter::SecondPage);
+    let next = first.link("next");
+    cx.must("COL-24", next.is_some(), || {
+        format!("{total} records on pages of {size}, and no `next`: {}", first.short())
+    })?;
+    let next = next.unwrap_or_default();
+    cx.holds("COL-24", address::parameter(&next, "page") == Some("2"), || {
+        format!("`next` of the first page is {next}")
+    });
+    let answer = api.get(&next).await?;
+    cx.must("COL-24", answer.status == 200, || format!("`next` leads to {answer}"))?;
+    let second = answer.record();
+    cx.holds("COL-22", second["page"] == 2, || format!("`next` of the first page leads to {answer}"));
+    cx.holds("COL-21", second["per_page"] == size, || format!("the first page has per_page {size}: {answer}"));
+    if api.get(url).await?["total_records"] != total {
+        return Err(none("somebody else writes to the collection"));
+    }
+    cx.holds("COL-23", second["total_records"] == total, || format!("the first page counts {total}: {answer}"));
+    let (one, other) = (first.embedded(), second.embedded());
+    let left = total.saturating_sub(size).min(size);
+    for (page, expected, members) in [(1, size, &one), (2, left, &other)] {
+        let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
+        cx.holds("COL-23", count == expected, || {
+            format!("page {page} of {total} records has {count} members, with {size} on a page it must have {expected}")
+        });
+    }
+    let both = other.iter().find(|member| one.iter().any(|known| is_one(known, member)));
+    cx.holds("COL-24", both.is_none(), || format!("on two pages: {}", both.map(Record::short).unwrap_or_default()));
+    let last = total <= size.saturating_mul(2);
+    let ends = second.link("next").is_none();
+    cx.holds("COL-24", ends == last, || format!("page 2 of {total} records: {answer}"));
+    same_page(cx, api, &second).await
+}
+
+/// Pages that nobody links to: before the first, after the last, larger than the limit. A server may refuse them; what it
+/// shows is a page.
+async fn odd(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let of = cx
+        .declared()
+        .kinds()
+        .find(|of| of.under.is_none() && cx.declared().offers(of.one, "list") && alike::can_make(cx, of.one));
+    let of = of.or_else(|| cx.declared().kinds().find(|of| of.under.is_none() && cx.declared().offers(of.one, "list")));
+    let url = api.collection(of.ok_or_else(|| none("no collection is listed"))?.many).await?;
+    let total = api.total(&url).await?;
+    if let Some(most) = cx.run.page_limit() {
+        let size = most.saturating_mul(10).to_string();
+        api.get(&address::with_parameter(&url, "per_page", &size)).await?;
+    }
+    for page in ["0", "-1", "99999"] {
+        let answer = api.get(&address::with_parameter(&url, "page", page)).await?;
+        if page != "99999" || answer.status != 200 || answer["page"] != 99_999 {
+            continue;
+        }
+        let page = answer.record();
+        let right = page.link("next").is_none() && page.embedded().is_empty();
+        cx.holds("COL-24", right, || format!("a page after the last: {answer}"));
+        if api.total(&url).await? == total {
+            let same = answer["total_records"].as_u64() == total;
+            cx.holds("COL-23", same, || format!("there are {total:?} records: {answer}"));
+        }
+    }
+    Ok(())
+}

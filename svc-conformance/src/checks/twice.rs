@@ -1,0 +1,146 @@
+//! People who are posted more than once, and people who only look alike (HLP-03, HLP-06, HLP-11 to HLP-15, HLP-19).
+
+use serde_json::{Value, json};
+
+use super::calls::{Ready, declared_helpers, row, somebody};
+use super::functions::any_helper;
+use super::same::{Each, holds, identified, is_one, kept, part, put};
+use crate::answer::Record;
+use crate::check::{Check, Cx};
+use crate::outcome::Stop;
+use crate::session::Client;
+use crate::values::instant;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new(
+        "hlp/twice",
+        &["HLP-03", "HLP-06", "HLP-11", "HLP-12", "HLP-13", "HLP-14", "HLP-15", "HLP-19", "TYP-15", "TYP-16"],
+        |cx| Box::pin(twice(cx)),
+    )
+    .needs("helper.*.with_person"),
+    Check::new("hlp/alike", &["HLP-03"], |cx| Box::pin(lookalikes(cx))).needs("helper.*.with_person"),
+];
+
+async fn twice(cx: &Cx) -> Result<(), Stop> {
+    let mut each = Each::default();
+    for name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") {
+        each.took(posted_twice(cx, name).await)?;
+    }
+    each.end()
+}
+
+/// One person, posted again with later values: two actions, and nobody is changed who is not matched.
+async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let made = api.call(&[], &ready, &ready.body(cx, Some(&person))).await?;
+    let before = api.about(&ready, &made).await?;
+    let later = json!({"given_name": "Grace", "family_name": "Hopper", "languages_spoken": ["en", "de"], "custom_fields": {"colour": "blue"}});
+    let mut again = identified(cx, cx.marked(&part(cx, "person", &later)));
+    if let Some(mails) = person.get("email_addresses") {
+        put(&mut again, "email_addresses", mails.clone());
+    }
+    let second = api.call(&[], &ready, &ready.body(cx, Some(&again))).await?;
+    let after = api.about(&ready, &second).await?;
+    let is_same = match (before.link("self"), after.link("self")) {
+        (Some(one), Some(other)) if one == other => true,
+        _ => shared(&before, &after, &[&person, &again]),
+    };
+    if let (Some(fields), prefix) = (again.as_object_mut(), &cx.declared().text.custom_field_prefix)
+        && !prefix.is_empty()
+    {
+        fields.remove("custom_fields");
+    }
+    kept(cx, &["HLP-03"], &again, &after);
+    if name == "person_signup" {
+        kept(cx, &["HLP-06", "HLP-19"], &again, &second);
+    } else {
+        actions(cx, &api, &ready, [&made, &second]).await?;
+    }
+    if !is_same {
+        return unchanged(cx, &api, &person, &before).await;
+    }
+    cx.holds("HLP-03", cx.declared().matches_persons(), || {
+        format!("people are not matched, but {} was changed by another post", before.short())
+    });
+    let date = |record: &Record, name: &str| record[name].as_str().and_then(instant);
+    let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
+    cx.holds("TYP-15", old == new, || format!("created_date was {old:?}, of the matched person it is {new:?}"));
+    let (old, new) = (date(&before, "modified_date"), date(&after, "modified_date"));
+    let whole = before["modified_date"].as_str().is_some_and(|text| !text.contains('.'));
+    cx.holds("TYP-16", new > old || (whole && new == old), || {
+        format!("modified_date was {old:?}, of the matched person it is {new:?}: {}", after.short())
+    });
+    Ok(())
+}
+
+/// Whether two representations share an identifier that was not sent.
+fn shared(one: &Record, other: &Record, sent: &[&Value]) -> bool {
+    let was_sent = |identifier: &str| {
+        sent.iter()
+            .any(|sent| sent["identifiers"].as_array().is_some_and(|list| list.iter().any(|one| one == identifier)))
+    };
+    one.identifiers().into_iter().any(|own| other.carries(own) && !was_sent(own))
+}
+
+/// Two calls are two actions, whoever they are about.
+async fn actions(cx: &Cx, api: &Client<'_>, ready: &Ready, made: [&Record; 2]) -> Result<(), Stop> {
+    let rows: &[&str] = &[row(ready.kind.one)];
+    let [first, second] = made;
+    let is_other = first.link("self").is_none() || !is_one(first, second);
+    holds(cx, rows, is_other, || format!("two calls made one {}: {}", ready.kind.one, second.short()));
+    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else { return Ok(()) };
+    let Some(url) = container.href(ready.kind.many).filter(|_| cx.declared().lists_below(under, ready.kind.many))
+    else {
+        return Ok(());
+    };
+    let total = api.total(&url).await?;
+    holds(cx, rows, total == Some(2), || format!("{total:?} {} after two calls", ready.kind.many));
+    Ok(())
+}
+
+/// A person whom no post was about is as before.
+async fn unchanged(cx: &Cx, api: &Client<'_>, sent: &Value, before: &Record) -> Result<(), Stop> {
+    if !cx.declared().offers("person", "read") || before.link("self").is_none() {
+        return Ok(());
+    }
+    let now = api.reread(before).await?;
+    kept(cx, &["HLP-03"], sent, &now);
+    Ok(())
+}
+
+/// People who have nothing in common that could tell who they are: no address, an empty one, parts of one.
+async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let signs_up = cx.declared().helps("person_signup");
+    let ready = if signs_up { api.ready("person_signup").await? } else { any_helper(&api).await? };
+    let unique = cx.unique();
+    let at = |local: String, domain: &str| json!([{ "address": format!("{local}@{domain}") }]);
+    let pairs = [
+        [Value::Null, Value::Null],
+        [json!([{ "address": "" }]), json!([{ "address": "" }])],
+        [at(unique.clone(), "example.org"), at(unique.clone(), "example.net")],
+        [at(format!("a{unique}"), "example.org"), at(format!("b{unique}"), "example.org")],
+    ];
+    for mails in pairs {
+        let mut met: Vec<(Value, Record)> = Vec::new();
+        for (mail, name) in mails.into_iter().zip(["Ada", "Grace"]) {
+            let mut named = json!({ "given_name": name, "family_name": cx.unique() });
+            if mail.is_array() {
+                put(&mut named, "email_addresses", mail);
+            }
+            let person = cx.marked(&part(cx, "person", &named));
+            let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
+            if !answer.is_created() {
+                break;
+            }
+            met.push((person, api.about(&ready, &answer.record()).await?));
+        }
+        let [(first, before), (_, after)] = met.as_slice() else { continue };
+        let right = before.link("self").is_none() || before.link("self") != after.link("self");
+        cx.holds("HLP-03", right, || format!("two people became one: {} and {}", before.short(), after.short()));
+        unchanged(cx, &api, first, before).await?;
+    }
+    Ok(())
+}
