@@ -29,7 +29,7 @@ pub enum Flaw {
     Missing,
     /// A field has another type, or a value that is not listed.
     Type,
-    /// A link that is declared is missing.
+    /// A link that is declared is missing, or leads elsewhere.
     Link,
     /// A helper takes an action function and does not do it.
     Function,
@@ -71,7 +71,7 @@ impl Flaw {
                 "`{}` has another type or value than the interface gives it",
                 "Send the JSON type and, where values are listed, one of them.",
             ),
-            Self::Link => ("the link `{}` is declared and missing", "Declare less or send it."),
+            Self::Link => ("the link `{}` is declared, and missing or leads elsewhere", "Declare less or send it."),
             Self::Function => (
                 "helpers do not do as `{}` says, which is declared",
                 "Run the function for every helper, or take it out of `action_functions`.",
@@ -120,7 +120,9 @@ impl Cause {
         let prefix = &cx.declared().text.custom_field_prefix;
         let differs = |shown: &Shown<'_>| {
             let is_kept = shown.field.way == Way::RoundTrip && shown.way.starts_with(place);
-            is_kept && !generate::same(shown.field, shown.sent, shown.in_another(read), prefix)
+            is_kept
+                && shown.has_place_in(read)
+                && !generate::same(shown.field, shown.sent, shown.in_another(read), prefix)
         };
         let all = generate::shown(cx.declared(), one, sent);
         let inner = all.iter().filter(|shown| differs(shown));
@@ -190,7 +192,7 @@ impl Cause {
             "ERR-01" | "ERR-03" | "ERR-33" => (Flaw::ErrorBody, ""),
             _ if ("ERR-18"..="ERR-28").contains(&row) => (Flaw::ErrorBody, ""),
             "LIM-01" => (Flaw::Paging, ""),
-            _ if ("COL-20"..="COL-28").contains(&row) => (Flaw::Paging, ""),
+            _ if row != "COL-26" && ("COL-20"..="COL-28").contains(&row) => (Flaw::Paging, ""),
             "TYP-06" | "TYP-07" | "TYP-15" | "TYP-16" | "TYP-17" | "CRU-19" => (Flaw::Dates, ""),
             _ => return Some(Self::new(Flaw::Refused, operation().filter(|_| expects_success && status >= 400)?)),
         };
