@@ -78,9 +78,7 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     if let Some(path) = &options.waivers {
         suite = suite.waivers(Waiver::read(&text(path)?)?);
     }
-    if let Some(rate) = options.rate {
-        suite = suite.rate(rate);
-    }
+    suite.settings.rate = options.rate;
     if let Some(most) = options.max_records {
         suite = suite.max_records(most);
     }
