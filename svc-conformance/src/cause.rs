@@ -21,7 +21,7 @@ pub enum Flaw {
     Missing,
     /// A field has another type, or a value that is not listed.
     Type,
-    /// A link that is declared is missing.
+    /// A link that is declared is missing, or leads elsewhere.
     Link,
     /// A helper takes an action function and does not do it.
     Function,
@@ -63,7 +63,7 @@ impl Flaw {
                 "`{}` has another type or value than the interface gives it",
                 "Send the JSON type and, where values are listed, one of them.",
             ),
-            Self::Link => ("the link `{}` is declared and missing", "Declare less or send it."),
+            Self::Link => ("the link `{}` is declared, and missing or leads elsewhere", "Declare less or send it."),
             Self::Function => (
                 "helpers do not do as `{}` says, which is declared",
                 "Run the function for every helper, or take it out of `action_functions`.",

@@ -34,16 +34,18 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
     if let Some(link) = condition.strip_prefix("link:").filter(|link| !link.contains(' ') && area == "RES") {
         return Some(Cause::new(Flaw::Link, link));
     }
-    if let Some(function) = condition.strip_prefix("haf.").filter(|_| area == "HAF") {
+    if let Some(function) = condition.strip_prefix("haf.").filter(|_| matches!(area, "HAF" | "ERR")) {
         return Some(Cause::new(Flaw::Function, if function == "*" { "action_functions" } else { function }));
     }
     let (flaw, subject) = match row {
+        // Where nothing was refused, there is no error body that could have another form.
+        "ERR-33" if status < 400 => return None,
         "HAL-03" => (Flaw::Header, "Content-Type"),
         "HAL-04" => (Flaw::Header, "Cache-Control"),
         "ERR-01" | "ERR-03" | "ERR-33" => (Flaw::ErrorBody, ""),
         _ if ("ERR-18"..="ERR-28").contains(&row) => (Flaw::ErrorBody, ""),
         "LIM-01" => (Flaw::Paging, ""),
-        _ if ("COL-20"..="COL-28").contains(&row) => (Flaw::Paging, ""),
+        _ if row != "COL-26" && ("COL-20"..="COL-28").contains(&row) => (Flaw::Paging, ""),
         "TYP-06" | "TYP-07" | "TYP-15" | "TYP-16" | "TYP-17" | "CRU-19" => (Flaw::Dates, ""),
         _ => return Some(Cause::new(Flaw::Refused, operation().filter(|_| expects_success && status >= 400)?)),
     };

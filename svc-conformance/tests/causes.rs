@@ -24,6 +24,13 @@ const PLANTED: &[Planted] = &[
         "person.family_name",
         &["TYP-01", "RES-person-01", "HLP-19", "ERR-15"],
     ),
+    (
+        "only the first member of a list is taken",
+        &["typ/person", "cru/arrays-of-person"],
+        Flaw::Altered,
+        "person.email_addresses",
+        &["TYP-12", "CRU-18"],
+    ),
     ("person.gender has another type", &["typ/person"], Flaw::Type, "person.gender", &["TYP-08", "RES-person-06"]),
     ("petition without signatures", &["RES-petition-19"], Flaw::Link, "petition.signatures", &["RES-petition-19"]),
     ("declared updates are not there", &["ERR-15", "CRU-11"], Flaw::Refused, "questions.update", &["CRU-11", "ERR-15"]),
@@ -48,7 +55,7 @@ async fn report(name: &str, only: &[&str]) -> Report {
 async fn planted_faults_have_the_cause_that_was_planted() {
     for (name, only, flaw, subject, rows) in PLANTED {
         let report = report(name, only).await;
-        let cause = report.causes.iter().find(|cause| (cause.flaw, cause.subject.as_str()) == (*flaw, *subject));
+        let cause = report.causes.iter().find(|cause| cause.flaw == *flaw && cause.subjects.concat() == *subject);
         let cause = cause.unwrap_or_else(|| panic!("{name}: {:#?}", report.causes));
         let missing: Vec<_> = rows.iter().filter(|row| !cause.rows.iter().any(|known| known == *row)).collect();
         assert!(missing.is_empty(), "{name}: {missing:?} are not in {:?}", cause.rows);
@@ -80,4 +87,13 @@ async fn reports_say_the_cause_first() {
     assert_eq!(json["causes"][0]["flaw"], "not_stored");
     json.as_object_mut().expect("an object").remove("causes");
     assert_eq!(serde_json::from_value::<Report>(json).expect("a report").causes, []);
+}
+
+/// What is wrong with a great many fields is one cause, not one for each.
+#[tokio::test]
+async fn what_is_wrong_everywhere_is_one_cause() {
+    let report = report("texts have doubled quotes", &["typ/*"]).await;
+    let altered: Vec<_> = report.causes.iter().filter(|cause| cause.flaw == Flaw::Altered).collect();
+    assert!(altered.len() == 1 && altered[0].subjects.len() > 10 && altered[0].rows.len() > 20, "{altered:?}");
+    assert!(altered[0].what.contains(" others, such as `"), "{}", altered[0].what);
 }

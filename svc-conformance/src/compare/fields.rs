@@ -102,5 +102,5 @@ fn fate(
 fn has(side: &Side, kind: Kind, place: &str, flaws: &[Flaw]) -> bool {
     let own = format!("{}.{place}", kind.one);
     let is_here = |subject: &str| subject == own || place == subject || place.ends_with(&format!(".{subject}"));
-    side.causes.iter().any(|cause| flaws.contains(&cause.flaw) && is_here(&cause.subject))
+    side.causes.iter().any(|cause| flaws.contains(&cause.flaw) && cause.subjects.iter().any(|subject| is_here(subject)))
 }

@@ -289,11 +289,20 @@ pub(crate) enum Step {
 impl Shown<'_> {
     /// The value at the same place of another representation.
     pub(crate) fn in_another<'v>(&self, json: &'v Value) -> Option<&'v Value> {
-        self.way.iter().try_fold(json, |at, step| match step {
-            Step::Name(name) => at.get(name),
-            Step::At(index) => at.get(index),
-        })
+        follow(&self.way, json)
     }
+
+    /// Whether another representation has the object or the list in which the value stands here.
+    pub(crate) fn has_place_in(&self, json: &Value) -> bool {
+        self.way.split_last().is_none_or(|(_, above)| follow(above, json).is_some_and(|value| !value.is_null()))
+    }
+}
+
+fn follow<'v>(way: &[Step], json: &'v Value) -> Option<&'v Value> {
+    way.iter().try_fold(json, |at, step| match step {
+        Step::Name(name) => at.get(name),
+        Step::At(index) => at.get(index),
+    })
 }
 
 /// Every value of a body that the catalogue has a row for, outer ones before inner ones.

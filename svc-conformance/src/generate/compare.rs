@@ -87,7 +87,7 @@ pub(crate) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[Step
     let prefix = &cx.declared().text.custom_field_prefix;
     let differs = |value: &Shown<'_>| {
         let is_kept = value.field.way == Way::RoundTrip && value.way.starts_with(place);
-        is_kept && !same(value.field, value.sent, value.in_another(read), prefix)
+        is_kept && value.has_place_in(read) && !same(value.field, value.sent, value.in_another(read), prefix)
     };
     let all = shown(cx.declared(), one, sent);
     let inner = all.iter().filter(|value| differs(value));

@@ -85,9 +85,7 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     if options.update_pins {
         suite = suite.update_pins();
     }
-    if let Some(rate) = options.rate {
-        suite = suite.rate(rate);
-    }
+    suite.settings.rate = options.rate;
     if let Some(most) = options.max_records {
         suite = suite.max_records(most);
     }
