@@ -8,7 +8,7 @@ use crate::address;
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::{ACTIONS, Kind, kind};
 use crate::session::{Answer, Client, Record, descriptions};
-use crate::world::{helper_address, least};
+use crate::world::{self, helper_address, least};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("err/unsupported", &["ERR-07", "CAP-07"], |cx| Box::pin(unsupported(cx))).needs("unsupported.operation"),
@@ -186,6 +186,27 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
         let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
         for row in ["ERR-40", "LIM-06"] {
             cx.holds(row, answer.status == 400 && named, || format!("two responses with one key: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Two responses with one key are refused (RES-question-08).
+pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = api.collection("questions").await?;
+    let ask = |keys: [&str; 2]| {
+        let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
+        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
+    };
+    let answer = api.post(&url, &ask(["a1", "a1"])).await?;
+    cx.holds("RES-question-08", answer.status == 400, || format!("two responses have the key a1: {answer}"));
+    for key in ["a-1", "", "a1 "] {
+        let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
+        if answer.is_created() {
+            let got = world::first(&answer.json, "responses[].key").and_then(Value::as_str);
+            let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
+            cx.holds("RES-question-08", right, || format!("the key {got:?} is not alphanumeric: {answer}"));
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::alike;
 use super::same::{Each, part};
 use crate::check::{Check, Cx, Stop};
 use crate::kinds::kind;
-use crate::session::{Answer, Record};
+use crate::session::Record;
 use crate::world::{first, ticketed};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -30,7 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("field:donation.voided and field:donation.voided_date"),
     Check::new("res/transparence", &["RES-event-29"], |cx| Box::pin(transparence(cx)))
         .needs("field:event.transparence"),
-    Check::new("res/response-keys", &["RES-question-08"], |cx| Box::pin(keys(cx)))
+    Check::new("res/response-keys", &["RES-question-08"], |cx| Box::pin(super::errors::keys(cx)))
         .needs("questions.create and field:question.responses[].key"),
     Check::new("res/total-signatures", &["RES-petition-10", "ERR-11"], |cx| Box::pin(total(cx)))
         .about("signature")
@@ -260,27 +260,6 @@ async fn transparence(cx: &Cx) -> Result<(), Stop> {
     let read = if cx.declared().offers("event", "read") { api.reread(&made).await? } else { made };
     let got = &read["transparence"];
     cx.holds("RES-event-29", got.is_null() || got == "opaque", || format!("left out, transparence is {got}"));
-    Ok(())
-}
-
-/// Two responses with one key are refused (RES-question-08).
-async fn keys(cx: &Cx) -> Result<(), Stop> {
-    let api = cx.api();
-    let url = api.collection("questions").await?;
-    let ask = |keys: [&str; 2]| {
-        let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
-        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
-    };
-    let answer = api.post(&url, &ask(["a1", "a1"])).await?;
-    cx.holds("RES-question-08", answer.status == 400, || format!("two responses have the key a1: {answer}"));
-    for key in ["a-1", "", "a1 "] {
-        let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
-        if answer.is_created() {
-            let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
-            let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
-            cx.holds("RES-question-08", right, || format!("the key {got:?} is not alphanumeric: {answer}"));
-        }
-    }
     Ok(())
 }
 
