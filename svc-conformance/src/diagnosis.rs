@@ -7,6 +7,7 @@ use crate::catalogue::Catalogue;
 use crate::cause::{Cause, Flaw};
 use crate::recorder::Exchange;
 use crate::relations::Known;
+use crate::row;
 use crate::run::Run;
 
 /// The cause that a row and the exchange before it tell, where the check did not name one.
@@ -21,7 +22,7 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
         return Some(Cause::new(Flaw::KeyRight, operation()?));
     }
     let expects_success = matches!(area, "COL" | "CRU" | "HLP" | "SCH")
-        || matches!(row, "ERR-10" | "ERR-13" | "ERR-15" | "ERR-17" | "HAL-16");
+        || matches!(row, row::ERR_10 | row::ERR_13 | row::ERR_15 | row::ERR_17 | row::HAL_16);
     let is_formless = |exchange: &Exchange| {
         let body = exchange.answer.as_ref().ok().and_then(|answer| serde_json::from_str::<Value>(&answer.body).ok());
         body.is_none_or(|body| !body.get(run.declared.rel("error")).is_some_and(Value::is_object))
@@ -39,14 +40,14 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
     }
     let (flaw, subject) = match row {
         // Where nothing was refused, there is no error body that could have another form.
-        "ERR-33" if status < 400 => return None,
-        "HAL-03" => (Flaw::Header, "Content-Type"),
-        "HAL-04" => (Flaw::Header, "Cache-Control"),
-        "ERR-01" | "ERR-03" | "ERR-33" => (Flaw::ErrorBody, ""),
-        _ if ("ERR-18"..="ERR-28").contains(&row) => (Flaw::ErrorBody, ""),
-        "LIM-01" => (Flaw::Paging, ""),
-        _ if row != "COL-26" && ("COL-20"..="COL-28").contains(&row) => (Flaw::Paging, ""),
-        "TYP-06" | "TYP-07" | "TYP-15" | "TYP-16" | "TYP-17" | "CRU-19" => (Flaw::Dates, ""),
+        row::ERR_33 if status < 400 => return None,
+        row::HAL_03 => (Flaw::Header, "Content-Type"),
+        row::HAL_04 => (Flaw::Header, "Cache-Control"),
+        row::ERR_01 | row::ERR_03 | row::ERR_33 => (Flaw::ErrorBody, ""),
+        _ if (row::ERR_18..=row::ERR_28).contains(&row) => (Flaw::ErrorBody, ""),
+        row::LIM_01 => (Flaw::Paging, ""),
+        _ if row != row::COL_26 && (row::COL_20..=row::COL_28).contains(&row) => (Flaw::Paging, ""),
+        row::TYP_06 | row::TYP_07 | row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (Flaw::Dates, ""),
         _ => return Some(Cause::new(Flaw::Refused, operation().filter(|_| expects_success && status >= 400)?)),
     };
     Some(Cause::new(flaw, subject))

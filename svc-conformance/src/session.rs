@@ -16,6 +16,7 @@ use crate::check::Cx;
 use crate::outcome::Stop;
 use crate::passive;
 use crate::pins;
+use crate::row;
 use crate::target::TargetError;
 
 /// Pages that a walk reads at most.
@@ -134,11 +135,11 @@ impl Client<'_> {
                 return Err(Stop::Inconclusive(format!("{url} is on another origin: not followed")));
             }
             Err(error @ TargetError::TooLarge(_)) => {
-                cx.holds("HAL-02", false, || format!("{}: {error}", exchange.line()));
+                cx.holds(row::HAL_02, false, || format!("{}: {error}", exchange.line()));
                 return Err(Stop::Failed);
             }
             Err(error) => {
-                cx.holds("ERR-01", false, || format!("{}: {error}", exchange.line()));
+                cx.holds(row::ERR_01, false, || format!("{}: {error}", exchange.line()));
                 return Err(Stop::Failed);
             }
         };
@@ -200,7 +201,7 @@ impl Client<'_> {
     pub(crate) async fn entry(&self) -> Result<Record, Stop> {
         let base = self.cx.run.target.base().to_owned();
         let answer = self.get(&base).await?;
-        self.cx.must("ENT-01", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        self.cx.must(row::ENT_01, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
         Ok(answer.record())
     }
 
@@ -217,7 +218,7 @@ impl Client<'_> {
     pub(crate) async fn reread(&self, record: &Record) -> Result<Record, Stop> {
         let own = record.own()?;
         let answer = self.get(&own).await?;
-        self.cx.must("HAL-16", answer.status == 200 && answer.json.is_object(), || {
+        self.cx.must(row::HAL_16, answer.status == 200 && answer.json.is_object(), || {
             format!("GET of the record's `self`: {answer}")
         })?;
         Ok(answer.record())
@@ -272,10 +273,10 @@ impl Client<'_> {
                 return Err(Stop::Inconclusive(format!("the collection has more than {MOST_PAGES} pages")));
             }
             Walked::Back(url) => {
-                self.cx.holds("COL-24", false, || format!("`next` leads back to {url}, which was read before"));
+                self.cx.holds(row::COL_24, false, || format!("`next` leads back to {url}, which was read before"));
             }
             Walked::Refused(answer) => {
-                self.cx.holds("COL-31", false, || answer.to_string());
+                self.cx.holds(row::COL_31, false, || answer.to_string());
             }
         }
         Err(Stop::Failed)

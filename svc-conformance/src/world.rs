@@ -7,6 +7,7 @@ use crate::check::Cx;
 use crate::generate::{least, with};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 /// The body of a create: the least that a record needs, with these fields over it.
@@ -95,7 +96,7 @@ impl Client<'_> {
     pub(crate) async fn help(&self, container: &Record, helper: &str, body: &Value) -> Result<Record, Stop> {
         let url = helper_address(container, helper)?;
         let answer = self.post(&url, body).await?;
-        self.cx.must("HLP-06", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        self.cx.must(row::HLP_06, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
         Ok(answer.record())
     }
 
@@ -118,7 +119,7 @@ impl Client<'_> {
     /// Judges the answer to a create.
     pub(crate) fn created(&self, kind: Kind, answer: &Answer) -> Result<Record, Stop> {
         let cx = self.cx;
-        cx.must("ERR-13", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        cx.must(row::ERR_13, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
         // A membership that was there before is no create (UND-38), nor is a person that a sign-up at the same address matched.
         let repeats = match kind.one {
             "tagging" | "item" => true,
@@ -128,7 +129,7 @@ impl Client<'_> {
         if !repeats {
             cx.chose("status of a create", answer.status.to_string());
             let before = cx.run.consistent(&format!("{}.create", kind.many), answer.status);
-            cx.holds("CRU-13", before.is_none_or(|before| before == answer.status), || {
+            cx.holds(row::CRU_13, before.is_none_or(|before| before == answer.status), || {
                 format!("an earlier create in {} answered {before:?}, this one {}", kind.many, answer.status)
             });
         }
@@ -139,8 +140,8 @@ impl Client<'_> {
     pub(crate) async fn remove(&self, record: &Record) -> Result<Answer, Stop> {
         let answer = self.delete(&record.own()?).await?;
         let form = answer.is_removal();
-        self.cx.must("CRU-14", form, || answer.to_string())?;
-        self.cx.holds("ERR-17", form, || answer.to_string());
+        self.cx.must(row::CRU_14, form, || answer.to_string())?;
+        self.cx.holds(row::ERR_17, form, || answer.to_string());
         self.cx.chose("status of a delete", answer.status.to_string());
         Ok(answer)
     }
@@ -148,7 +149,7 @@ impl Client<'_> {
     /// Changes a record; a success is judged (ERR-15).
     pub(crate) async fn change(&self, record: &Record, body: &Value) -> Result<Record, Stop> {
         let answer = self.put(&record.own()?, body).await?;
-        self.cx.must("ERR-15", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        self.cx.must(row::ERR_15, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
         Ok(answer.record())
     }
 

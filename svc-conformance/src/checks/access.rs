@@ -9,6 +9,7 @@ use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::kinds::{ACTIONS, Kind, kind, kind_of};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::world::helper_address;
 
@@ -16,17 +17,24 @@ use crate::world::helper_address;
 const WRONG: &str = "no-such-key-0000";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("aut/key", &["AUT-01", "HAL-10"], |cx| Box::pin(key(cx))).needs("auth").only_reads(),
-    Check::new("aut/wrong-key", &["AUT-03", "AUT-05", "ERR-08"], |cx| Box::pin(wrong(cx))).needs("auth").only_reads(),
-    Check::new("aut/no-key", &["AUT-07", "AUT-05"], |cx| Box::pin(without(cx))).needs("auth").only_reads(),
-    Check::new("aut/refused-writes", &["AUT-01", "AUT-03", "AUT-07", "AUT-08", "ERR-08", "HAL-10"], |cx| {
-        Box::pin(refused_writes(cx))
-    })
+    Check::new("aut/key", &[row::AUT_01, row::HAL_10], |cx| Box::pin(key(cx))).needs("auth").only_reads(),
+    Check::new("aut/wrong-key", &[row::AUT_03, row::AUT_05, row::ERR_08], |cx| Box::pin(wrong(cx)))
+        .needs("auth")
+        .only_reads(),
+    Check::new("aut/no-key", &[row::AUT_07, row::AUT_05], |cx| Box::pin(without(cx))).needs("auth").only_reads(),
+    Check::new(
+        "aut/refused-writes",
+        &[row::AUT_01, row::AUT_03, row::AUT_07, row::AUT_08, row::ERR_08, row::HAL_10],
+        |cx| Box::pin(refused_writes(cx)),
+    )
     .needs("auth"),
-    Check::new("aut/missing-right", &["AUT-04", "AUT-08", "ERR-09", "AUT-05"], |cx| Box::pin(missing_right(cx)))
-        .needs("auth.restricted_key"),
-    Check::new("aut/tenants", &["COL-02", "COL-30", "AUT-02"], |cx| Box::pin(tenants(cx))).needs("auth.multi_key"),
-    Check::new("aut/anonymous-helpers", &["AUT-06"], |cx| Box::pin(anonymous(cx))).needs("auth"),
+    Check::new("aut/missing-right", &[row::AUT_04, row::AUT_08, row::ERR_09, row::AUT_05], |cx| {
+        Box::pin(missing_right(cx))
+    })
+    .needs("auth.restricted_key"),
+    Check::new("aut/tenants", &[row::COL_02, row::COL_30, row::AUT_02], |cx| Box::pin(tenants(cx)))
+        .needs("auth.multi_key"),
+    Check::new("aut/anonymous-helpers", &[row::AUT_06], |cx| Box::pin(anonymous(cx))).needs("auth"),
 ];
 
 fn both(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> String) {
@@ -49,20 +57,20 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
     let all = collections(cx, &api).await?;
     let (_, url) = all.first().ok_or_else(|| Stop::Inconclusive("no collection is listed".to_owned()))?;
     let answer = api.get(url).await?;
-    both(cx, &["AUT-01", "HAL-10"], answer.status == 200, || format!("with the key: {answer}"));
+    both(cx, &[row::AUT_01, row::HAL_10], answer.status == 200, || format!("with the key: {answer}"));
     Ok(())
 }
 
 /// A key that is none is refused with 401 everywhere.
 async fn wrong(cx: &Cx) -> Result<(), Stop> {
     let (api, wrong) = (cx.api(), cx.with_key(WRONG));
-    let rows = &["AUT-03", "ERR-08"];
+    let rows = &[row::AUT_03, row::ERR_08];
     let mut urls = vec![cx.run.target.base().to_owned()];
     urls.extend(collections(cx, &api).await?.into_iter().map(|(_, url)| url));
     for url in urls {
         let answer = wrong.get(&url).await?;
         both(cx, rows, answer.status == 401, || format!("with a key that is none: {answer}"));
-        cx.holds("AUT-05", true, String::new);
+        cx.holds(row::AUT_05, true, String::new);
     }
     Ok(())
 }
@@ -76,9 +84,9 @@ async fn without(cx: &Cx) -> Result<(), Stop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for (_, url) in collections(cx, &api).await? {
         let answer = nobody.get(&url).await?;
-        cx.holds("AUT-07", is_refused(&answer), || format!("without a key: {answer}"));
+        cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
         cx.chose("status without a key", answer.status.to_string());
-        cx.holds("AUT-05", true, String::new);
+        cx.holds(row::AUT_05, true, String::new);
     }
     Ok(())
 }
@@ -140,11 +148,11 @@ impl Subject {
             && is_one(&again, &self.record)
             && again["modified_date"] == self.record["modified_date"]
             && again["origin_system"] == self.record["origin_system"];
-        cx.holds("AUT-08", same, || format!("after refused writes {} is {answer}", self.record.short()));
+        cx.holds(row::AUT_08, same, || format!("after refused writes {} is {answer}", self.record.short()));
         if let Some((_, url, _)) = &self.posts {
             let answer = api.get(url).await?;
             let none = answer.status == 200 && answer.record().embedded().is_empty();
-            cx.holds("AUT-08", none, || format!("after a refused create: {answer}"));
+            cx.holds(row::AUT_08, none, || format!("after a refused create: {answer}"));
         }
         Ok(())
     }
@@ -157,14 +165,14 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     if let Some(of) = declared.kinds().find(|of| of.under.is_none() && declared.offers(of.one, "create")) {
         let body = cx.marked(&crate::generate::least(cx, of.one));
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
-        both(cx, &["AUT-01", "HAL-10"], !is_refused(&answer), || format!("with the key: {answer}"));
+        both(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
     }
     let subject = Subject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
-        both(cx, &["AUT-03", "ERR-08"], answer.status == 401, || format!("with a key that is none: {answer}"));
+        both(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
     }
     for answer in subject.attack(cx, &cx.anonymous()).await? {
-        cx.holds("AUT-07", is_refused(&answer), || format!("without a key: {answer}"));
+        cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
     }
     let of = subject.kind;
     if of.under.is_none() && cx.declared().offers(of.one, "list") {
@@ -173,7 +181,7 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     subject.untouched(cx, &api).await?;
     for answer in subject.attack(cx, &api).await? {
         let right = !is_refused(&answer);
-        both(cx, &["AUT-01", "HAL-10"], right, || format!("with the key: {answer}"));
+        both(cx, &[row::AUT_01, row::HAL_10], right, || format!("with the key: {answer}"));
     }
     Ok(())
 }
@@ -184,10 +192,10 @@ async fn top_level(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     let before = api.total(&url).await?;
     let wrong = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
-    cx.holds("AUT-03", answer.status == 401, || format!("with a key that is none: {answer}"));
+    cx.holds(row::AUT_03, answer.status == 401, || format!("with a key that is none: {answer}"));
     let keyless = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
-    cx.holds("AUT-07", is_refused(&answer), || format!("without a key: {answer}"));
+    cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
     nothing_new(cx, api, &url, before, &[wrong, keyless]).await
 }
 
@@ -200,7 +208,7 @@ async fn nothing_new(cx: &Cx, api: &Client<'_>, url: &str, before: Option<u64>, 
         let markers = bodies.iter().filter_map(|body| body.pointer("/identifiers/0").and_then(Value::as_str));
         grown = markers.into_iter().any(|marker| members.iter().any(|member| member.carries(marker)));
     }
-    cx.holds("AUT-08", !grown, || format!("{before:?} records before refused creates, {after:?} after, in {url}"));
+    cx.holds(row::AUT_08, !grown, || format!("{before:?} records before refused creates, {after:?} after, in {url}"));
     Ok(())
 }
 
@@ -250,14 +258,14 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
     if let Some(before) = before {
         let answer = api.get(&before.own()?).await?;
         let same = answer.status == 200 && answer["modified_date"] == before["modified_date"];
-        cx.holds("AUT-08", same, || format!("after a refused {operation} {} is {answer}", before.short()));
+        cx.holds(row::AUT_08, same, || format!("after a refused {operation} {} is {answer}", before.short()));
     }
     Ok(())
 }
 
 fn forbidden(cx: &Cx, answer: &Answer) {
-    both(cx, &["AUT-04", "ERR-09"], answer.status == 403, || format!("with a key that may not: {answer}"));
-    cx.holds("AUT-05", true, String::new);
+    both(cx, &[row::AUT_04, row::ERR_09], answer.status == 403, || format!("with a key that may not: {answer}"));
+    cx.holds(row::AUT_05, true, String::new);
 }
 
 /// The address of a helper, of a container of its own.
@@ -273,7 +281,7 @@ async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
 /// Another tenant sees nothing of this one's in any collection.
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
     let Some(other) = cx.other() else { return Ok(()) };
-    let (api, rows) = (cx.api(), &["COL-02", "AUT-02"]);
+    let (api, rows) = (cx.api(), &[row::COL_02, row::AUT_02]);
     for (of, url) in collections(cx, &api).await? {
         if !cx.declared().offers(of.one, "create") {
             continue;
@@ -312,12 +320,12 @@ async fn below(cx: &Cx, api: &Client<'_>, other: &Client<'_>, of: Kind, record: 
         let made = api.act(record, one, &person, &cx.marked(&json!({}))).await?;
         let answer = other.send(Method::GET, &record.leads(kind.many)?, None).await?;
         let leaked = answer.status == 200 && answer.record().embedded().iter().any(|member| is_one(member, &made));
-        both(cx, &["COL-02", "AUT-02"], !leaked, || format!("another tenant reads {}: {answer}", kind.many));
+        both(cx, &[row::COL_02, row::AUT_02], !leaked, || format!("another tenant reads {}: {answer}", kind.many));
     }
     if declared.offers(of.one, "read") {
         let answer = other.get(&record.own()?).await?;
         let leaked = answer.status == 200 && is_one(&answer.record(), record);
-        cx.prefers("AUT-02", !leaked, || format!("another tenant reads {}", record.short()));
+        cx.prefers(row::AUT_02, !leaked, || format!("another tenant reads {}", record.short()));
     }
     Ok(())
 }
@@ -336,7 +344,7 @@ async fn anonymous(cx: &Cx) -> Result<(), Stop> {
         let answer = nobody.post(&url, &body).await?;
         let declared = cx.declared().helps_anyone(name);
         let right = if declared { answer.is_success() } else { is_refused(&answer) };
-        cx.holds("AUT-06", right, || {
+        cx.holds(row::AUT_06, right, || {
             format!("{name} without a key is {}declared: {answer}", if declared { "" } else { "not " })
         });
     }

@@ -10,27 +10,28 @@ use crate::generate;
 use crate::generate::with;
 use crate::kinds::kind;
 use crate::outcome::Stop;
+use crate::row;
 use crate::world::{helper_address, ticketed};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/record-signature", &["HLP-11", "HLP-06", "RES-signature-08"], |cx| Box::pin(record(cx)))
+    Check::new("hlp/record-signature", &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08], |cx| Box::pin(record(cx)))
         .about("signature")
         .needs("helper.record_signature"),
-    Check::new("hlp/record-submission", &["HLP-12", "HLP-06"], |cx| Box::pin(record(cx)))
+    Check::new("hlp/record-submission", &[row::HLP_12, row::HLP_06], |cx| Box::pin(record(cx)))
         .about("submission")
         .needs("helper.record_submission"),
-    Check::new("hlp/record-donation", &["HLP-13", "HLP-06", "RES-donation-21"], |cx| Box::pin(record(cx)))
+    Check::new("hlp/record-donation", &[row::HLP_13, row::HLP_06, row::RES_DONATION_21], |cx| Box::pin(record(cx)))
         .about("donation")
         .needs("helper.record_donation"),
-    Check::new("hlp/record-outreach", &["HLP-14", "HLP-06", "RES-outreach-13"], |cx| Box::pin(record(cx)))
+    Check::new("hlp/record-outreach", &[row::HLP_14, row::HLP_06, row::RES_OUTREACH_13], |cx| Box::pin(record(cx)))
         .about("outreach")
         .needs("helper.record_outreach"),
-    Check::new("hlp/record-attendance", &["HLP-15", "HLP-06", "RES-attendance-15"], |cx| Box::pin(record(cx)))
+    Check::new("hlp/record-attendance", &[row::HLP_15, row::HLP_06, row::RES_ATTENDANCE_15], |cx| Box::pin(record(cx)))
         .about("attendance")
         .needs("helper.record_attendance"),
-    Check::new("hlp/record-tickets", &["HLP-15", "RES-attendance-05"], |cx| Box::pin(tickets(cx)))
+    Check::new("hlp/record-tickets", &[row::HLP_15, row::RES_ATTENDANCE_05], |cx| Box::pin(tickets(cx)))
         .needs("helper.record_attendance and fixture.ticketed_event"),
-    Check::new("hlp/donation-links", &["RES-donation-22"], |cx| Box::pin(donation_links(cx)))
+    Check::new("hlp/donation-links", &[row::RES_DONATION_22], |cx| Box::pin(donation_links(cx)))
         .needs("helper.record_donation and helper.record_donation.links"),
 ];
 
@@ -40,15 +41,15 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else { return Ok(()) };
     let own: &[&str] = &[row(one)];
     let reached: &[&str] = match one {
-        "signature" => &["HLP-11", "HLP-06", "RES-signature-08"],
-        "outreach" => &["HLP-14", "HLP-06", "RES-outreach-13"],
-        "submission" => &["HLP-12", "HLP-06"],
-        "donation" => &["HLP-13", "HLP-06"],
-        _ => &["HLP-15", "HLP-06"],
+        "signature" => &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08],
+        "outreach" => &[row::HLP_14, row::HLP_06, row::RES_OUTREACH_13],
+        "submission" => &[row::HLP_12, row::HLP_06],
+        "donation" => &[row::HLP_13, row::HLP_06],
+        _ => &[row::HLP_15, row::HLP_06],
     };
     let links: &[&str] = match one {
-        "donation" => &["HLP-13", "RES-donation-21"],
-        "attendance" => &["HLP-15", "RES-attendance-15"],
+        "donation" => &[row::HLP_13, row::RES_DONATION_21],
+        "attendance" => &[row::HLP_15, row::RES_ATTENDANCE_15],
         _ => own,
     };
     let api = cx.api();
@@ -59,7 +60,7 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     let body = identified(cx, ready.body(cx, Some(&person)));
     let made = api.call(reached, &ready, &body).await?;
     kept(cx, own, &body, &made);
-    kept(cx, &["HLP-06"], &body, &made);
+    kept(cx, &[row::HLP_06], &body, &made);
     if !cx.declared().helpers_only() {
         must(cx, links, made.link("self").is_some(), || format!("no link self in {}", made.short()))?;
     }
@@ -79,7 +80,7 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
         kept(cx, own, &body, &read);
         for (name, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
             let same = field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
-            cx.holds("HLP-06", same, || {
+            cx.holds(row::HLP_06, same, || {
                 format!("{name} was answered as {}, reads {}", made[name.as_str()], read[name.as_str()])
             });
         }
@@ -120,25 +121,25 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         }
         answer = api.post(&url, &body).await?;
     }
-    cx.must("HLP-15", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    cx.must(row::HLP_15, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
     let made = answer.record();
     let mut sent = body;
     if let Some(members) = sent.as_object_mut() {
         members.remove("attended");
     }
-    kept(cx, &["HLP-15"], &sent, &made);
+    kept(cx, &[row::HLP_15], &sent, &made);
     let mut shown = vec![made.clone()];
     if cx.declared().offers("attendance", "read") {
         shown.push(api.reread(&made).await?);
     }
     for record in &shown {
         let lacks = record.json.get("attended").is_none_or(Value::is_null);
-        cx.holds("RES-attendance-05", lacks, || format!("an attendance of a ticketed event: {}", record.short()));
+        cx.holds(row::RES_ATTENDANCE_05, lacks, || format!("an attendance of a ticketed event: {}", record.short()));
     }
     if cx.declared().links("attendance", "person") {
         let who = api.person_of(&made, "person").await?;
         let right = is_one(&who, &Record { json: person, ..who.clone() });
-        cx.holds("HLP-15", right, || format!("{} is not the buyer", who.short()));
+        cx.holds(row::HLP_15, right, || format!("{} is not the buyer", who.short()));
     }
     Ok(())
 }
@@ -159,7 +160,7 @@ async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
     let person = somebody(cx);
     let body = api.linked(&ready.body(cx, Some(&person)), one, &action.own()?);
     let answer = api.post(&ready.url, &body).await?;
-    if !cx.prefers("RES-donation-22", answer.is_created(), || answer.to_string()) {
+    if !cx.prefers(row::RES_DONATION_22, answer.is_created(), || answer.to_string()) {
         return Ok(());
     }
     let made = answer.record();
@@ -170,6 +171,8 @@ async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
         None => None,
     };
     let right = found.as_ref().is_some_and(|found| found.status == 200 && is_one(&found.record(), &action));
-    cx.prefers("RES-donation-22", right, || format!("the link {one} does not lead to what was sent: {}", read.short()));
+    cx.prefers(row::RES_DONATION_22, right, || {
+        format!("the link {one} does not lead to what was sent: {}", read.short())
+    });
     Ok(())
 }

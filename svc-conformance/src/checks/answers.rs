@@ -8,12 +8,13 @@ use super::same::put;
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("haf/answers", &["HAF-07", "HAF-08", "HAF-09", "HAF-10"], |cx| Box::pin(answers(cx)))
+    Check::new("haf/answers", &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10], |cx| Box::pin(answers(cx)))
         .needs("haf.add_questions_responses_uri"),
-    Check::new("haf/wrong-answers", &["HAF-09"], |cx| Box::pin(wrong_answers(cx)))
+    Check::new("haf/wrong-answers", &[row::HAF_09], |cx| Box::pin(wrong_answers(cx)))
         .needs("haf.add_questions_responses_uri"),
 ];
 
@@ -58,36 +59,38 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
         {"question": text.own()?, "value": "In my own words"},
     ]);
     let called = call(cx, &ready, &json!({ "add_questions_responses_uri": elements })).await?;
-    for row in ["HAF-07", "HAF-08", "HAF-09", "HAF-10"] {
+    for row in [row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10] {
         cx.holds(row, called.person.is_some(), || called.answer.to_string());
     }
     let Some(person) = called.person else { return Err(Stop::Failed) };
     if cx.declared().lists_below("person", "answers") {
         let found = below(&api, &person, "answers").await?;
-        cx.holds("HAF-07", found.len() == 3, || format!("{} answers instead of 3 of {}", found.len(), person.short()));
+        cx.holds(row::HAF_07, found.len() == 3, || {
+            format!("{} answers instead of 3 of {}", found.len(), person.short())
+        });
     }
     if !cx.declared().lists_below("question", "answers") {
         return Ok(());
     }
     for (question, row, keys, value) in [
-        (single, "HAF-08", json!(["b2"]), None),
-        (multi, "HAF-08", json!(["a1", "c3"]), None),
-        (text, "HAF-10", json!([]), Some("In my own words")),
+        (single, row::HAF_08, json!(["b2"]), None),
+        (multi, row::HAF_08, json!(["a1", "c3"]), None),
+        (text, row::HAF_10, json!([]), Some("In my own words")),
     ] {
         let found = below(&api, question, "answers").await?;
-        for row in [row, "HAF-07"] {
+        for row in [row, row::HAF_07] {
             cx.holds(row, found.len() == 1, || format!("{} answers instead of 1 of {}", found.len(), question.short()));
         }
         let Some(answer) = found.first() else { continue };
         let declared = |name: &str| cx.declared().field("answer", name).is_some_and(|field| field.readable);
         if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
-            cx.holds("HAF-09", answer["responses"] == keys, || format!("{keys} were chosen: {}", answer.short()));
+            cx.holds(row::HAF_09, answer["responses"] == keys, || format!("{keys} were chosen: {}", answer.short()));
         }
         if let Some(value) = value.filter(|_| declared("value")) {
-            cx.holds("HAF-10", answer["value"] == value, || format!("{value:?} was said: {}", answer.short()));
+            cx.holds(row::HAF_10, answer["value"] == value, || format!("{value:?} was said: {}", answer.short()));
         }
         if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
-            cx.holds("HAF-07", right, || format!("another person's: {}", answer.short()));
+            cx.holds(row::HAF_07, right, || format!("another person's: {}", answer.short()));
         }
     }
     Ok(())
@@ -105,7 +108,7 @@ async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
         put(&mut body, "add_questions_responses_uri", element);
         let answer = api.post(&ready.url, &body).await?;
         note_rest(&api, &ready, &answer, &body, &person).await?;
-        cx.holds("HAF-09", answer.is_refused(), || format!("{keys} for a SingleChoice question: {answer}"));
+        cx.holds(row::HAF_09, answer.is_refused(), || format!("{keys} for a SingleChoice question: {answer}"));
     }
     Ok(())
 }

@@ -9,17 +9,18 @@ use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 macro_rules! below {
-    ($($row:literal $person:literal $one:literal $below:literal $of:literal;)*) => {
+    ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
         &[$(
-            Check::new($below, &[$row, "COL-30", "COL-31", "COL-23"], |cx| Box::pin(nested(cx))).about($one),
-            Check::new($of, &[$person], |cx| Box::pin(of_a_person(cx))).about($one),
+            Check::new($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23], |cx| Box::pin(nested(cx))).about($one),
+            Check::new($of, &[row::$person], |cx| Box::pin(of_a_person(cx))).about($one),
         )*
-            Check::new("col/taggings-of-a-person", &["COL-17"], |cx| Box::pin(of_a_person(cx))).about("tagging"),
-            Check::new("col/items-of-a-person", &["COL-18"], |cx| Box::pin(of_a_person(cx))).about("item"),
-            Check::new("col/answers-of-a-submission", &["COL-10", "COL-30"], |cx| Box::pin(of_a_submission(cx)))
+            Check::new("col/taggings-of-a-person", &[row::COL_17], |cx| Box::pin(of_a_person(cx))).about("tagging"),
+            Check::new("col/items-of-a-person", &[row::COL_18], |cx| Box::pin(of_a_person(cx))).about("item"),
+            Check::new("col/answers-of-a-submission", &[row::COL_10, row::COL_30], |cx| Box::pin(of_a_submission(cx)))
                 .needs("submissions.sub.answers"),
         ]
     };
@@ -27,25 +28,25 @@ macro_rules! below {
 
 /// The collections below a container, and those below a person.
 pub(super) const CHECKS: &[Check] = below! {
-    "COL-04" "COL-14" "signature" "col/signatures" "col/signatures-of-a-person";
-    "COL-05" "COL-12" "submission" "col/submissions" "col/submissions-of-a-person";
-    "COL-06" "COL-11" "donation" "col/donations" "col/donations-of-a-person";
-    "COL-07" "COL-15" "outreach" "col/outreaches" "col/outreaches-of-a-person";
-    "COL-08" "COL-13" "attendance" "col/attendances" "col/attendances-of-a-person";
-    "COL-09" "COL-16" "answer" "col/answers" "col/answers-of-a-person";
+    row::COL_04 row::COL_14 "signature" "col/signatures" "col/signatures-of-a-person";
+    row::COL_05 row::COL_12 "submission" "col/submissions" "col/submissions-of-a-person";
+    row::COL_06 row::COL_11 "donation" "col/donations" "col/donations-of-a-person";
+    row::COL_07 row::COL_15 "outreach" "col/outreaches" "col/outreaches-of-a-person";
+    row::COL_08 row::COL_13 "attendance" "col/attendances" "col/attendances-of-a-person";
+    row::COL_09 row::COL_16 "answer" "col/answers" "col/answers-of-a-person";
 };
 
 /// The row of the collection below a container, and of the one below a person.
 fn rows(one: &str) -> Option<(&'static str, &'static str)> {
     Some(match one {
-        "signature" => ("COL-04", "COL-14"),
-        "submission" => ("COL-05", "COL-12"),
-        "donation" => ("COL-06", "COL-11"),
-        "outreach" => ("COL-07", "COL-15"),
-        "attendance" => ("COL-08", "COL-13"),
-        "answer" => ("COL-09", "COL-16"),
-        "tagging" => ("", "COL-17"),
-        "item" => ("", "COL-18"),
+        "signature" => (row::COL_04, row::COL_14),
+        "submission" => (row::COL_05, row::COL_12),
+        "donation" => (row::COL_06, row::COL_11),
+        "outreach" => (row::COL_07, row::COL_15),
+        "attendance" => (row::COL_08, row::COL_13),
+        "answer" => (row::COL_09, row::COL_16),
+        "tagging" => ("", row::COL_17),
+        "item" => ("", row::COL_18),
         _ => return None,
     })
 }
@@ -90,14 +91,14 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
     let (container, url) = container(&api, of).await?;
     let answer = api.get(&url).await?;
     cx.run.met.add(Encounter::EmptyCollection);
-    for row in [row, "COL-30"] {
+    for row in [row, row::COL_30] {
         cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
     }
     cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
     let person = api.person().await?;
     let body = cx.marked(&crate::generate::least(cx, of.one));
     let record = api.act(&container, of.one, &person, &body).await?;
-    let members = one_member(cx, &api, &url, &[row, "COL-31", "COL-23"], &record).await?;
+    let members = one_member(cx, &api, &url, &[row, row::COL_31, row::COL_23], &record).await?;
     if let (Some(under), Some(member)) = (of.under, members)
         && cx.declared().links(of.one, under)
         && cx.declared().offers(under, "read")
@@ -174,10 +175,10 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let plain = api.make("submission", &json!({})).await?;
     let plain = if cx.declared().offers("submission", "read") { api.reread(&plain).await? } else { plain };
     let linked = plain.href("answers").is_some();
-    cx.must("COL-10", linked, || format!("no link answers in {}", plain.short()))?;
+    cx.must(row::COL_10, linked, || format!("no link answers in {}", plain.short()))?;
     let answer = api.get(&plain.leads("answers")?).await?;
     cx.run.met.add(Encounter::EmptyCollection);
-    for row in ["COL-10", "COL-30"] {
+    for row in [row::COL_10, row::COL_30] {
         cx.holds(row, is_empty(&answer), || format!("answers of a new submission: {answer}"));
     }
     let asks = cx.declared().helps("record_submission") && cx.declared().acts("add_questions_responses_uri");
@@ -193,6 +194,6 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
         if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
     let answer = api.get(&submission.leads("answers")?).await?;
     let right = answer.status == 200 && answer["total_records"] == 1 && answer.record().embedded().len() == 1;
-    cx.holds("COL-10", right, || format!("one answer was given: {answer}"));
+    cx.holds(row::COL_10, right, || format!("one answer was given: {answer}"));
     Ok(())
 }

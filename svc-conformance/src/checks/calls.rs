@@ -8,19 +8,20 @@ use crate::check::Cx;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, KINDS, Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::world::helper_address;
 
 /// The row of each record helper.
 pub(super) fn row(one: &str) -> &'static str {
     match one {
-        "signature" => "HLP-11",
-        "submission" => "HLP-12",
-        "donation" => "HLP-13",
-        "outreach" => "HLP-14",
-        "attendance" => "HLP-15",
-        "canvass" => "HLP-16",
-        _ => "HLP-19",
+        "signature" => row::HLP_11,
+        "submission" => row::HLP_12,
+        "donation" => row::HLP_13,
+        "outreach" => row::HLP_14,
+        "attendance" => row::HLP_15,
+        "canvass" => row::HLP_16,
+        _ => row::HLP_19,
     }
 }
 

@@ -9,25 +9,27 @@ use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::generate;
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "hlp/record-canvass",
-        &["HLP-06", "HLP-16", "HLP-17", "RES-canvass-06", "RES-canvass-12", "RES-person-48"],
+        &[row::HLP_06, row::HLP_16, row::HLP_17, row::RES_CANVASS_06, row::RES_CANVASS_12, row::RES_PERSON_48],
         |cx| Box::pin(canvass(cx)),
     )
     .needs("helper.record_canvass"),
-    Check::new("hlp/canvasser", &["RES-canvass-07", "RES-canvass-12"], |cx| Box::pin(canvasser(cx)))
+    Check::new("hlp/canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], |cx| Box::pin(canvasser(cx)))
         .needs("helper.record_canvass and field:canvass.canvasser"),
     Check::new(
         "hlp/canvass-answers",
-        &["RES-canvass-08", "RES-canvass-09", "RES-canvass-10", "RES-canvass-11"],
+        &[row::RES_CANVASS_08, row::RES_CANVASS_09, row::RES_CANVASS_10, row::RES_CANVASS_11],
         |cx| Box::pin(answers(cx)),
     )
     .needs("helper.record_canvass and field:canvass.question_response"),
-    Check::new("hlp/canvass-takes-no-person", &["HLP-18"], |cx| Box::pin(no_person(cx))).needs("helper.record_canvass"),
-    Check::new("hlp/canvass-of-nobody", &["HLP-17"], |cx| Box::pin(nobody(cx))).needs("helper.record_canvass"),
+    Check::new("hlp/canvass-takes-no-person", &[row::HLP_18], |cx| Box::pin(no_person(cx)))
+        .needs("helper.record_canvass"),
+    Check::new("hlp/canvass-of-nobody", &[row::HLP_17], |cx| Box::pin(nobody(cx))).needs("helper.record_canvass"),
 ];
 
 /// The person who has the helper.
@@ -40,7 +42,7 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let person = api.person().await?;
     let named = ["record_canvass_helper", "record_canvas_helper"].iter().any(|name| person.href(name).is_some());
-    cx.must("RES-person-48", named, || format!("no link to the canvass helper in {}", person.short()))?;
+    cx.must(row::RES_PERSON_48, named, || format!("no link to the canvass helper in {}", person.short()))?;
     for code in ["9", ""] {
         let ready = api.ready("record_canvass").await?;
         let target = target(&ready)?;
@@ -49,13 +51,14 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
             put(&mut fields, "status_code", code);
         }
         let sent = cx.marked(&fields);
-        let made = api.call(&["HLP-16", "HLP-06", "RES-person-48"], &ready, &json!({ "canvass": sent })).await?;
+        let made =
+            api.call(&[row::HLP_16, row::HLP_06, row::RES_PERSON_48], &ready, &json!({ "canvass": sent })).await?;
         let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made.clone() };
         for record in [&made, &read] {
-            kept(cx, &["HLP-16"], &sent, record);
+            kept(cx, &[row::HLP_16], &sent, record);
             if fields.get("status_code").is_some() {
                 let same = generate::restored(&json!(code), record.json.get("status_code"));
-                cx.holds("RES-canvass-06", same, || format!("status_code was {code:?}: {}", record.short()));
+                cx.holds(row::RES_CANVASS_06, same, || format!("status_code was {code:?}: {}", record.short()));
             }
             links(cx, &api, record, target).await?;
         }
@@ -69,15 +72,15 @@ async fn links(cx: &Cx, api: &Client<'_>, made: &Record, target: &Record) -> Res
     if declared.helpers_only() {
         return Ok(());
     }
-    cx.holds("RES-canvass-12", made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    cx.holds(row::RES_CANVASS_12, made.link("self").is_some(), || format!("no link self in {}", made.short()));
     if declared.links("canvass", "target") {
-        api.leads_to(&["RES-canvass-12", "HLP-17"], made, "target", target, "person").await?;
+        api.leads_to(&[row::RES_CANVASS_12, row::HLP_17], made, "target", target, "person").await?;
     }
     for name in ["answers", "taggings"].into_iter().filter(|name| declared.links("canvass", name)) {
         let href = made.href(name);
-        if cx.holds("RES-canvass-12", href.is_some(), || format!("no link {name} in {}", made.short())) {
+        if cx.holds(row::RES_CANVASS_12, href.is_some(), || format!("no link {name} in {}", made.short())) {
             let answer = api.get(&href.unwrap_or_default()).await?;
-            cx.holds("RES-canvass-12", is_page(&answer), || format!("{name} is no collection: {answer}"));
+            cx.holds(row::RES_CANVASS_12, is_page(&answer), || format!("{name} is no collection: {answer}"));
         }
     }
     Ok(())
@@ -90,9 +93,9 @@ async fn canvasser(cx: &Cx) -> Result<(), Stop> {
     let canvasser = api.person().await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
     put(&mut sent, "canvasser", canvasser.own()?);
-    let made = api.call(&["RES-canvass-07"], &ready, &json!({ "canvass": sent })).await?;
+    let made = api.call(&[row::RES_CANVASS_07], &ready, &json!({ "canvass": sent })).await?;
     let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made };
-    api.leads_to(&["RES-canvass-07", "RES-canvass-12"], &read, "canvasser", &canvasser, "person").await?;
+    api.leads_to(&[row::RES_CANVASS_07, row::RES_CANVASS_12], &read, "canvasser", &canvasser, "person").await?;
     Ok(())
 }
 
@@ -107,8 +110,8 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
 async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
     let api = cx.api();
     let (member, row, value) = match sort {
-        "Paragraph" => ("value", "RES-canvass-10", json!("Because I said so")),
-        _ => ("responses", "RES-canvass-11", json!(["b2"])),
+        "Paragraph" => ("value", row::RES_CANVASS_10, json!("Because I said so")),
+        _ => ("responses", row::RES_CANVASS_11, json!(["b2"])),
     };
     if cx.declared().field("canvass", &format!("question_response.{member}")).is_none() {
         return Err(Stop::Inconclusive(format!("question_response.{member} is not declared")));
@@ -117,7 +120,7 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
     let ready = api.ready("record_canvass").await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
     put(&mut sent, "question_response", json!({ "question": question.own()?, member: value }));
-    let made = api.call(&["RES-canvass-08"], &ready, &json!({ "canvass": sent })).await?;
+    let made = api.call(&[row::RES_CANVASS_08], &ready, &json!({ "canvass": sent })).await?;
     let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made };
     let shown = match &read["question_response"] {
         Value::Array(list) => list.first().cloned().unwrap_or_default(),
@@ -127,7 +130,7 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
     let mut looked = false;
     if readable || shown.is_object() {
         looked = true;
-        cx.must("RES-canvass-08", shown.is_object(), || format!("question_response is {shown}: {}", read.short()))?;
+        cx.must(row::RES_CANVASS_08, shown.is_object(), || format!("question_response is {shown}: {}", read.short()))?;
         let same = generate::restored(&value, shown.get(member));
         cx.holds(row, same, || format!("{member} was {value}: {}", read.short()));
         asked(cx, &api, &read, shown.get("question").unwrap_or(&Value::Null), &question).await?;
@@ -139,14 +142,14 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
     if looked && found.is_empty() {
         return Ok(());
     }
-    cx.must("RES-canvass-08", found.len() == 1, || format!("{} answers of {}", found.len(), read.short()))?;
+    cx.must(row::RES_CANVASS_08, found.len() == 1, || format!("{} answers of {}", found.len(), read.short()))?;
     let Some(found) = found.first() else { return Ok(()) };
     if cx.declared().field("answer", member).is_some_and(|field| field.readable) {
         let same = generate::restored(&value, found.json.get(member));
         cx.holds(row, same, || format!("{member} was {value}: {}", found.short()));
     }
     if cx.declared().links("answer", "question") {
-        api.leads_to(&["RES-canvass-09"], found, "question", &question, "question").await?;
+        api.leads_to(&[row::RES_CANVASS_09], found, "question", &question, "question").await?;
     }
     Ok(())
 }
@@ -161,7 +164,7 @@ async fn asked(cx: &Cx, api: &Client<'_>, read: &Record, shown: &Value, question
         let answer = api.get(&url).await?;
         right = answer.status == 200 && is_one(&answer.record(), question);
     }
-    cx.holds("RES-canvass-09", right, || format!("{shown} is not the question {}", question.short()));
+    cx.holds(row::RES_CANVASS_09, right, || format!("{shown} is not the question {}", question.short()));
     Ok(())
 }
 
@@ -177,9 +180,9 @@ async fn no_person(cx: &Cx) -> Result<(), Stop> {
     let mut body = ready.body(cx, None);
     put(&mut body, "person", somebody(cx));
     let answer = api.post(&ready.url, &body).await?;
-    cx.holds("HLP-18", answer.is_created() || answer.status == 400, || answer.to_string());
+    cx.holds(row::HLP_18, answer.is_created() || answer.status == 400, || answer.to_string());
     let after = api.total(&people).await?;
-    cx.holds("HLP-18", before == after, || format!("{before:?} people before, {after:?} after: {answer}"));
+    cx.holds(row::HLP_18, before == after, || format!("{before:?} people before, {after:?} after: {answer}"));
     Ok(())
 }
 
@@ -192,6 +195,6 @@ async fn nobody(cx: &Cx) -> Result<(), Stop> {
     let ready = api.ready("record_canvass").await?;
     api.remove(target(&ready)?).await?;
     let answer = api.post(&ready.url, &ready.body(cx, None)).await?;
-    cx.holds("HLP-17", matches!(answer.status, 400 | 404), || format!("the person is gone: {answer}"));
+    cx.holds(row::HLP_17, matches!(answer.status, 400 | 404), || format!("the person is gone: {answer}"));
     Ok(())
 }

@@ -11,23 +11,24 @@ use crate::check::Cx;
 use crate::fields::{self, Shape};
 use crate::generate::{self, Turn};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.
 pub(super) const ROWS: &[&str] = &[
-    "CRU-04",
-    "CRU-08",
-    "CRU-11",
-    "CRU-15",
-    "CRU-16",
-    "CRU-17",
-    "CRU-18",
-    "CRU-19",
-    "CAP-06",
-    "ERR-15",
-    "TYP-15",
-    "TYP-16",
+    row::CRU_04,
+    row::CRU_08,
+    row::CRU_11,
+    row::CRU_15,
+    row::CRU_16,
+    row::CRU_17,
+    row::CRU_18,
+    row::CRU_19,
+    row::CAP_06,
+    row::ERR_15,
+    row::TYP_15,
+    row::TYP_16,
     "field:petition.total_signatures",
     "field:form.total_submissions",
     "field:fundraising_page.total_donations",
@@ -94,15 +95,15 @@ fn whole_seconds(record: &Record) -> bool {
 /// The answer to a change is the full updated resource (ERR-15, CRU-04, CRU-08, CRU-11).
 fn full(cx: &Cx, one: &str, answered: &Record, after: &Record) {
     let row = match one {
-        "signature" => Some("CRU-04"),
-        "submission" => Some("CRU-08"),
-        "question" => Some("CRU-11"),
+        "signature" => Some(row::CRU_04),
+        "submission" => Some(row::CRU_08),
+        "question" => Some(row::CRU_11),
         _ => None,
     };
     for (name, _) in cx.declared().fields(one).into_iter().flatten() {
         let same = generate::restored(&after[name], answered.json.get(name));
         let found = || format!("the answer to a change has {name} {}, a read gives {}", answered[name], after[name]);
-        cx.holds("ERR-15", same, found);
+        cx.holds(row::ERR_15, same, found);
         if let Some(row) = row {
             cx.holds(row, same, found);
         }
@@ -127,7 +128,9 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
             (Some(_), None) => {}
             (None, _) => {
                 let same = old == new || (is_unset(old) && is_unset(new));
-                cx.holds("CRU-15", same, || format!("{name} was not sent; it was {old:?} and is {new:?}; sent {sent}"));
+                cx.holds(row::CRU_15, same, || {
+                    format!("{name} was not sent; it was {old:?} and is {new:?}; sent {sent}")
+                });
             }
         }
     }
@@ -138,12 +141,12 @@ fn dated(cx: &Cx, before: &Record, after: &Record, may_be_equal: bool) {
     let (old, new) = (before["modified_date"].as_str(), after["modified_date"].as_str());
     if let (Some(old), Some(new)) = (old.and_then(instant), new.and_then(instant)) {
         let advanced = new > old || (may_be_equal && new == old);
-        cx.holds("CRU-19", advanced, || format!("modified_date was {old} before the change and is {new}"));
-        cx.holds("TYP-16", advanced, || format!("modified_date was {old} before the change and is {new}"));
+        cx.holds(row::CRU_19, advanced, || format!("modified_date was {old} before the change and is {new}"));
+        cx.holds(row::TYP_16, advanced, || format!("modified_date was {old} before the change and is {new}"));
     }
     let (old, new) = (&before["created_date"], &after["created_date"]);
     if !old.is_null() {
-        cx.holds("TYP-15", old == new, || format!("created_date was {old} before the change and is {new}"));
+        cx.holds(row::TYP_15, old == new, || format!("created_date was {old} before the change and is {new}"));
     }
 }
 
@@ -165,15 +168,15 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     }
     let answer = api.put(&before.own()?, &sent).await?;
     let refused = answer.status == 400 && declared.behaves("rejects_read_only");
-    cx.holds("CRU-16", answer.status == 200 || refused, || answer.to_string());
+    cx.holds(row::CRU_16, answer.status == 200 || refused, || answer.to_string());
     let after = api.reread(before).await?;
     for (name, value) in sent.as_object().into_iter().flatten().filter(|(name, _)| *name != "modified_date") {
         let same = before.json.get(name) == after.json.get(name);
         let found = || format!("{name} was {}, a client sent {value}, it reads {}", before[name], after[name]);
-        cx.holds("CRU-16", same, found);
-        cx.holds("CAP-06", same, found);
+        cx.holds(row::CRU_16, same, found);
+        cx.holds(row::CAP_06, same, found);
         if name == "created_date" {
-            cx.holds("TYP-15", same, found);
+            cx.holds(row::TYP_15, same, found);
         }
         if let Some(field) = fields::find(one, name).filter(|field| field.way == fields::Way::Computed) {
             cx.holds(field.row, same, found);
@@ -181,7 +184,7 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     }
     let modified = after["modified_date"].as_str().and_then(instant);
     let taken = modified.is_some() && modified == instant("2001-02-03T04:05:06Z");
-    cx.holds("TYP-16", !taken, || format!("a client's modified_date was taken over: {}", after["modified_date"]));
+    cx.holds(row::TYP_16, !taken, || format!("a client's modified_date was taken over: {}", after["modified_date"]));
     Ok(())
 }
 
@@ -231,7 +234,7 @@ pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
         for other in names.iter().filter(|other| *other != name) {
             let (old, new) = (before.json.get(*other), after.json.get(*other));
             let same = old == new || (is_unset(old) && is_unset(new));
-            cx.holds("CRU-17", same, || format!("{name} was emptied; {other} was {old:?} and is {new:?}"));
+            cx.holds(row::CRU_17, same, || format!("{name} was emptied; {other} was {old:?} and is {new:?}"));
         }
         before = after;
     }
@@ -250,7 +253,7 @@ fn emptied(cx: &Cx, one: &str, name: &str, after: &Record) {
     let field = cx.declared().field(one, name);
     let got = after.json.get(name);
     let default = field.and_then(|field| field.default.as_deref()).is_some_and(|default| is_default(default, got));
-    cx.holds("CRU-17", is_unset(got) || default, || format!("{name} was set to null and reads {got:?}"));
+    cx.holds(row::CRU_17, is_unset(got) || default, || format!("{name} was set to null and reads {got:?}"));
 }
 
 /// An array is what was sent last: permuted, shortened, empty (CRU-18).
@@ -285,7 +288,7 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
             let got = after.json.get(name);
             let same = generate::same(field, &form, got, &prefix) && length(&form) == got.map_or(0, length);
             let found = || format!("{name} was replaced by {form}, reads {got:?}");
-            for row in ["CRU-18", "TYP-12"] {
+            for row in [row::CRU_18, row::TYP_12] {
                 cx.holds_for(row, same, found, || generate::lost(cx, one, &json!({ name: form }), &after.json, &[]));
             }
             record = after.clone();

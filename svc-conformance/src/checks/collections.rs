@@ -13,6 +13,7 @@ use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 /// Records that a walk makes at most to have a second page.
@@ -21,32 +22,32 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "col/pages",
         &[
-            "COL-20",
-            "COL-21",
-            "COL-22",
-            "COL-23",
-            "COL-24",
-            "COL-25",
-            "COL-26",
-            "COL-27",
-            "COL-28",
-            "COL-31",
-            "COL-29",
-            "LIM-01",
-            "LIM-02",
-            "RES-petition-10",
-            "RES-form-10",
-            "RES-fundraising_page-09",
-            "RES-advocacy_campaign-12",
+            row::COL_20,
+            row::COL_21,
+            row::COL_22,
+            row::COL_23,
+            row::COL_24,
+            row::COL_25,
+            row::COL_26,
+            row::COL_27,
+            row::COL_28,
+            row::COL_31,
+            row::COL_29,
+            row::LIM_01,
+            row::LIM_02,
+            row::RES_PETITION_10,
+            row::RES_FORM_10,
+            row::RES_FUNDRAISING_PAGE_09,
+            row::RES_ADVOCACY_CAMPAIGN_12,
         ],
         |cx| Box::pin(paged(cx)),
     )
     .needs("*.list"),
-    Check::new("col/members", &["COL-01", "COL-03", "COL-28", "COL-31", "ERR-10", "HAL-17"], |cx| {
+    Check::new("col/members", &[row::COL_01, row::COL_03, row::COL_28, row::COL_31, row::ERR_10, row::HAL_17], |cx| {
         Box::pin(members(cx))
     })
     .needs("*.list"),
-    Check::new("col/paths", &["COL-19"], |cx| Box::pin(paths(cx))).only_reads(),
+    Check::new("col/paths", &[row::COL_19], |cx| Box::pin(paths(cx))).only_reads(),
 ];
 
 /// Where a walk over pages happens.
@@ -103,7 +104,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let first = api.get(&place.url).await?;
     let size = first["per_page"].as_u64().unwrap_or_default();
     cx.chose("records on a page", size.to_string());
-    for row in ["COL-29", "LIM-02"] {
+    for row in [row::COL_29, row::LIM_02] {
         cx.holds(row, true, String::new);
     }
     let before = first["total_records"].as_u64();
@@ -116,7 +117,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let total = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
-        cx.holds("COL-23", grown, || format!("{before:?} records, then {more} more were made: {total:?}"));
+        cx.holds(row::COL_23, grown, || format!("{before:?} records, then {more} more were made: {total:?}"));
     }
     if let (Some(container), Some(counted), Some(total)) = (&place.container, place.kind.counted, total)
         && cx.declared().field(place.kind.under.unwrap_or_default(), counted).is_some_and(|field| field.readable)
@@ -134,7 +135,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let after = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let shrunk = total.and_then(|total| total.checked_sub(1)) == after;
-        cx.holds("COL-23", shrunk, || format!("{total:?} records before a delete, {after:?} after it"));
+        cx.holds(row::COL_23, shrunk, || format!("{total:?} records before a delete, {after:?} after it"));
     }
     Ok(())
 }
@@ -148,7 +149,7 @@ async fn changed(cx: &Cx, api: &Client<'_>, place: &Place, made: &mut [Record]) 
     *record = api.change(record, &json!({ "origin_system": cx.unique() })).await?;
     let page = api.get(&place.url).await?.record();
     let Some(member) = page.embedded().into_iter().find(|member| is_one(member, record)) else { return Ok(()) };
-    alike::compare(cx, api, &["COL-28"], &member, one).await
+    alike::compare(cx, api, &[row::COL_28], &member, one).await
 }
 
 /// Follows `next` from the first page to the last; how many records the pages count.
@@ -169,24 +170,28 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
     let count = pages.first().and_then(|page| page["total_pages"].as_u64());
     let walked = u64::try_from(pages.len()).unwrap_or(u64::MAX);
     if quiet && let Some(count) = count {
-        cx.holds("COL-20", count.max(1) == walked, || format!("total_pages is {count}, `next` led to {walked} pages"));
+        cx.holds(row::COL_20, count.max(1) == walked, || {
+            format!("total_pages is {count}, `next` led to {walked} pages")
+        });
         if count > 1 || walked > 1 {
             cx.run.met.add(Encounter::SecondPage);
-            cx.holds("COL-24", count.max(1) == walked, || format!("{count} pages are counted, `next` led to {walked}"));
+            cx.holds(row::COL_24, count.max(1) == walked, || {
+                format!("{count} pages are counted, `next` led to {walked}")
+            });
         }
     }
     let mut number = 0_u64;
     for page in &pages {
         number = number.saturating_add(1);
         let at = page["page"].as_u64();
-        cx.holds("COL-22", at == Some(number), || {
+        cx.holds(row::COL_22, at == Some(number), || {
             format!("page {number} says that it is page {at:?}: {}", page.short())
         });
         if let Some(next) = page.link("next") {
             let parameter = address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
-            cx.holds("COL-24", parameter == number.checked_add(1), || format!("`next` of page {number} is {next}"));
+            cx.holds(row::COL_24, parameter == number.checked_add(1), || format!("`next` of page {number} is {next}"));
         }
-        cx.holds("COL-31", !page.embedded().is_empty() || total == Some(0), || {
+        cx.holds(row::COL_31, !page.embedded().is_empty() || total == Some(0), || {
             format!("page {number} of {total:?} records has no members: {}", page.short())
         });
     }
@@ -200,7 +205,7 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
         }
         if cx.declared().offers(place.kind.one, "read") {
             for member in page.embedded().iter().take(2) {
-                alike::compare(cx, api, &["COL-28"], member, place.kind.one).await?;
+                alike::compare(cx, api, &[row::COL_28], member, place.kind.one).await?;
             }
         }
     }
@@ -213,12 +218,13 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
     let links = members.iter().filter(|member| member.link("self").is_some()).count();
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let twice = links.saturating_sub(owns.len());
-    cx.holds("COL-23", total == Some(count) && twice == 0, || {
+    cx.holds(row::COL_23, total == Some(count) && twice == 0, || {
         format!("total_records is {total:?}, the pages have {count} members, {twice} of them twice")
     });
     for record in made {
         let times = members.iter().filter(|member| is_one(member, record)).count();
-        let rows: &[&str] = if walked > 1 { &["COL-24", "COL-23", "COL-31"] } else { &["COL-23", "COL-31"] };
+        let rows: &[&str] =
+            if walked > 1 { &[row::COL_24, row::COL_23, row::COL_31] } else { &[row::COL_23, row::COL_31] };
         for row in rows {
             cx.holds(row, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
         }
@@ -231,14 +237,14 @@ pub(super) async fn same_page(cx: &Cx, api: &Client<'_>, page: &Record) -> Resul
         return Ok(());
     }
     let Some(own) = page.link("self") else {
-        cx.holds("COL-27", false, || format!("no link self in {}", page.short()));
+        cx.holds(row::COL_27, false, || format!("no link self in {}", page.short()));
         return Ok(());
     };
     let answer = api.get(&own).await?;
     let again = answer.record();
     let (one, other) = (page.embedded(), again.embedded());
     let same = one.len() == other.len() && one.iter().zip(&other).all(|(one, other)| is_one(one, other));
-    cx.holds("COL-27", answer.status == 200 && again["page"] == page["page"] && same, || {
+    cx.holds(row::COL_27, answer.status == 200 && again["page"] == page["page"] && same, || {
         format!("`self` of page {} is {own}, which leads to {answer}", page["page"])
     });
     Ok(())
@@ -256,17 +262,17 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
             api.make(of.one, &alike::filled(cx, of.one)).await?;
         }
         let answer = api.get(&api.collection(of.many).await?).await?;
-        cx.holds("COL-01", answer.status == 200, || answer.to_string());
+        cx.holds(row::COL_01, answer.status == 200, || answer.to_string());
         let page = answer.record();
         if cx.declared().offers(of.one, "create") && cx.run.settings.writes {
             let right = answer.status == 200 && !page.embedded().is_empty();
-            cx.holds("COL-31", right, || format!("after a create in {}: {answer}", of.many));
+            cx.holds(row::COL_31, right, || format!("after a create in {}: {answer}", of.many));
         }
         if !cx.declared().offers(of.one, "read") {
             continue;
         }
         for member in page.embedded().iter().take(2) {
-            alike::compare(cx, &api, &["COL-28", "COL-03", "ERR-10", "HAL-17"], member, of.one).await?;
+            alike::compare(cx, &api, &[row::COL_28, row::COL_03, row::ERR_10, row::HAL_17], member, of.one).await?;
         }
     }
     Ok(())
@@ -275,6 +281,6 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
 /// Any path shape will do: links are followed.
 async fn paths(cx: &Cx) -> Result<(), Stop> {
     let entry = cx.api().entry().await?;
-    cx.holds("COL-19", true, || entry.short());
+    cx.holds(row::COL_19, true, || entry.short());
     Ok(())
 }

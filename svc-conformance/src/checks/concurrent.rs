@@ -6,14 +6,15 @@ use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::settings::Intensity;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("con/changes", &["CRU-15", "ERR-15"], |cx| Box::pin(changes(cx)))
+    Check::new("con/changes", &[row::CRU_15, row::ERR_15], |cx| Box::pin(changes(cx)))
         .needs("*.update and *.read")
         .at(Intensity::Deep),
-    Check::new("con/creates", &["CRU-22", "COL-23", "ERR-13"], |cx| Box::pin(creates(cx)))
+    Check::new("con/creates", &[row::CRU_22, row::COL_23, row::ERR_13], |cx| Box::pin(creates(cx)))
         .needs("*.create")
         .at(Intensity::Deep),
 ];
@@ -44,10 +45,10 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
         let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
         let (done, too) = (done?, too?);
         let both = done.status == 200 && too.status == 200;
-        cx.holds("ERR-15", both, || format!("two changes at the same time: {done} and {too}"));
+        cx.holds(row::ERR_15, both, || format!("two changes at the same time: {done} and {too}"));
         let after = api.reread(&record).await?;
         let kept = after[left] == one && after[right] == other;
-        cx.holds("CRU-15", !both || kept, || {
+        cx.holds(row::CRU_15, !both || kept, || {
             format!("{left} and {right} were changed at the same time to {one:?} and {other:?}: {}", after.short())
         });
         // Of two changes of one field either may be the last, and nothing else.
@@ -56,8 +57,8 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
         let both = done?.status == 200 && too?.status == 200;
         let after = api.reread(&record).await?;
         let one_of = after[left] == "a" || after[left] == "b";
-        cx.holds("ERR-15", !both || one_of, || format!("{left} was set to a and b, reads {}", after[left]));
-        cx.holds("CRU-15", after[right] == other, || format!("{right} was not sent: {}", after.short()));
+        cx.holds(row::ERR_15, !both || one_of, || format!("{left} was set to a and b, reads {}", after[left]));
+        cx.holds(row::CRU_15, after[right] == other, || format!("{right} was not sent: {}", after.short()));
     }
     Ok(())
 }
@@ -83,13 +84,13 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
         let read = api.reread(record).await?;
         let marker = first(&record.json, "identifiers[]").cloned().unwrap_or_default();
         let same = read.identifiers().iter().any(|identifier| marker == *identifier);
-        cx.holds("CRU-22", same, || format!("created with {marker}, read as {}", read.short()));
+        cx.holds(row::CRU_22, same, || format!("created with {marker}, read as {}", read.short()));
     }
     let count = u64::try_from(made.len()).unwrap_or(u64::MAX);
     let after = api.total(&url).await?;
     if let (Some(before), Some(after), false) = (before, after, declared.behaves("totals_follow_later")) {
         // Others may write to a live server, too.
-        cx.holds("COL-23", after >= before.saturating_add(count), || {
+        cx.holds(row::COL_23, after >= before.saturating_add(count), || {
             format!("total_records was {before}, {count} were created, it is {after}")
         });
     }

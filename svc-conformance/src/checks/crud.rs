@@ -11,41 +11,49 @@ use crate::generate;
 use crate::generate::least;
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("cru/create-signature", &["CRU-01", "CRU-02", "CRU-03", "CRU-13", "ERR-13"], |cx| Box::pin(action(cx)))
-        .about("signature")
-        .needs("signatures.create"),
-    Check::new("cru/create-submission", &["CRU-06", "CRU-07", "CRU-13", "ERR-13"], |cx| Box::pin(action(cx)))
-        .about("submission")
-        .needs("submissions.create"),
-    Check::new("cru/create-question", &["CRU-10", "CRU-13", "ERR-13"], |cx| Box::pin(top(cx)))
+    Check::new("cru/create-signature", &[row::CRU_01, row::CRU_02, row::CRU_03, row::CRU_13, row::ERR_13], |cx| {
+        Box::pin(action(cx))
+    })
+    .about("signature")
+    .needs("signatures.create"),
+    Check::new("cru/create-submission", &[row::CRU_06, row::CRU_07, row::CRU_13, row::ERR_13], |cx| {
+        Box::pin(action(cx))
+    })
+    .about("submission")
+    .needs("submissions.create"),
+    Check::new("cru/create-question", &[row::CRU_10, row::CRU_13, row::ERR_13], |cx| Box::pin(top(cx)))
         .about("question")
         .needs("questions.create"),
-    Check::new("cru/create-share-page", &["CRU-12", "CRU-13", "ERR-13"], |cx| Box::pin(top(cx)))
+    Check::new("cru/create-share-page", &[row::CRU_12, row::CRU_13, row::ERR_13], |cx| Box::pin(top(cx)))
         .about("share_page")
         .needs("share_pages.create"),
-    Check::new("cru/update-signature", &["CRU-04", "ERR-15"], |cx| Box::pin(update(cx)))
+    Check::new("cru/update-signature", &[row::CRU_04, row::ERR_15], |cx| Box::pin(update(cx)))
         .about("signature")
         .needs("signatures.update"),
-    Check::new("cru/update-submission", &["CRU-08", "ERR-15"], |cx| Box::pin(update(cx)))
+    Check::new("cru/update-submission", &[row::CRU_08, row::ERR_15], |cx| Box::pin(update(cx)))
         .about("submission")
         .needs("submissions.update"),
-    Check::new("cru/update-question", &["CRU-11", "ERR-15"], |cx| Box::pin(update(cx)))
+    Check::new("cru/update-question", &[row::CRU_11, row::ERR_15], |cx| Box::pin(update(cx)))
         .about("question")
         .needs("questions.update"),
-    Check::new("cru/delete-signature", &["CRU-05", "CRU-14", "ERR-17"], |cx| Box::pin(delete(cx)))
+    Check::new("cru/delete-signature", &[row::CRU_05, row::CRU_14, row::ERR_17], |cx| Box::pin(delete(cx)))
         .about("signature")
         .needs("signatures.delete"),
-    Check::new("cru/delete-submission", &["CRU-09", "CRU-14", "ERR-17"], |cx| Box::pin(delete(cx)))
+    Check::new("cru/delete-submission", &[row::CRU_09, row::CRU_14, row::ERR_17], |cx| Box::pin(delete(cx)))
         .about("submission")
         .needs("submissions.delete"),
-    Check::new("cru/created-is-there", &["CRU-13", "CRU-22", "ERR-13", "TYP-15"], |cx| Box::pin(created(cx)))
-        .needs("*.create"),
-    Check::new("cru/deleted-is-gone", &["CRU-14", "ERR-17", "ERR-11"], |cx| Box::pin(deleted(cx))).needs("*.delete"),
-    Check::new("cru/put-back", &["CRU-15", "CRU-16"], |cx| Box::pin(put_back(cx))).needs("*.update"),
+    Check::new("cru/created-is-there", &[row::CRU_13, row::CRU_22, row::ERR_13, row::TYP_15], |cx| {
+        Box::pin(created(cx))
+    })
+    .needs("*.create"),
+    Check::new("cru/deleted-is-gone", &[row::CRU_14, row::ERR_17, row::ERR_11], |cx| Box::pin(deleted(cx)))
+        .needs("*.delete"),
+    Check::new("cru/put-back", &[row::CRU_15, row::CRU_16], |cx| Box::pin(put_back(cx))).needs("*.update"),
 ];
 
 /// What is sent for an action.
@@ -65,8 +73,8 @@ async fn action(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
     let (create, person_row, identifier): (&[&str], &[&str], &[&str]) = match one {
-        "signature" => (&["CRU-01"], &["CRU-02"], &["CRU-03"]),
-        _ => (&["CRU-06"], &["CRU-06"], &["CRU-06"]),
+        "signature" => (&[row::CRU_01], &[row::CRU_02], &[row::CRU_03]),
+        _ => (&[row::CRU_06], &[row::CRU_06], &[row::CRU_06]),
     };
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
@@ -118,17 +126,17 @@ async fn links_of_submission(
     person: &Record,
 ) -> Result<(), Stop> {
     let declared = cx.declared();
-    cx.holds("CRU-07", made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    cx.holds(row::CRU_07, made.link("self").is_some(), || format!("no link self in {}", made.short()));
     for (name, to) in [("form", form), ("person", person)] {
         if declared.links("submission", name) {
-            api.leads_to(&["CRU-07"], made, name, to, name).await?;
+            api.leads_to(&[row::CRU_07], made, name, to, name).await?;
         }
     }
     if declared.links("submission", "answers") {
         let href = made.href("answers");
-        cx.must("CRU-07", href.is_some(), || format!("no link answers in {}", made.short()))?;
+        cx.must(row::CRU_07, href.is_some(), || format!("no link answers in {}", made.short()))?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        cx.holds("CRU-07", is_page(&answer), || format!("the link answers leads to no collection: {answer}"));
+        cx.holds(row::CRU_07, is_page(&answer), || format!("the link answers leads to no collection: {answer}"));
     }
     Ok(())
 }
@@ -143,7 +151,7 @@ pub(super) fn is_page(answer: &Answer) -> bool {
 async fn top(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
-    let row: &[&str] = if one == "question" { &["CRU-10"] } else { &["CRU-12"] };
+    let row: &[&str] = if one == "question" { &[row::CRU_10] } else { &[row::CRU_12] };
     let api = cx.api();
     let named =
         json!({"name": "colour", "title": "Which colour?", "description": "<b>Pick</b> & go", "summary": "One"});
@@ -190,9 +198,9 @@ fn texts(cx: &Cx, one: &str) -> Vec<&'static str> {
 async fn update(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let rows: &[&str] = match one {
-        "signature" => &["CRU-04"],
-        "submission" => &["CRU-08"],
-        _ => &["CRU-11"],
+        "signature" => &[row::CRU_04],
+        "submission" => &[row::CRU_08],
+        _ => &[row::CRU_11],
     };
     let api = cx.api();
     let first = part(cx, one, &fields_of(one));
@@ -234,7 +242,7 @@ async fn read(api: &Client<'_>, one: &str, made: &Record) -> Result<Record, Stop
 async fn delete(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
-    let rows: &[&str] = if one == "signature" { &["CRU-05"] } else { &["CRU-09"] };
+    let rows: &[&str] = if one == "signature" { &[row::CRU_05] } else { &[row::CRU_09] };
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
     let person = api.person().await?;
@@ -242,7 +250,7 @@ async fn delete(cx: &Cx) -> Result<(), Stop> {
     let made = api.act(&container, one, &person, &cx.marked(&json!({}))).await?;
     let own = made.own()?;
     let answer = api.delete(&own).await?;
-    let rows_of_form: Vec<&str> = rows.iter().copied().chain(["CRU-14", "ERR-17"]).collect();
+    let rows_of_form: Vec<&str> = rows.iter().copied().chain([row::CRU_14, row::ERR_17]).collect();
     must(cx, &rows_of_form, answer.is_removal(), || answer.to_string())?;
     if cx.declared().offers(one, "read") {
         let (gone, answer) = api.is_gone(&own).await?;
@@ -283,18 +291,18 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
     if let Some(created) = made["created_date"].as_str().and_then(instant).filter(|_| new) {
         let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
         let fits = created >= began - tolerance && created <= Utc::now() + tolerance;
-        cx.holds("TYP-15", fits, || format!("created after {began}, created_date is {created}: {}", made.short()));
+        cx.holds(row::TYP_15, fits, || format!("created after {began}, created_date is {created}: {}", made.short()));
     }
     if declared.offers(one, "read") {
         let answer = api.get(&made.own()?).await?;
         let found = answer.status == 200 && answer.json.is_object();
-        cx.must("CRU-22", found, || format!("a created {one} is not at its `self`: {answer}"))?;
+        cx.must(row::CRU_22, found, || format!("a created {one} is not at its `self`: {answer}"))?;
         let read = answer.record();
         for (name, _) in
             declared.fields(one).into_iter().flatten().filter(|(_, field)| field.readable && !field.computed)
         {
             let same = generate::restored(&made[name.as_str()], read.json.get(name));
-            cx.holds("CRU-22", same, || {
+            cx.holds(row::CRU_22, same, || {
                 format!(
                     "{name} of a created {one} was answered as {}, reads {}",
                     made[name.as_str()],
@@ -302,9 +310,9 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
                 )
             });
         }
-        cx.holds("CRU-22", is_one(&made, &read), || format!("`self` leads to another record: {}", read.short()));
+        cx.holds(row::CRU_22, is_one(&made, &read), || format!("`self` leads to another record: {}", read.short()));
         let (then, now) = (&made["created_date"], &read["created_date"]);
-        cx.holds("CRU-22", generate::restored(then, Some(now)), || format!("created_date was {then} and is {now}"));
+        cx.holds(row::CRU_22, generate::restored(then, Some(now)), || format!("created_date was {then} and is {now}"));
     }
     let container = match kind.under.and_then(|under| made.href(if under == "person" { "target" } else { under })) {
         Some(href) => Some(api.get(&href).await?).filter(|answer| answer.status == 200).map(|answer| answer.record()),
@@ -312,7 +320,7 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
     };
     if let Some(url) = api.home(one, container.as_ref()).await? {
         let listed = api.find_in(&url, &made).await?;
-        cx.holds("CRU-22", listed.is_some(), || format!("the collection lacks the created {}", made.short()));
+        cx.holds(row::CRU_22, listed.is_some(), || format!("the collection lacks the created {}", made.short()));
     }
     Ok(())
 }
@@ -336,7 +344,7 @@ async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
     api.remove(&made).await?;
     if cx.declared().offers(kind.one, "read") {
         let (gone, answer) = api.is_gone(&made.own()?).await?;
-        cx.holds("ERR-11", gone, || format!("a deleted {} is still there: {answer}", kind.one));
+        cx.holds(row::ERR_11, gone, || format!("a deleted {} is still there: {answer}", kind.one));
     }
     Ok(())
 }
@@ -365,10 +373,10 @@ async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
     super::same::put(&mut body, name, "Put back");
     let answer = api.put(&before.own()?, &body).await?;
     if answer.status == 400 && cx.declared().behaves("rejects_read_only") {
-        cx.prefers("CRU-16", true, String::new);
+        cx.prefers(row::CRU_16, true, String::new);
         return Ok(());
     }
-    if !cx.prefers("CRU-16", answer.status == 200, || format!("a {one} put back as it was read: {answer}")) {
+    if !cx.prefers(row::CRU_16, answer.status == 200, || format!("a {one} put back as it was read: {answer}")) {
         return Ok(());
     }
     let after = api.reread(&before).await?;
@@ -378,7 +386,7 @@ async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
         let now = &after[other.as_str()];
         let found = || format!("a {one} was put back with another {name}; {other} is {now}, not {expected}");
         let cause = || generate::lost_in(cx, &after, name, expected).filter(|_| other == name);
-        cx.holds_for("CRU-15", right, found, cause);
+        cx.holds_for(row::CRU_15, right, found, cause);
     }
     Ok(())
 }

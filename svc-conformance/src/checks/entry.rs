@@ -6,25 +6,52 @@ use crate::catalogue::Level;
 use crate::check::{Check, Cx};
 use crate::fields::{self, Shape};
 use crate::outcome::Stop;
+use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "ent/document",
-        &["ENT-01", "ENT-02", "ENT-03", "ENT-04", "ENT-05", "ENT-06", "ENT-07", "ENT-09", "ENT-25", "HAL-01", "VER-01"],
+        &[
+            row::ENT_01,
+            row::ENT_02,
+            row::ENT_03,
+            row::ENT_04,
+            row::ENT_05,
+            row::ENT_06,
+            row::ENT_07,
+            row::ENT_09,
+            row::ENT_25,
+            row::HAL_01,
+            row::VER_01,
+        ],
         |cx| Box::pin(document(cx)),
     )
     .only_reads(),
     Check::new(
         "ent/collections",
         &[
-            "ENT-10", "ENT-11", "ENT-12", "ENT-13", "ENT-14", "ENT-15", "ENT-16", "ENT-17", "ENT-18", "ENT-19",
-            "ENT-20", "ENT-21", "COL-01", "HAL-05",
+            row::ENT_10,
+            row::ENT_11,
+            row::ENT_12,
+            row::ENT_13,
+            row::ENT_14,
+            row::ENT_15,
+            row::ENT_16,
+            row::ENT_17,
+            row::ENT_18,
+            row::ENT_19,
+            row::ENT_20,
+            row::ENT_21,
+            row::COL_01,
+            row::HAL_05,
         ],
         |cx| Box::pin(collections(cx)),
     )
     .only_reads(),
-    Check::new("ent/docs", &["ENT-22", "ENT-23"], |cx| Box::pin(docs(cx))).needs("link:entry_point.docs").only_reads(),
-    Check::new("ent/signup-link", &["ENT-24"], |cx| Box::pin(signup_link(cx))).only_reads(),
+    Check::new("ent/docs", &[row::ENT_22, row::ENT_23], |cx| Box::pin(docs(cx)))
+        .needs("link:entry_point.docs")
+        .only_reads(),
+    Check::new("ent/signup-link", &[row::ENT_24], |cx| Box::pin(signup_link(cx))).only_reads(),
 ];
 
 /// The fields of the entry point, with and without the slash at the end of its address.
@@ -37,29 +64,29 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
         cx.holds(field.row, value.is_string(), || format!("{} is {value}", field.path));
     }
     let most = &entry["max_pagesize"];
-    cx.holds("ENT-03", most.as_u64().is_some_and(|most| most >= 1), || format!("max_pagesize is {most}"));
+    cx.holds(row::ENT_03, most.as_u64().is_some_and(|most| most >= 1), || format!("max_pagesize is {most}"));
     let version = &entry[declared.wire("svc_version")];
     let told = version.as_str().is_some_and(|text| !text.is_empty());
-    cx.holds("VER-01", told, || format!("{} is {version}", declared.wire("svc_version")));
+    cx.holds(row::VER_01, told, || format!("{} is {version}", declared.wire("svc_version")));
     for (rel, link) in entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "curies") {
         let titled = link["title"].as_str().is_some_and(|title| !title.is_empty());
-        cx.prefers("ENT-25", titled, || format!("the link {rel} has no title"));
+        cx.prefers(row::ENT_25, titled, || format!("the link {rel} has no title"));
     }
     if !declared.helpers_only() {
         let own = entry.link("self");
-        cx.must("ENT-09", own.is_some(), || format!("no link self in {}", entry.short()))?;
+        cx.must(row::ENT_09, own.is_some(), || format!("no link self in {}", entry.short()))?;
         let again = api.get(&own.unwrap_or_default()).await?;
         let same = again.status == 200 && without_links(&again.json) == without_links(&entry.json);
-        cx.holds("ENT-09", same, || format!("`self` of the entry point leads elsewhere: {again}"));
+        cx.holds(row::ENT_09, same, || format!("`self` of the entry point leads elsewhere: {again}"));
     }
     let bare = cx.run.target.base().trim_end_matches('/');
     // An address without a path has no form without the slash.
     if bare.matches('/').count() > 2 {
         let answer = api.get(bare).await?;
         let same = answer.status == 200 && without_links(&answer.json) == without_links(&entry.json);
-        cx.holds("HAL-01", same, || format!("without the slash at the end: {answer}"));
+        cx.holds(row::HAL_01, same, || format!("without the slash at the end: {answer}"));
     } else {
-        cx.holds("HAL-01", true, String::new);
+        cx.holds(row::HAL_01, true, String::new);
     }
     Ok(())
 }
@@ -85,12 +112,12 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
         });
         if listed && !may_lack {
             // Where it is not linked, only an address that is built could lead there.
-            cx.holds("HAL-05", link.is_some(), || format!("{many}.list is declared, and nothing leads to it"));
+            cx.holds(row::HAL_05, link.is_some(), || format!("{many}.list is declared, and nothing leads to it"));
         }
         let Some(href) = link.filter(|_| listed) else { continue };
         let answer = api.get(&href).await?;
         let page = answer.status == 200 && (answer["total_records"].is_number() || answer.text().trim() == "{}");
-        for row in [row, "COL-01", "HAL-05"] {
+        for row in [row, row::COL_01, row::HAL_05] {
             cx.holds(row, page, || format!("the link to {many} leads to no collection: {answer}"));
         }
     }
@@ -101,8 +128,8 @@ async fn docs(cx: &Cx) -> Result<(), Stop> {
     let entry = cx.api().entry().await?;
     let links = &entry["_links"];
     let docs = &links["docs"];
-    cx.must("ENT-22", docs["href"].as_str().is_some_and(|href| !href.is_empty()), || format!("docs is {docs}"))?;
-    cx.holds("ENT-23", docs["name"].is_string() && docs["index"].is_string(), || format!("docs is {docs}"));
+    cx.must(row::ENT_22, docs["href"].as_str().is_some_and(|href| !href.is_empty()), || format!("docs is {docs}"))?;
+    cx.holds(row::ENT_23, docs["name"].is_string() && docs["index"].is_string(), || format!("docs is {docs}"));
     Ok(())
 }
 
@@ -110,6 +137,6 @@ async fn signup_link(cx: &Cx) -> Result<(), Stop> {
     let entry = cx.api().entry().await?;
     let there = entry.href("person_signup_helper").is_some();
     let declared = cx.declared().helps("person_signup");
-    cx.holds("ENT-24", there == declared, || format!("declared: {declared}, linked: {there}, in {}", entry.short()));
+    cx.holds(row::ENT_24, there == declared, || format!("declared: {declared}, linked: {there}, in {}", entry.short()));
     Ok(())
 }

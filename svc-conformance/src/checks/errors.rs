@@ -10,26 +10,31 @@ use crate::check::{Check, Cx};
 use crate::generate::least;
 use crate::kinds::{ACTIONS, Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::{Client, Walked};
+use crate::values::first;
 use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("err/unsupported", &["ERR-07", "CAP-07"], |cx| Box::pin(unsupported(cx))).needs("unsupported.operation"),
-    Check::new("err/gone", &["ERR-10", "ERR-11", "ERR-16", "ERR-17"], |cx| Box::pin(gone(cx))).needs("*.delete"),
-    Check::new("err/missing-address", &["ERR-11"], |cx| Box::pin(missing_address(cx)))
+    Check::new("err/unsupported", &[row::ERR_07, row::CAP_07], |cx| Box::pin(unsupported(cx)))
+        .needs("unsupported.operation"),
+    Check::new("err/gone", &[row::ERR_10, row::ERR_11, row::ERR_16, row::ERR_17], |cx| Box::pin(gone(cx)))
+        .needs("*.delete"),
+    Check::new("err/missing-address", &[row::ERR_11], |cx| Box::pin(missing_address(cx)))
         .needs("fixture.missing_address")
         .only_reads(),
-    Check::new("err/paragraph", &["ERR-35"], |cx| Box::pin(paragraph(cx))).needs("questions.create"),
-    Check::new("err/response-names", &["ERR-36"], |cx| Box::pin(response_names(cx)))
+    Check::new("err/paragraph", &[row::ERR_35], |cx| Box::pin(paragraph(cx))).needs("questions.create"),
+    Check::new("err/response-names", &[row::ERR_36], |cx| Box::pin(response_names(cx)))
         .needs("questions.create and rule.response_name"),
-    Check::new("err/response-keys", &["ERR-40", "LIM-06"], |cx| Box::pin(response_keys(cx))).needs("questions.create"),
-    Check::new("err/partial", &["ERR-29", "ERR-30", "ERR-31", "ERR-32", "ERR-33", "ERR-37"], |cx| {
+    Check::new("err/response-keys", &[row::ERR_40, row::LIM_06], |cx| Box::pin(response_keys(cx)))
+        .needs("questions.create"),
+    Check::new("err/partial", &[row::ERR_29, row::ERR_30, row::ERR_31, row::ERR_32, row::ERR_33, row::ERR_37], |cx| {
         Box::pin(partial(cx))
     })
     .needs("helper.non_atomic and haf.add_tags"),
-    Check::new("err/atomic-helper", &["ERR-34", "ERR-37"], |cx| Box::pin(atomic(cx)))
+    Check::new("err/atomic-helper", &[row::ERR_34, row::ERR_37], |cx| Box::pin(atomic(cx)))
         .needs("any.helper and haf.add_tags and not helper.non_atomic"),
-    Check::new("err/unsupported-function", &["ERR-38"], |cx| Box::pin(unsupported_function(cx)))
+    Check::new("err/unsupported-function", &[row::ERR_38], |cx| Box::pin(unsupported_function(cx)))
         .needs("any.helper and unsupported.haf"),
 ];
 
@@ -56,10 +61,10 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
         looked = true;
         let coded = answer.problems().iter().any(|problem| !problem.code.is_empty());
         if answer.is_success() {
-            cx.prefers("CAP-07", false, || format!("{} {operation} is not declared: {answer}", of.one));
+            cx.prefers(row::CAP_07, false, || format!("{} {operation} is not declared: {answer}", of.one));
             continue;
         }
-        for row in ["ERR-07", "CAP-07"] {
+        for row in [row::ERR_07, row::CAP_07] {
             cx.holds(row, answer.status == 500 && coded, || {
                 format!("{} {operation} is not declared: {answer}", of.one)
             });
@@ -99,7 +104,7 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
         let own = record.own()?;
         if declared.offers(of.one, "read") {
             let answer = api.get(&own).await?;
-            cx.holds("ERR-10", answer.status == 200 && is_one(&answer.record(), &record), || answer.to_string());
+            cx.holds(row::ERR_10, answer.status == 200 && is_one(&answer.record(), &record), || answer.to_string());
         }
         api.remove(&record).await?;
         if declared.offers(of.one, "read") {
@@ -107,7 +112,7 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
         }
         let again = api.delete(&own).await?;
         let said = again.status == 404 && !again.problems().is_empty();
-        cx.holds("ERR-16", said, || format!("the second delete of a {}: {again}", of.one));
+        cx.holds(row::ERR_16, said, || format!("the second delete of a {}: {again}", of.one));
     }
     if looked { Ok(()) } else { Err(none("no record can be created and deleted")) }
 }
@@ -115,8 +120,8 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
 /// 404 without a body; a body in the form of errors is a deviation.
 fn not_found(cx: &Cx, answer: &Answer) {
     let formed = answer.body.is_empty() || !answer.problems().is_empty();
-    if cx.holds("ERR-11", answer.status == 404 && formed, || format!("of a record that is not there: {answer}")) {
-        cx.prefers("ERR-11", answer.body.is_empty(), || format!("a 404 of a read has a body: {answer}"));
+    if cx.holds(row::ERR_11, answer.status == 404 && formed, || format!("of a record that is not there: {answer}")) {
+        cx.prefers(row::ERR_11, answer.body.is_empty(), || format!("a 404 of a read has a body: {answer}"));
     }
 }
 
@@ -136,14 +141,14 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
     let answer = api.post(&url, &body).await?;
     let code = "PARAGRAPH_CANNOT_HAVE_RESPONSES";
     let both = |answer: &Answer| answer.refuses(code, "question_type") && answer.refuses(code, "responses");
-    cx.holds("ERR-35", both(&answer), || answer.to_string());
+    cx.holds(row::ERR_35, both(&answer), || answer.to_string());
     if !cx.declared().offers("question", "update") {
         return Ok(());
     }
     let text = api.make("question", &json!({"question_type": "Paragraph"})).await?;
     let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
     let answer = api.put(&text.own()?, &body).await?;
-    cx.holds("ERR-35", both(&answer), || answer.to_string());
+    cx.holds(row::ERR_35, both(&answer), || answer.to_string());
     Ok(())
 }
 
@@ -157,9 +162,9 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
         let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
-        if cx.holds("ERR-36", right, || format!("without {property}: {answer}")) {
+        if cx.holds(row::ERR_36, right, || format!("without {property}: {answer}")) {
             let hinted = answer.problems().iter().any(|problem| problem.hint.is_some());
-            cx.prefers("ERR-36", hinted, || format!("no hint: {answer}"));
+            cx.prefers(row::ERR_36, hinted, || format!("no hint: {answer}"));
         }
     }
     if !cx.declared().offers("question", "update") {
@@ -169,7 +174,7 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
     let answer = api.put(&made.own()?, &json!({ "responses": list })).await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.holds("ERR-36", right, || format!("an update without responses[1].name: {answer}"));
+    cx.holds(row::ERR_36, right, || format!("an update without responses[1].name: {answer}"));
     Ok(())
 }
 
@@ -187,8 +192,29 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
     for answer in answers {
         let problems = answer.problems();
         let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
-        for row in ["ERR-40", "LIM-06"] {
+        for row in [row::ERR_40, row::LIM_06] {
             cx.holds(row, answer.status == 400 && named, || format!("two responses with one key: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Two responses with one key are refused (RES-question-08).
+pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = api.collection("questions").await?;
+    let ask = |keys: [&str; 2]| {
+        let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
+        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
+    };
+    let answer = api.post(&url, &ask(["a1", "a1"])).await?;
+    cx.holds(row::RES_QUESTION_08, answer.status == 400, || format!("two responses have the key a1: {answer}"));
+    for key in ["a-1", "", "a1 "] {
+        let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
+        if answer.is_created() {
+            let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
+            let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
+            cx.holds(row::RES_QUESTION_08, right, || format!("the key {got:?} is not alphanumeric: {answer}"));
         }
     }
     Ok(())
@@ -245,31 +271,31 @@ async fn partial(cx: &Cx) -> Result<(), Stop> {
     let error = answer.error().cloned().unwrap_or_default();
     let is = |name: &str, value: Value| error.get(name) == Some(&value);
     let right = answer.status == 400 && is("request_type", "non-atomic".into()) && is("response_code", 400.into());
-    cx.holds("ERR-30", right, || answer.to_string());
+    cx.holds(row::ERR_30, right, || answer.to_string());
     let has = |name: &str, codes: &[u64]| {
         let rel = cx.declared().rel(name);
         let mut entries = answer.entries().iter().filter(|entry| entry["resource"] == rel.as_str());
         entries.any(|entry| entry["response_code"].as_u64().is_some_and(|code| codes.contains(&code)))
     };
-    cx.holds("ERR-31", has("person", &[200, 201]) && has("tagging", &[400]), || answer.to_string());
+    cx.holds(row::ERR_31, has("person", &[200, 201]) && has("tagging", &[400]), || answer.to_string());
     let refused = answer.entries().iter().filter(|entry| entry["response_code"] == 400);
     let spelt: Vec<&Value> = refused.flat_map(descriptions).collect();
-    cx.holds("ERR-33", !spelt.is_empty(), || format!("an entry that failed has no descriptions: {answer}"));
+    cx.holds(row::ERR_33, !spelt.is_empty(), || format!("an entry that failed has no descriptions: {answer}"));
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
-    cx.holds("ERR-37", named, || answer.to_string());
+    cx.holds(row::ERR_37, named, || answer.to_string());
     let rel = cx.declared().rel("person");
     if let Some(beside) = answer.json.get(rel.as_str()).filter(|beside| beside.is_object()) {
         let beside = Record { json: beside.clone(), ..answer.record() };
         if cx.declared().offers("person", "read") && beside.link("self").is_some() {
             let read = api.get(&beside.own()?).await?;
             let right = read.status == 200 && is_one(&read.record(), &beside);
-            cx.holds("ERR-32", right, || format!("`self` of the person beside the error: {read}"));
-            cx.holds("ERR-29", right, || format!("the person is not there: {read}"));
+            cx.holds(row::ERR_32, right, || format!("`self` of the person beside the error: {read}"));
+            cx.holds(row::ERR_29, right, || format!("the person is not there: {read}"));
             return Ok(());
         }
     }
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.holds("ERR-29", found.is_some(), || format!("the person is not there after {answer}"));
+        cx.holds(row::ERR_29, found.is_some(), || format!("the person is not there after {answer}"));
     }
     Ok(())
 }
@@ -280,11 +306,11 @@ async fn atomic(cx: &Cx) -> Result<(), Stop> {
     let ready = Ready::make(cx, &api).await?;
     let (answer, marker) = ready.call(cx, &api, "add_tags", json!([cx.unique()])).await?;
     let right = answer.status == 400 && answer.error().is_some_and(|error| error["request_type"] == "atomic");
-    cx.holds("ERR-34", right, || answer.to_string());
+    cx.holds(row::ERR_34, right, || answer.to_string());
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
-    cx.holds("ERR-37", named, || answer.to_string());
+    cx.holds(row::ERR_37, named, || answer.to_string());
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.holds("ERR-34", found.is_none(), || format!("a person is left behind after {answer}"));
+        cx.holds(row::ERR_34, found.is_none(), || format!("a person is left behind after {answer}"));
     }
     Ok(())
 }
@@ -309,7 +335,7 @@ async fn unsupported_function(cx: &Cx) -> Result<(), Stop> {
             let code = |one: &Value| one.get("error_code").or_else(|| one.get("code")) == Some(&json!("NOT_SUPPORTED"));
             entry["response_code"] == 500 && descriptions(entry).iter().any(code)
         };
-        cx.holds("ERR-38", answer.entries().iter().any(says), || format!("{function} is not declared: {answer}"));
+        cx.holds(row::ERR_38, answer.entries().iter().any(says), || format!("{function} is not declared: {answer}"));
     }
     Ok(())
 }

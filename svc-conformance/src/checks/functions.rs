@@ -7,30 +7,32 @@ use super::same::{Each, is_one, put};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("haf/every-helper", &["HAF-01"], |cx| Box::pin(everywhere(cx))).needs("haf.* and helper.*.but_schedule"),
-    Check::new("haf/add-tags", &["HAF-02"], |cx| Box::pin(members(cx))).about("add_tags").needs("haf.add_tags"),
-    Check::new("haf/unknown-tag", &["HAF-03", "ERR-37"], |cx| Box::pin(unknown_tag(cx))).needs("haf.add_tags"),
-    Check::new("haf/add-tags-uri", &["HAF-04"], |cx| Box::pin(members(cx)))
+    Check::new("haf/every-helper", &[row::HAF_01], |cx| Box::pin(everywhere(cx)))
+        .needs("haf.* and helper.*.but_schedule"),
+    Check::new("haf/add-tags", &[row::HAF_02], |cx| Box::pin(members(cx))).about("add_tags").needs("haf.add_tags"),
+    Check::new("haf/unknown-tag", &[row::HAF_03, row::ERR_37], |cx| Box::pin(unknown_tag(cx))).needs("haf.add_tags"),
+    Check::new("haf/add-tags-uri", &[row::HAF_04], |cx| Box::pin(members(cx)))
         .about("add_tags_uri")
         .needs("haf.add_tags_uri"),
-    Check::new("haf/add-lists", &["HAF-05"], |cx| Box::pin(members(cx))).about("add_lists").needs("haf.add_lists"),
-    Check::new("haf/add-lists-uri", &["HAF-06"], |cx| Box::pin(members(cx)))
+    Check::new("haf/add-lists", &[row::HAF_05], |cx| Box::pin(members(cx))).about("add_lists").needs("haf.add_lists"),
+    Check::new("haf/add-lists-uri", &[row::HAF_06], |cx| Box::pin(members(cx)))
         .about("add_lists_uri")
         .needs("haf.add_lists_uri"),
-    Check::new("haf/triggers", &["HAF-01", "HAF-11", "HAF-12", "HAF-13"], |cx| Box::pin(triggers(cx)))
+    Check::new("haf/triggers", &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13], |cx| Box::pin(triggers(cx)))
         .needs("haf.triggers and helper.*.but_schedule")
         .has_side_effects(),
 ];
 
 /// The functions that add somebody to something: function, kind of the container, its collection of members.
 const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
-    ("add_tags", "tag", "taggings", "HAF-02"),
-    ("add_tags_uri", "tag", "taggings", "HAF-04"),
-    ("add_lists", "list", "items", "HAF-05"),
-    ("add_lists_uri", "list", "items", "HAF-06"),
+    ("add_tags", "tag", "taggings", row::HAF_02),
+    ("add_tags_uri", "tag", "taggings", row::HAF_04),
+    ("add_lists", "list", "items", row::HAF_05),
+    ("add_lists_uri", "list", "items", row::HAF_06),
 ];
 
 /// A tag of its own, where people can be tagged through a helper and tags can be made.
@@ -207,12 +209,12 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     put(&mut body, "add_tags", known.into_iter().chain([json!(name)]).collect::<Value>());
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    for row in ["HAF-03", "ERR-37"] {
+    for row in [row::HAF_03, row::ERR_37] {
         cx.holds(row, answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || format!("an unknown tag: {answer}"));
     }
     if let Some(tags) = tags {
         let after = api.total(&tags).await?;
-        cx.holds("HAF-03", after == before, || format!("there were {before:?} tags, there are {after:?}"));
+        cx.holds(row::HAF_03, after == before, || format!("there were {before:?} tags, there are {after:?}"));
     }
     let kind = answer.error().and_then(|error| error["request_type"].as_str()).unwrap_or("none");
     cx.chose("a helper that fails in part", kind);
@@ -275,14 +277,16 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         }
         let container = api.make(one, &json!({})).await?;
         let called = call(cx, &ready, &json!({ *function: given(function, &container)? })).await?;
-        cx.must("HAF-01", called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
+        cx.must(row::HAF_01, called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
         let Some(person) = called.person else { continue };
         if cx.declared().lists_below(one, many) {
             let found = below(&api, &container, many).await?;
-            cx.must("HAF-01", found.len() == 1, || format!("{function} on {name}: {many} of {}", container.short()))?;
+            cx.must(row::HAF_01, found.len() == 1, || {
+                format!("{function} on {name}: {many} of {}", container.short())
+            })?;
         } else if cx.declared().lists_below("person", many) {
             let found = below(&api, &person, many).await?;
-            cx.must("HAF-01", !found.is_empty(), || format!("{function} on {name}: {many} of {}", person.short()))?;
+            cx.must(row::HAF_01, !found.is_empty(), || format!("{function} on {name}: {many} of {}", person.short()))?;
         }
     }
     let function = "add_questions_responses_uri";
@@ -290,10 +294,12 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         let question = api.make("question", &json!({})).await?;
         let element = json!([{"question": question.own()?, "responses": ["a1"]}]);
         let called = call(cx, &ready, &json!({ function: element })).await?;
-        cx.must("HAF-01", called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
+        cx.must(row::HAF_01, called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
         if cx.declared().lists_below("question", "answers") {
             let found = below(&api, &question, "answers").await?;
-            cx.must("HAF-01", found.len() == 1, || format!("{function} on {name}: answers of {}", question.short()))?;
+            cx.must(row::HAF_01, found.len() == 1, || {
+                format!("{function} on {name}: answers of {}", question.short())
+            })?;
         }
     }
     Ok(())
@@ -316,7 +322,7 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
             let identifier = format!("mailer:{}", cx.unique());
             let functions = json!({"triggers": {member: {"enabled": enabled, "identifiers": [identifier]}}});
             let called = call(cx, &ready, &functions).await?;
-            for row in ["HAF-01", "HAF-11", "HAF-12", "HAF-13"] {
+            for row in [row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13] {
                 cx.holds(row, called.answer.is_created(), || format!("{member} {enabled}: {}", called.answer));
             }
             let made = called.answer.record();
@@ -325,7 +331,9 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
                 _ => None,
             };
             for record in [Some(made), called.person, read].into_iter().flatten() {
-                cx.holds("HAF-13", !record.carries(&identifier), || format!("{identifier} is in {}", record.short()));
+                cx.holds(row::HAF_13, !record.carries(&identifier), || {
+                    format!("{identifier} is in {}", record.short())
+                });
             }
             // Every member on every helper would say the same again.
             if at > 0 {
@@ -341,6 +349,6 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
     put(&mut body, "triggers", json!({"autoresponse": {"enabled": "perhaps"}}));
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    cx.holds("HAF-12", answer.status == 400, || format!("enabled is no boolean: {answer}"));
+    cx.holds(row::HAF_12, answer.status == 400, || format!("enabled is no boolean: {answer}"));
     Ok(())
 }

@@ -8,10 +8,11 @@ use super::same::{Each, put};
 use crate::check::{Check, Cx};
 use crate::generate::with;
 use crate::outcome::Stop;
+use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/methods", &["HLP-01"], |cx| Box::pin(methods(cx))).needs("helper.*"),
-    Check::new("hlp/bodies", &["HLP-02"], |cx| Box::pin(bodies(cx))).needs("helper.*.but_schedule"),
+    Check::new("hlp/methods", &[row::HLP_01], |cx| Box::pin(methods(cx))).needs("helper.*"),
+    Check::new("hlp/bodies", &[row::HLP_02], |cx| Box::pin(bodies(cx))).needs("helper.*.but_schedule"),
 ];
 
 /// Helpers take POST alone (HLP-01).
@@ -21,7 +22,7 @@ async fn methods(cx: &Cx) -> Result<(), Stop> {
         let ready = api.ready(name).await?;
         let person = somebody(cx);
         let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
-        cx.must("HLP-01", answer.is_created(), || answer.to_string())?;
+        cx.must(row::HLP_01, answer.is_created(), || answer.to_string())?;
         api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
         let own = ready.container.as_ref().and_then(|container| container.link("self"));
         if own.as_deref() == Some(ready.url.as_str()) {
@@ -30,7 +31,7 @@ async fn methods(cx: &Cx) -> Result<(), Stop> {
         }
         for method in [Method::PUT, Method::DELETE] {
             let answer = api.send(method, &ready.url, Some("{}".to_owned())).await?;
-            cx.holds("HLP-01", answer.status >= 400, || format!("{name} is no method of it: {answer}"));
+            cx.holds(row::HLP_01, answer.status >= 400, || format!("{name} is no method of it: {answer}"));
         }
         Ok(())
     })
@@ -56,7 +57,7 @@ async fn bodies(cx: &Cx) -> Result<(), Stop> {
                     put(&mut body, function, value.clone());
                 }
                 let answer = api.post(&ready.url, &body).await?;
-                cx.holds("HLP-02", answer.is_created(), || format!("{name} with {body}: {answer}"));
+                cx.holds(row::HLP_02, answer.is_created(), || format!("{name} with {body}: {answer}"));
                 if answer.is_created() {
                     api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
                 }

@@ -11,15 +11,18 @@ use crate::check::{Check, Cx};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::relations::{Known, meaning};
+use crate::row;
 use crate::session::Client;
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hal/self", &["HAL-06", "HAL-12", "HAL-16", "HAL-17", "COL-03", "ERR-10"], |cx| Box::pin(own(cx)))
-        .needs("*.read"),
-    Check::new("hal/links", &["HAL-14", "HAL-15"], |cx| Box::pin(links(cx))).needs("*.read"),
-    Check::new("hal/any-link", &["HAL-15"], |cx| Box::pin(entry_links(cx))).needs("not helpers_only").only_reads(),
-    Check::new("ent/namespace", &["ENT-08", "ENT-27"], |cx| Box::pin(namespace(cx)))
+    Check::new("hal/self", &[row::HAL_06, row::HAL_12, row::HAL_16, row::HAL_17, row::COL_03, row::ERR_10], |cx| {
+        Box::pin(own(cx))
+    })
+    .needs("*.read"),
+    Check::new("hal/links", &[row::HAL_14, row::HAL_15], |cx| Box::pin(links(cx))).needs("*.read"),
+    Check::new("hal/any-link", &[row::HAL_15], |cx| Box::pin(entry_links(cx))).needs("not helpers_only").only_reads(),
+    Check::new("ent/namespace", &[row::ENT_08, row::ENT_27], |cx| Box::pin(namespace(cx)))
         .needs("field:entry_point.namespace"),
 ];
 
@@ -41,18 +44,18 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
             let answer = api.get(&record.own()?).await?;
             let alone = answer.record();
             let right = answer.status == 200 && is_one(&alone, record);
-            for row in ["HAL-06", "HAL-12", "HAL-16", "COL-03", "ERR-10"] {
+            for row in [row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10] {
                 cx.holds(row, right, || format!("`self` of a new {} leads to {answer}", of.one));
             }
             let lost = missing(record, &alone);
-            for row in ["HAL-17", "COL-03"] {
+            for row in [row::HAL_17, row::COL_03] {
                 cx.holds(row, answer.status == 200 && lost.is_empty(), || {
                     format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
                 });
             }
             let Some(url) = alone.link("self").filter(|_| right) else { continue };
             let again = api.get(&url).await?;
-            cx.holds("HAL-16", again.status == 200 && is_one(&again.record(), record), || {
+            cx.holds(row::HAL_16, again.status == 200 && is_one(&again.record(), record), || {
                 format!("`self` of {} leads to {again}", alone.short())
             });
         }
@@ -69,7 +72,7 @@ async fn other_way_round(cx: &Cx, api: &Client<'_>, made: &[Record; 2]) -> Resul
     for (alone, record) in read.iter().zip(made) {
         let Some(url) = alone.link("self").filter(|_| is_one(alone, record)) else { continue };
         let again = api.get(&url).await?;
-        cx.holds("HAL-16", again.status == 200 && is_one(&again.record(), record), || {
+        cx.holds(row::HAL_16, again.status == 200 && is_one(&again.record(), record), || {
             format!("`self` of {} leads to {again}", alone.short())
         });
     }
@@ -134,10 +137,10 @@ async fn lead(
             && answer.json.is_object()
             && answer.json.get("total_records").is_none()
             && expected.is_none_or(|expected| is_one(&found, expected));
-        cx.holds("HAL-15", right, || format!("the link {rel} of a {} leads to {answer}", of.one));
+        cx.holds(row::HAL_15, right, || format!("the link {rel} of a {} leads to {answer}", of.one));
         if answer.status == 200 {
             let single = answer.json.get("total_records").is_none();
-            cx.holds("HAL-14", single, || format!("the link {rel} of a {} leads to a collection: {answer}", of.one));
+            cx.holds(row::HAL_14, single, || format!("the link {rel} of a {} leads to a collection: {answer}", of.one));
         }
     }
     Ok(())
@@ -150,7 +153,7 @@ async fn entry_links(cx: &Cx) -> Result<(), Stop> {
     for of in cx.declared().kinds().filter(|kind| kind.under.is_none()) {
         let Some(url) = entry.href(of.many).filter(|_| cx.declared().offers(of.one, "list")) else { continue };
         let answer = api.get(&url).await?;
-        cx.holds("HAL-15", answer.status == 200 && answer.json.is_object(), || answer.to_string());
+        cx.holds(row::HAL_15, answer.status == 200 && answer.json.is_object(), || answer.to_string());
     }
     Ok(())
 }
@@ -165,7 +168,7 @@ async fn namespace(cx: &Cx) -> Result<(), Stop> {
     let used = links.into_iter().flatten().any(|(rel, _)| namespace != entry.prefix && rel.starts_with(&own));
     let curies = entry.json.pointer("/_links/curies").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let named = curies.iter().any(|curie| curie["name"] == Value::String(namespace.clone()));
-    cx.holds("ENT-27", !used || named, || format!("relations under {own} without a curie: {}", entry.short()));
+    cx.holds(row::ENT_27, !used || named, || format!("relations under {own} without a curie: {}", entry.short()));
     if !cx.run.settings.writes {
         return Ok(());
     }
@@ -176,12 +179,12 @@ async fn namespace(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         let right = given.any(|identifier| identifier.strip_prefix(&own).is_some_and(|id| !id.is_empty()));
-        cx.holds("ENT-08", right, || format!("no identifier of {} begins with {own}", record.short()));
+        cx.holds(row::ENT_08, right, || format!("no identifier of {} begins with {own}", record.short()));
     }
     if tops(cx).is_empty() && cx.declared().helps("person_signup") {
         let record = api.make(kind("person").map_or("", |person| person.one), &json!({})).await?;
         let right = record.identifiers().iter().any(|identifier| identifier.starts_with(&own));
-        cx.holds("ENT-08", right || record.json.get("identifiers").is_none(), || record.short());
+        cx.holds(row::ENT_08, right || record.json.get("identifiers").is_none(), || record.short());
     }
     Ok(())
 }

@@ -7,21 +7,22 @@ use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::generate::with;
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("lim/capacity", &["LIM-04"], |cx| Box::pin(capacity(cx)))
+    Check::new("lim/capacity", &[row::LIM_04], |cx| Box::pin(capacity(cx)))
         .needs("field:event.capacity and capacity_enforced"),
-    Check::new("lim/tickets", &["LIM-05"], |cx| Box::pin(tickets(cx)))
+    Check::new("lim/tickets", &[row::LIM_05], |cx| Box::pin(tickets(cx)))
         .needs("field:event.ticket_levels and ticket_limit_enforced"),
     Check::new(
         "cap/declared",
-        &["CAP-01", "CAP-02", "CAP-03", "CAP-04", "CAP-10", "CAP-11", "VER-02", "VER-03"],
+        &[row::CAP_01, row::CAP_02, row::CAP_03, row::CAP_04, row::CAP_10, row::CAP_11, row::VER_02, row::VER_03],
         |cx| Box::pin(declared(cx)),
     )
     .only_reads(),
-    Check::new("cap/helpers", &["CAP-09", "ENT-24"], |cx| Box::pin(signup(cx))).needs("helper.person_signup"),
+    Check::new("cap/helpers", &[row::CAP_09, row::ENT_24], |cx| Box::pin(signup(cx))).needs("helper.person_signup"),
 ];
 
 /// The ways to attend that are declared: by REST, by the helper.
@@ -60,7 +61,7 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
         for number in 1..=places + 1 {
             let answer = attend(cx, &api, &event, &accepted, by_helper).await?;
             let right = if number <= places { answer.is_created() } else { answer.is_refused() };
-            cx.must("LIM-04", right, || format!("attendance {number} of an event with {places} places: {answer}"))?;
+            cx.must(row::LIM_04, right, || format!("attendance {number} of an event with {places} places: {answer}"))?;
         }
     }
     let way = ways(cx)?.first().copied().unwrap_or_default();
@@ -69,7 +70,7 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
         api.change(&event, &json!({"capacity": 1})).await?;
         attend(cx, &api, &event, &accepted, way).await?;
         let answer = attend(cx, &api, &event, &accepted, way).await?;
-        cx.holds("LIM-04", answer.is_refused(), || format!("attendance 2 after the places became 1: {answer}"));
+        cx.holds(row::LIM_04, answer.is_refused(), || format!("attendance 2 after the places became 1: {answer}"));
     }
     Ok(())
 }
@@ -87,11 +88,11 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
             attend(cx, &api, &event, &fields, by_helper).await
         };
         let answer = sell(3).await?;
-        cx.must("LIM-05", answer.is_refused(), || format!("three tickets of a level with 2: {answer}"))?;
+        cx.must(row::LIM_05, answer.is_refused(), || format!("three tickets of a level with 2: {answer}"))?;
         for number in 1..=3 {
             let answer = sell(1).await?;
             let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
-            cx.must("LIM-05", right, || format!("ticket {number} of a level with 2: {answer}"))?;
+            cx.must(row::LIM_05, right, || format!("ticket {number} of a level with 2: {answer}"))?;
         }
     }
     Ok(())
@@ -107,20 +108,20 @@ async fn declared(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         let Ok(url) = api.collection(of.many).await else {
-            cx.holds("CAP-04", false, || format!("{} are declared and linked nowhere: {}", of.many, entry.short()));
+            cx.holds(row::CAP_04, false, || format!("{} are declared and linked nowhere: {}", of.many, entry.short()));
             continue;
         };
         let answer = api.get(&url).await?;
-        let row = if actions.contains(&of.one) { "CAP-02" } else { "CAP-03" };
-        for row in [row, "CAP-04"] {
+        let row = if actions.contains(&of.one) { row::CAP_02 } else { row::CAP_03 };
+        for row in [row, row::CAP_04] {
             cx.holds(row, answer.status == 200, || format!("{} are declared: {answer}", of.many));
         }
     }
-    for row in ["CAP-01", "CAP-10", "VER-02", "VER-03"] {
+    for row in [row::CAP_01, row::CAP_10, row::VER_02, row::VER_03] {
         cx.holds(row, true, || entry.short());
     }
     if cx.declared().helpers_only() {
-        for row in ["CAP-04", "CAP-11"] {
+        for row in [row::CAP_04, row::CAP_11] {
             cx.holds(row, true, || entry.short());
         }
     }
@@ -134,7 +135,7 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let entry = api.entry().await?;
     let url = helper_address(&entry, "person_signup")?;
     let answer = api.post(&url, &json!({"person": cx.marked(&alike::filled(cx, "person"))})).await?;
-    for row in ["CAP-09", "ENT-24"] {
+    for row in [row::CAP_09, row::ENT_24] {
         cx.holds(row, answer.is_created() && answer.json.is_object(), || answer.to_string());
     }
     Ok(())

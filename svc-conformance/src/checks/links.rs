@@ -12,12 +12,13 @@ use crate::fields;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
         pub(super) const CHECKS: &[Check] =
-            &[$(Check::new($id, &[$rows, "HAL-16"], |cx| Box::pin(links(cx))).about($one),)*];
+            &[$(Check::new($id, &[$rows, row::HAL_16], |cx| Box::pin(links(cx))).about($one),)*];
     };
 }
 
@@ -98,7 +99,7 @@ async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, stated: &Link
             let answer = api.get(&own.unwrap_or_default()).await?;
             let right = answer.status == 200 && is_one(&answer.record(), record);
             cx.holds(row, right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
-            cx.holds("HAL-16", right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
+            cx.holds(row::HAL_16, right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
         }
         return Ok(());
     }

@@ -10,15 +10,20 @@ use crate::check::{Check, Cx};
 use crate::fields;
 use crate::generate::{self, Turn};
 use crate::outcome::Stop;
+use crate::row;
 
-const ACTION: &[&str] = &["HLP-06"];
+const ACTION: &[&str] = &[row::HLP_06];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/inline-person", &["HLP-03"], |cx| Box::pin(inline(cx))).needs("helper.*.with_person"),
-    Check::new("hlp/matching", &["HLP-04"], |cx| Box::pin(matching(cx))).needs("helper.match_person"),
-    Check::new("hlp/matching-is-told", &["HLP-05"], |cx| Box::pin(told(cx))).needs("helper.match_person").only_reads(),
-    Check::new("hlp/signup", &["HLP-19", "HLP-20", "HLP-21", "HLP-06", "RES-person-49"], |cx| Box::pin(signup(cx)))
-        .needs("helper.person_signup"),
+    Check::new("hlp/inline-person", &[row::HLP_03], |cx| Box::pin(inline(cx))).needs("helper.*.with_person"),
+    Check::new("hlp/matching", &[row::HLP_04], |cx| Box::pin(matching(cx))).needs("helper.match_person"),
+    Check::new("hlp/matching-is-told", &[row::HLP_05], |cx| Box::pin(told(cx)))
+        .needs("helper.match_person")
+        .only_reads(),
+    Check::new("hlp/signup", &[row::HLP_19, row::HLP_20, row::HLP_21, row::HLP_06, row::RES_PERSON_49], |cx| {
+        Box::pin(signup(cx))
+    })
+    .needs("helper.person_signup"),
 ];
 
 /// Whatever a person may have comes back from the person who is recorded (HLP-03).
@@ -52,10 +57,10 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
     }
     let person = identified(cx, cx.marked(&person));
     let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
-    cx.must("HLP-03", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    cx.must(row::HLP_03, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
     let read = api.about(&ready, &answer.record()).await?;
     cx.holds(
-        "HLP-03",
+        row::HLP_03,
         person
             .get("identifiers")
             .and_then(Value::as_array)
@@ -76,7 +81,9 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
         let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
         let same = generate::same(field, value, read.json.get(name), prefix);
         let found = || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]);
-        cx.holds_for("HLP-03", same, found, || generate::lost(cx, "person", &json!({ name: value }), &read.json, &[]));
+        cx.holds_for(row::HLP_03, same, found, || {
+            generate::lost(cx, "person", &json!({ name: value }), &read.json, &[])
+        });
     }
     Ok(())
 }
@@ -99,10 +106,10 @@ async fn matching(cx: &Cx) -> Result<(), Stop> {
         let second = api.about(&ready, &second).await?;
         let same = first.link("self") == second.link("self") || own_identifier(&first, &second, &person);
         cx.chose("a person posted twice", if same { "is one person" } else { "is two persons" });
-        cx.prefers("HLP-04", same, || format!("{} and {} are two persons", first.short(), second.short()));
+        cx.prefers(row::HLP_04, same, || format!("{} and {} are two persons", first.short(), second.short()));
         if same && let Some(name) = person.get("given_name") {
             let later = second.json.get("given_name") == Some(name);
-            cx.prefers("HLP-04", later, || {
+            cx.prefers(row::HLP_04, later, || {
                 format!("the matched person does not have the later values: {}", second.short())
             });
         }
@@ -120,7 +127,7 @@ fn own_identifier(one: &Record, other: &Record, sent: &Value) -> bool {
 async fn told(cx: &Cx) -> Result<(), Stop> {
     let text = cx.declared().text.person_matching.as_deref().unwrap_or_default();
     if !text.trim().is_empty() {
-        cx.holds("HLP-05", true, String::new);
+        cx.holds(row::HLP_05, true, String::new);
         return Ok(());
     }
     let api = cx.api();
@@ -129,7 +136,7 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
         None => None,
     };
     let found = docs.as_ref().is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
-    cx.holds("HLP-05", found, || {
+    cx.holds(row::HLP_05, found, || {
         "neither the declaration nor the documentation says how persons are matched".to_owned()
     });
     Ok(())
@@ -152,22 +159,22 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let there = entry.href("person_signup_helper");
-    let rows: &[&str] = &["HLP-19", "RES-person-49"];
+    let rows: &[&str] = &[row::HLP_19, row::RES_PERSON_49];
     must(cx, rows, there.is_some(), || format!("no link person_signup_helper in {}", entry.short()))?;
     let person = somebody(cx);
     let answer = api.post(&there.unwrap_or_default(), &json!({ "person": person })).await?;
-    let rows: &[&str] = &["HLP-19", "RES-person-49", "HLP-06"];
+    let rows: &[&str] = &[row::HLP_19, row::RES_PERSON_49, row::HLP_06];
     must(cx, rows, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
     let made = answer.record();
-    kept(cx, &["HLP-19"], &person, &made);
-    cx.holds("HLP-20", made["id"].as_str().is_some_and(|id| !id.is_empty()), || format!("id is {}", made["id"]));
+    kept(cx, &[row::HLP_19], &person, &made);
+    cx.holds(row::HLP_20, made["id"].as_str().is_some_and(|id| !id.is_empty()), || format!("id is {}", made["id"]));
     if cx.declared().offers("person", "read") && made.link("self").is_some() {
-        kept(cx, &["HLP-19"], &person, &api.reread(&made).await?);
+        kept(cx, &[row::HLP_19], &person, &api.reread(&made).await?);
     }
     if cx.declared().helpers_only() {
         return Ok(());
     }
-    cx.holds("HLP-21", made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    cx.holds(row::HLP_21, made.link("self").is_some(), || format!("no link self in {}", made.short()));
     for (many, names) in COLLECTIONS {
         let declared = names.iter().chain([many]).any(|name| cx.declared().links("person", name));
         // What a server does not have at all, it need not link.
@@ -175,11 +182,11 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         let href = names.iter().find_map(|name| made.href(name));
-        if !cx.holds("HLP-21", href.is_some(), || format!("no link {names:?} in {}", made.short())) {
+        if !cx.holds(row::HLP_21, href.is_some(), || format!("no link {names:?} in {}", made.short())) {
             continue;
         }
         let answer: Answer = api.get(&href.unwrap_or_default()).await?;
-        cx.holds("HLP-21", is_page(&answer), || {
+        cx.holds(row::HLP_21, is_page(&answer), || {
             format!("the link {many} of a person leads to no collection: {answer}")
         });
     }

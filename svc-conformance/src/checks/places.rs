@@ -15,18 +15,25 @@ use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
 use crate::kinds::{KINDS, Kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::settings::Intensity;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("col/places", &["COL-21", "COL-22", "COL-23", "COL-24", "COL-27"], |cx| Box::pin(listed(cx)))
-        .needs("*.list")
-        .only_reads(),
-    Check::new("col/places-below", &["COL-21", "COL-22", "COL-23", "COL-24", "COL-27"], |cx| Box::pin(below(cx)))
-        .at(Intensity::Default),
-    Check::new("col/odd-pages", &["COL-22", "COL-23", "COL-24", "LIM-01", "ERR-01"], |cx| Box::pin(odd(cx)))
-        .needs("*.list")
-        .only_reads(),
+    Check::new("col/places", &[row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_27], |cx| {
+        Box::pin(listed(cx))
+    })
+    .needs("*.list")
+    .only_reads(),
+    Check::new("col/places-below", &[row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_27], |cx| {
+        Box::pin(below(cx))
+    })
+    .at(Intensity::Default),
+    Check::new("col/odd-pages", &[row::COL_22, row::COL_23, row::COL_24, row::LIM_01, row::ERR_01], |cx| {
+        Box::pin(odd(cx))
+    })
+    .needs("*.list")
+    .only_reads(),
 ];
 
 /// The first two pages of each collection of the entry point; what has no second page gets the records for it.
@@ -83,18 +90,18 @@ async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, plain: Answer, size: u6
     }
     cx.run.met.add(Encounter::SecondPage);
     let next = first.link("next");
-    cx.must("COL-24", next.is_some(), || {
+    cx.must(row::COL_24, next.is_some(), || {
         format!("{total} records on pages of {size}, and no `next`: {}", first.short())
     })?;
     let next = next.unwrap_or_default();
-    cx.holds("COL-24", address::parameter(&next, "page") == Some("2"), || {
+    cx.holds(row::COL_24, address::parameter(&next, "page") == Some("2"), || {
         format!("`next` of the first page is {next}")
     });
     let answer = api.get(&next).await?;
-    cx.must("COL-24", answer.status == 200, || format!("`next` leads to {answer}"))?;
+    cx.must(row::COL_24, answer.status == 200, || format!("`next` leads to {answer}"))?;
     let second = answer.record();
-    cx.holds("COL-22", second["page"] == 2, || format!("`next` of the first page leads to {answer}"));
-    cx.holds("COL-21", second["per_page"] == size, || format!("the first page has per_page {size}: {answer}"));
+    cx.holds(row::COL_22, second["page"] == 2, || format!("`next` of the first page leads to {answer}"));
+    cx.holds(row::COL_21, second["per_page"] == size, || format!("the first page has per_page {size}: {answer}"));
     let (one, other) = (first.embedded(), second.embedded());
     let left = total.saturating_sub(size).min(size);
     let counted = |members: &[Record]| u64::try_from(members.len()).unwrap_or(u64::MAX);
@@ -102,18 +109,18 @@ async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, plain: Answer, size: u6
     if !right && api.get(url).await?["total_records"] != total {
         return Err(none("somebody else writes to the collection"));
     }
-    cx.holds("COL-23", second["total_records"] == total, || format!("the first page counts {total}: {answer}"));
+    cx.holds(row::COL_23, second["total_records"] == total, || format!("the first page counts {total}: {answer}"));
     for (page, expected, members) in [(1, size, &one), (2, left, &other)] {
         let count = counted(members);
-        cx.holds("COL-23", count == expected, || {
+        cx.holds(row::COL_23, count == expected, || {
             format!("page {page} of {total} records has {count} members, with {size} on a page it must have {expected}")
         });
     }
     let both = other.iter().find(|member| one.iter().any(|known| is_one(known, member)));
-    cx.holds("COL-24", both.is_none(), || format!("on two pages: {}", both.map(Record::short).unwrap_or_default()));
+    cx.holds(row::COL_24, both.is_none(), || format!("on two pages: {}", both.map(Record::short).unwrap_or_default()));
     let last = total <= size.saturating_mul(2);
     let ends = second.link("next").is_none();
-    cx.holds("COL-24", ends == last, || format!("page 2 of {total} records: {answer}"));
+    cx.holds(row::COL_24, ends == last, || format!("page 2 of {total} records: {answer}"));
     same_page(cx, api, &second).await
 }
 
@@ -139,10 +146,10 @@ async fn odd(cx: &Cx) -> Result<(), Stop> {
         }
         let page = answer.record();
         let right = page.link("next").is_none() && page.embedded().is_empty();
-        cx.holds("COL-24", right, || format!("a page after the last: {answer}"));
+        cx.holds(row::COL_24, right, || format!("a page after the last: {answer}"));
         if api.total(&url).await? == total {
             let same = answer["total_records"].as_u64() == total;
-            cx.holds("COL-23", same, || format!("there are {total:?} records: {answer}"));
+            cx.holds(row::COL_23, same, || format!("there are {total:?} records: {answer}"));
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ use crate::check::{Check, Cx};
 use crate::generate::{self, Fault};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::world::helper_address;
 
@@ -19,11 +20,11 @@ macro_rules! rows_of {
             "field:postal_address.",
             "field:email_address.",
             "field:phone_number.",
-            "ERR-12",
-            "ERR-26",
-            "CRU-21",
-            "ERR-04",
-            "TYP-08",
+            row::ERR_12,
+            row::ERR_26,
+            row::CRU_21,
+            row::ERR_04,
+            row::TYP_08,
         ]
     };
 }
@@ -33,11 +34,11 @@ macro_rules! checks {
         pub(super) const CHECKS: &[Check] = &[
             $(
                 Check::new($create, rows_of!($own), |cx| Box::pin(creates(cx))).needs("rule.one").about($one),
-                Check::new($update, &["ERR-14", "CRU-20", "ERR-04"], |cx| Box::pin(updates(cx))).needs("rule.one").about($one),
+                Check::new($update, &[row::ERR_14, row::CRU_20, row::ERR_04], |cx| Box::pin(updates(cx))).needs("rule.one").about($one),
             )*
-            Check::new("err/several", &["ERR-26", "ERR-39"], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
-            Check::new("cap/required", &["CAP-05", "ERR-12", "ERR-26"], |cx| Box::pin(required(cx))).needs("*.create"),
-            Check::new("err/malformed", &["ERR-12", "CRU-21"], |cx| Box::pin(malformed(cx))).needs("*.create and rule.one"),
+            Check::new("err/several", &[row::ERR_26, row::ERR_39], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
+            Check::new("cap/required", &[row::CAP_05, row::ERR_12, row::ERR_26], |cx| Box::pin(required(cx))).needs("*.create"),
+            Check::new("err/malformed", &[row::ERR_12, row::CRU_21], |cx| Box::pin(malformed(cx))).needs("*.create and rule.one"),
         ];
     };
 }
@@ -122,7 +123,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
         let body = cx.marked(&fault.body);
         let marker = body.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
         let answer = api.post(&place.url, &place.body(&api, &body)).await?;
-        refused(cx, &fault, &answer, "ERR-12");
+        refused(cx, &fault, &answer, row::ERR_12);
         markers.push(marker);
     }
     let after = place.count(cx, &api).await?;
@@ -135,7 +136,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
             grown = grown || place.holds(&api, marker).await?;
         }
     }
-    for row in ["CRU-21", "ERR-04"] {
+    for row in [row::CRU_21, row::ERR_04] {
         cx.holds(row, !grown, || format!("{before} members before {} refused creates, {after} after", markers.len()));
     }
     Ok(())
@@ -146,15 +147,17 @@ fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
     let said = answer.status == 400 && !answer.problems().is_empty();
     cx.holds(row, said, || format!("{}: {answer}", fault.what));
     if answer.status == 400 {
-        cx.holds("ERR-26", is_named(answer, &fault.property), || format!("{} is not named: {answer}", fault.property));
+        cx.holds(row::ERR_26, is_named(answer, &fault.property), || {
+            format!("{} is not named: {answer}", fault.property)
+        });
         let other = is_other(answer, &fault.property);
-        cx.holds("ERR-26", other.is_none(), || {
+        cx.holds(row::ERR_26, other.is_none(), || {
             format!("only {} is wrong, {other:?} is named: {answer}", fault.property)
         });
     }
     if fault.is_list {
         let named = answer.status == 400 && is_named(answer, &fault.property);
-        for row in fault.row.into_iter().chain(["TYP-08"]) {
+        for row in fault.row.into_iter().chain([row::TYP_08]) {
             cx.holds(row, named, || format!("{}: {answer}", fault.what));
         }
     }
@@ -199,10 +202,10 @@ async fn updates(cx: &Cx) -> Result<(), Stop> {
         let body = if fault.property == "origin_system" { only(fault) } else { body };
         let answer = api.put(&before.own()?, &body).await?;
         let said = answer.status == 400 && !answer.problems().is_empty();
-        cx.holds("ERR-14", said, || format!("{}: {answer}", fault.what));
+        cx.holds(row::ERR_14, said, || format!("{}: {answer}", fault.what));
         let after = api.reread(&before).await?;
         if answer.status >= 400 {
-            for row in ["CRU-20", "ERR-04"] {
+            for row in [row::CRU_20, row::ERR_04] {
                 cx.holds(row, unchanged(&before, &after), || {
                     format!("{}: refused, but {} became {}", fault.what, before.short(), after.short())
                 });
@@ -260,7 +263,7 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
             let answer = api.post(&url, &cx.marked(&body)).await?;
             let problems = answer.problems();
             let named = chosen.iter().all(|fault| is_named(&answer, &fault.property));
-            cx.holds("ERR-39", answer.status == 400 && problems.len() >= chosen.len() && named, || {
+            cx.holds(row::ERR_39, answer.status == 400 && problems.len() >= chosen.len() && named, || {
                 let properties: Vec<&str> = chosen.iter().map(|fault| fault.property.as_str()).collect();
                 format!("{properties:?} are wrong: {answer}")
             });
@@ -282,7 +285,7 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
 /// Two faults are told, each under its own property.
 fn both(cx: &Cx, answer: &Answer, one: &str, other: &str) {
     let named = answer.problems().len() >= 2 && is_named(answer, one) && is_named(answer, other);
-    cx.holds("ERR-39", answer.status == 400 && named, || format!("{one} and {other} are wrong: {answer}"));
+    cx.holds(row::ERR_39, answer.status == 400 && named, || format!("{one} and {other} are wrong: {answer}"));
 }
 
 /// Two elements of one list are wrong, for a create and for the person of a helper.
@@ -302,7 +305,7 @@ async fn elements(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
             // A name without the list around it says nothing of the element.
             names.any(|name| !name.contains('[') || name.ends_with(&place(at)))
         };
-        cx.holds("ERR-26", named(0) && named(1), || format!("{} and {}: {answer}", place(0), place(1)));
+        cx.holds(row::ERR_26, named(0) && named(1), || format!("{} and {}: {answer}", place(0), place(1)));
     }
     if cx.declared().helps("person_signup") {
         let url = helper_address(&api.entry().await?, "person_signup")?;
@@ -322,7 +325,7 @@ async fn choices(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
     let answer = api.post(&url, &cx.marked(&body)).await?;
     let both = answer.refuses("PARAGRAPH_CANNOT_HAVE_RESPONSES", "question_type")
         && answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.holds("ERR-39", answer.status == 400 && both, || answer.to_string());
+    cx.holds(row::ERR_39, answer.status == 400 && both, || answer.to_string());
     Ok(())
 }
 
@@ -349,8 +352,8 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
             }
             let answer = api.post(&place.url, &place.body(&api, &cx.marked(&body))).await?;
             let said = answer.status == 400 && !answer.problems().is_empty();
-            cx.holds("CAP-05", said && is_named(&answer, &name), || format!("without {name}: {answer}"));
-            cx.holds("ERR-12", said, || format!("without {name}: {answer}"));
+            cx.holds(row::CAP_05, said && is_named(&answer, &name), || format!("without {name}: {answer}"));
+            cx.holds(row::ERR_12, said, || format!("without {name}: {answer}"));
         }
     }
     Ok(())
@@ -367,12 +370,12 @@ async fn malformed(cx: &Cx) -> Result<(), Stop> {
         for text in ["{", "{\"name\": }", "[]", "\"text\"", "{\"name\": \"a\"} trailing"] {
             let answer = api.send(http::Method::POST, &place.url, Some(text.to_owned())).await?;
             let said = answer.status == 400 && !answer.problems().is_empty();
-            cx.holds("ERR-12", said, || answer.to_string());
+            cx.holds(row::ERR_12, said, || answer.to_string());
         }
         let after = place.count(cx, &api).await?;
         // Others may write at the same time; a growth by as much as was sent is no accident.
         let grown = matches!((before, after), (Some(before), Some(after)) if after >= before.saturating_add(5));
-        cx.holds("CRU-21", !grown, || {
+        cx.holds(row::CRU_21, !grown, || {
             format!("{before:?} members before, {after:?} after bodies that are no JSON objects")
         });
     }

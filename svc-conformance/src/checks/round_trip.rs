@@ -14,6 +14,7 @@ use crate::generate::{self, Shown, Turn};
 use crate::kinds::{ACTIONS, kind};
 use crate::outcome::Stop;
 use crate::passive::row_of;
+use crate::row;
 use crate::session::Client;
 use crate::settings::Intensity;
 use crate::values::{instant, is_unset};
@@ -31,23 +32,23 @@ macro_rules! fields_of {
             "field:target.",
             "field:*.referrer_data",
             "field:*.share_options",
-            "RES-target-01",
-            "HAL-11",
-            "TYP-01",
-            "TYP-02",
-            "TYP-03",
-            "TYP-04",
-            "TYP-05",
-            "TYP-06",
-            "TYP-07",
-            "TYP-08",
-            "TYP-09",
-            "TYP-10",
-            "TYP-11",
-            "TYP-12",
-            "ERR-13",
-            "HAL-16",
-            "LIM-03",
+            row::RES_TARGET_01,
+            row::HAL_11,
+            row::TYP_01,
+            row::TYP_02,
+            row::TYP_03,
+            row::TYP_04,
+            row::TYP_05,
+            row::TYP_06,
+            row::TYP_07,
+            row::TYP_08,
+            row::TYP_09,
+            row::TYP_10,
+            row::TYP_11,
+            row::TYP_12,
+            row::ERR_13,
+            row::HAL_16,
+            row::LIM_03,
         ]
     };
 }
@@ -56,12 +57,12 @@ macro_rules! checks {
     ($($one:literal $own:literal $whole:literal $parts:literal $changes:literal $nothing:literal $arrays:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[$(
             Check::new($whole, fields_of!($own), |cx| Box::pin(whole(cx))).about($one),
-            Check::new($parts, &["CAP-08", "ERR-13"], |cx| Box::pin(parts(cx))).about($one).at(Intensity::Quick),
+            Check::new($parts, &[row::CAP_08, row::ERR_13], |cx| Box::pin(parts(cx))).about($one).at(Intensity::Quick),
             Check::new($changes, changes::ROWS, |cx| Box::pin(changes::changes(cx))).about($one),
-            Check::new($nothing, &["CRU-17", "ERR-15"], |cx| Box::pin(changes::nothing(cx))).about($one),
-            Check::new($arrays, &["CRU-18", "TYP-12", "ERR-15"], |cx| Box::pin(changes::arrays(cx))).about($one),
+            Check::new($nothing, &[row::CRU_17, row::ERR_15], |cx| Box::pin(changes::nothing(cx))).about($one),
+            Check::new($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], |cx| Box::pin(changes::arrays(cx))).about($one),
         )*
-            Check::new("typ/dates-in-helpers", &["TYP-17", "HLP-06"], |cx| Box::pin(dates_in_helpers(cx)))
+            Check::new("typ/dates-in-helpers", &[row::TYP_17, row::HLP_06], |cx| Box::pin(dates_in_helpers(cx)))
                 .needs("helper.*.but_schedule"),
         ];
     };
@@ -123,7 +124,7 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
             if taken > 0 {
                 Some(Cause::of_field(Flaw::Refused, field))
             } else {
-                diagnosis::seen(&cx.run, "ERR-13", cx.span().1)
+                diagnosis::seen(&cx.run, row::ERR_13, cx.span().1)
             }
         };
         cx.holds_for(field.row, false, found, cause);
@@ -171,13 +172,13 @@ fn rows(shown: &Shown<'_>) -> Vec<&'static str> {
     // An object without members says nothing about its members' types.
     rows.extend(row_of(shown.field.shape));
     match shown.field.path {
-        "referrer_data" => rows.push("RES-referrer_data-01"),
-        "share_options" => rows.extend(["RES-share_options-01", "RES-share_options-02"]),
-        "targets" | "target_list" => rows.push("RES-target-01"),
-        "network_a_share" | "network_b_share" | "email_share" => rows.push("HAL-11"),
-        "custom_fields" => rows.push("RES-person-37"),
-        "number" if shown.field.owner == "phone_number" => rows.push("LIM-03"),
-        "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => rows.push("TYP-10"),
+        "referrer_data" => rows.push(row::RES_REFERRER_DATA_01),
+        "share_options" => rows.extend([row::RES_SHARE_OPTIONS_01, row::RES_SHARE_OPTIONS_02]),
+        "targets" | "target_list" => rows.push(row::RES_TARGET_01),
+        "network_a_share" | "network_b_share" | "email_share" => rows.push(row::HAL_11),
+        "custom_fields" => rows.push(row::RES_PERSON_37),
+        "number" if shown.field.owner == "phone_number" => rows.push(row::LIM_03),
+        "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => rows.push(row::TYP_10),
         _ => {}
     }
     rows
@@ -210,7 +211,7 @@ fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
         }
         let got = shown.json.get(name);
         let default = field.default.as_deref().is_some_and(|default| is_default(default, got));
-        cx.holds("CAP-08", is_unset(got) || default, || {
+        cx.holds(row::CAP_08, is_unset(got) || default, || {
             format!("{name} was left out and reads {got:?}; the declared default is {:?}", field.default)
         });
     }
@@ -230,7 +231,7 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
         let record = api.help(&container, helper, &body).await?;
         for name in ["created_date", "modified_date"] {
             let got = record[name].as_str().and_then(instant);
-            cx.holds("TYP-17", got.is_none() || got != instant(old), || {
+            cx.holds(row::TYP_17, got.is_none() || got != instant(old), || {
                 format!("{helper} took over {name}: {}", record.short())
             });
         }

@@ -4,56 +4,59 @@ use serde_json::{Value, json};
 
 use super::alike;
 use super::same::{Each, part};
-use crate::answer::{Answer, Record};
+use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::kinds::kind;
 use crate::outcome::Stop;
+use crate::row;
 use crate::values::first;
 use crate::world::ticketed;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("res/gender", &["RES-person-08", "RES-person-09"], |cx| Box::pin(gender(cx)))
+    Check::new("res/gender", &[row::RES_PERSON_08, row::RES_PERSON_09], |cx| Box::pin(gender(cx)))
         .needs("field:person.gender and field:person.gender_identity"),
-    Check::new("res/one-primary-address", &["RES-postal_address-02"], |cx| Box::pin(primary(cx)))
+    Check::new("res/one-primary-address", &[row::RES_POSTAL_ADDRESS_02], |cx| Box::pin(primary(cx)))
         .about("postal_addresses")
         .needs("field:person.postal_addresses"),
-    Check::new("res/one-primary-mail", &["RES-email_address-02"], |cx| Box::pin(primary(cx)))
+    Check::new("res/one-primary-mail", &[row::RES_EMAIL_ADDRESS_02], |cx| Box::pin(primary(cx)))
         .about("email_addresses")
         .needs("field:person.email_addresses"),
-    Check::new("res/one-primary-phone", &["RES-phone_number-02"], |cx| Box::pin(primary(cx)))
+    Check::new("res/one-primary-phone", &[row::RES_PHONE_NUMBER_02], |cx| Box::pin(primary(cx)))
         .about("phone_numbers")
         .needs("field:person.phone_numbers"),
-    Check::new("res/digits", &["RES-phone_number-03", "LIM-03"], |cx| Box::pin(digits(cx)))
+    Check::new("res/digits", &[row::RES_PHONE_NUMBER_03, row::LIM_03], |cx| Box::pin(digits(cx)))
         .needs("field:phone_number.number"),
-    Check::new("res/unique-texts", &["RES-person-16", "RES-person-17"], |cx| Box::pin(unique(cx)))
+    Check::new("res/unique-texts", &[row::RES_PERSON_16, row::RES_PERSON_17], |cx| Box::pin(unique(cx)))
         .needs("field:person.ethnicities or field:person.languages_spoken"),
-    Check::new("res/handle", &["RES-person-35"], |cx| Box::pin(handle(cx))).needs("field:person.profiles[].handle"),
-    Check::new("res/voided", &["RES-donation-18"], |cx| Box::pin(voided(cx)))
+    Check::new("res/handle", &[row::RES_PERSON_35], |cx| Box::pin(handle(cx))).needs("field:person.profiles[].handle"),
+    Check::new("res/voided", &[row::RES_DONATION_18], |cx| Box::pin(voided(cx)))
         .needs("field:donation.voided and field:donation.voided_date"),
-    Check::new("res/transparence", &["RES-event-29"], |cx| Box::pin(transparence(cx)))
+    Check::new("res/transparence", &[row::RES_EVENT_29], |cx| Box::pin(transparence(cx)))
         .needs("field:event.transparence"),
-    Check::new("res/response-keys", &["RES-question-08"], |cx| Box::pin(keys(cx)))
+    Check::new("res/response-keys", &[row::RES_QUESTION_08], |cx| Box::pin(super::errors::keys(cx)))
         .needs("questions.create and field:question.responses[].key"),
-    Check::new("res/total-signatures", &["RES-petition-10", "ERR-11"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-signatures", &[row::RES_PETITION_10, row::ERR_11], |cx| Box::pin(total(cx)))
         .about("signature")
         .needs("field:petition.total_signatures"),
-    Check::new("res/total-submissions", &["RES-form-10", "ERR-11"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-submissions", &[row::RES_FORM_10, row::ERR_11], |cx| Box::pin(total(cx)))
         .about("submission")
         .needs("field:form.total_submissions"),
-    Check::new("res/total-outreaches", &["RES-advocacy_campaign-12"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-outreaches", &[row::RES_ADVOCACY_CAMPAIGN_12], |cx| Box::pin(total(cx)))
         .about("outreach")
         .needs("field:advocacy_campaign.total_outreaches"),
-    Check::new("res/total-accepted", &["RES-event-18"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-accepted", &[row::RES_EVENT_18], |cx| Box::pin(total(cx)))
         .about("attendance")
         .needs("field:event.total_accepted"),
-    Check::new("res/total-donations", &["RES-fundraising_page-09"], |cx| Box::pin(total(cx)))
+    Check::new("res/total-donations", &[row::RES_FUNDRAISING_PAGE_09], |cx| Box::pin(total(cx)))
         .about("donation")
         .needs("field:fundraising_page.total_donations"),
-    Check::new("res/total-amount", &["RES-fundraising_page-10"], |cx| Box::pin(amounts(cx)))
+    Check::new("res/total-amount", &[row::RES_FUNDRAISING_PAGE_10], |cx| Box::pin(amounts(cx)))
         .needs("field:fundraising_page.total_amount and field:donation.amount"),
-    Check::new("res/ticket-totals", &["RES-event-16", "RES-event-17", "RES-event-19", "RES-event-20"], |cx| {
-        Box::pin(sold(cx))
-    })
+    Check::new(
+        "res/ticket-totals",
+        &[row::RES_EVENT_16, row::RES_EVENT_17, row::RES_EVENT_19, row::RES_EVENT_20],
+        |cx| Box::pin(sold(cx)),
+    )
     .needs("field:event.ticket_levels and field:attendance.tickets"),
 ];
 
@@ -83,10 +86,10 @@ async fn person(cx: &Cx, fields: &Value) -> Result<Kept, Stop> {
 async fn gender(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     for (row, identity, expected) in [
-        ("RES-person-08", "Female", "Female"),
-        ("RES-person-08", "Male", "Male"),
-        ("RES-person-09", "Transgender Female", "Female"),
-        ("RES-person-09", "Cisgender Male", "Male"),
+        (row::RES_PERSON_08, "Female", "Female"),
+        (row::RES_PERSON_08, "Male", "Male"),
+        (row::RES_PERSON_09, "Transgender Female", "Female"),
+        (row::RES_PERSON_09, "Cisgender Male", "Male"),
     ] {
         let made = api.make("person", &json!({ "gender_identity": identity })).await?;
         let read = if cx.declared().offers("person", "read") { api.reread(&made).await? } else { made };
@@ -95,7 +98,7 @@ async fn gender(cx: &Cx) -> Result<(), Stop> {
     for (gender, identity) in [("Male", "Female"), ("Female", "Male")] {
         if let Kept::As(read) = person(cx, &json!({"gender": gender, "gender_identity": identity})).await? {
             let found = || format!("gender {} with the identity {identity:?}", read["gender"]);
-            cx.holds("RES-person-08", read["gender"] == identity, found);
+            cx.holds(row::RES_PERSON_08, read["gender"] == identity, found);
         }
     }
     if cx.declared().offers("person", "update") {
@@ -103,7 +106,7 @@ async fn gender(cx: &Cx) -> Result<(), Stop> {
         let answer = api.put(&made.own()?, &json!({"gender_identity": "Male"})).await?;
         if answer.status != 400 {
             let gender = &answer["gender"];
-            cx.holds("RES-person-08", gender == "Male", || format!("gender of \"Male\" is {gender}: {answer}"));
+            cx.holds(row::RES_PERSON_08, gender == "Male", || format!("gender of \"Male\" is {gender}: {answer}"));
         }
     }
     Ok(())
@@ -116,17 +119,17 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
         "postal_addresses" => {
             let list = json!([{"primary": true, "venue": "Hall", "locality": "Springfield"},
                 {"primary": true, "venue": "Barn", "locality": "Shelbyville"}]);
-            ("RES-postal_address-02", list)
+            (row::RES_POSTAL_ADDRESS_02, list)
         }
         "email_addresses" => {
             let address = |at: usize| format!("{}-{at}@example.org", cx.unique());
             let list = json!([{"primary": true, "address": address(0)}, {"primary": true, "address": address(1)}]);
-            ("RES-email_address-02", list)
+            (row::RES_EMAIL_ADDRESS_02, list)
         }
         _ => {
             let list =
                 json!([{"primary": "true", "number": "15550100101"}, {"primary": "true", "number": "15550100102"}]);
-            ("RES-phone_number-02", list)
+            (row::RES_PHONE_NUMBER_02, list)
         }
     };
     let body = part(cx, "person", &json!({ name: list }));
@@ -166,7 +169,7 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
         let got = first(&read.json, "phone_numbers[].number").cloned().unwrap_or_default();
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let right = got.is_null() || got.as_str().is_some_and(digits);
-        for row in ["RES-phone_number-03", "LIM-03"] {
+        for row in [row::RES_PHONE_NUMBER_03, row::LIM_03] {
             cx.holds(row, right, || format!("the number {sent:?} became {got}"));
         }
     };
@@ -174,7 +177,7 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
     let rough = "+1 (555) 010-0101";
     for number in [rough, "call me", "15550100103x7", " 15550100104", "\u{661}\u{665}\u{665}"] {
         match person(cx, &body(number)).await? {
-            Kept::Refused => drop(cx.holds("RES-phone_number-03", true, String::new)),
+            Kept::Refused => drop(cx.holds(row::RES_PHONE_NUMBER_03, true, String::new)),
             Kept::As(read) => holds(number, &read),
         }
     }
@@ -198,8 +201,8 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
 /// Repeated texts are refused or become one.
 async fn unique(cx: &Cx) -> Result<(), Stop> {
     for (row, name, list) in [
-        ("RES-person-16", "ethnicities", json!(["one", "two", "one"])),
-        ("RES-person-17", "languages_spoken", json!(["en", "de", "en"])),
+        (row::RES_PERSON_16, "ethnicities", json!(["one", "two", "one"])),
+        (row::RES_PERSON_17, "languages_spoken", json!(["en", "de", "en"])),
     ] {
         let body = part(cx, "person", &json!({ name: list }));
         if body.get(name).is_none() {
@@ -225,12 +228,12 @@ async fn handle(cx: &Cx) -> Result<(), Stop> {
     let body = part(cx, "person", &sent);
     match person(cx, &body).await? {
         Kept::Refused => {
-            cx.holds("RES-person-35", true, String::new);
+            cx.holds(row::RES_PERSON_35, true, String::new);
         }
         Kept::As(read) => {
             let got = first(&read.json, "profiles[].handle").cloned().unwrap_or_default();
             let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
-            cx.holds("RES-person-35", right, || format!("the handle is {got}"));
+            cx.holds(row::RES_PERSON_35, right, || format!("the handle is {got}"));
         }
     }
     Ok(())
@@ -245,10 +248,10 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
     let made = api.make("donation", &sent).await?;
     let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
     let right = read["voided"] == true && crate::generate::restored(&json!(date), read.json.get("voided_date"));
-    cx.prefers("RES-donation-18", right, || format!("sent voided on {date}: {}", read.short()));
+    cx.prefers(row::RES_DONATION_18, right, || format!("sent voided on {date}: {}", read.short()));
     let made = api.make("donation", &crate::generate::with(&base, &json!({"voided": false}))).await?;
     let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
-    cx.prefers("RES-donation-18", read["voided_date"].is_null(), || format!("not voided: {}", read.short()));
+    cx.prefers(row::RES_DONATION_18, read["voided_date"].is_null(), || format!("not voided: {}", read.short()));
     Ok(())
 }
 
@@ -261,39 +264,18 @@ async fn transparence(cx: &Cx) -> Result<(), Stop> {
     let made = api.make("event", &json!({})).await?;
     let read = if cx.declared().offers("event", "read") { api.reread(&made).await? } else { made };
     let got = &read["transparence"];
-    cx.holds("RES-event-29", got.is_null() || got == "opaque", || format!("left out, transparence is {got}"));
-    Ok(())
-}
-
-/// Two responses with one key are refused (RES-question-08).
-async fn keys(cx: &Cx) -> Result<(), Stop> {
-    let api = cx.api();
-    let url = api.collection("questions").await?;
-    let ask = |keys: [&str; 2]| {
-        let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
-        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
-    };
-    let answer = api.post(&url, &ask(["a1", "a1"])).await?;
-    cx.holds("RES-question-08", answer.status == 400, || format!("two responses have the key a1: {answer}"));
-    for key in ["a-1", "", "a1 "] {
-        let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
-        if answer.is_created() {
-            let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
-            let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
-            cx.holds("RES-question-08", right, || format!("the key {got:?} is not alphanumeric: {answer}"));
-        }
-    }
+    cx.holds(row::RES_EVENT_29, got.is_null() || got == "opaque", || format!("left out, transparence is {got}"));
     Ok(())
 }
 
 /// The row of the total that counts a kind.
 pub(super) fn counted(one: &str) -> &'static [&'static str] {
     match one {
-        "signature" => &["RES-petition-10"],
-        "submission" => &["RES-form-10"],
-        "outreach" => &["RES-advocacy_campaign-12"],
-        "attendance" => &["RES-event-18"],
-        _ => &["RES-fundraising_page-09"],
+        "signature" => &[row::RES_PETITION_10],
+        "submission" => &[row::RES_FORM_10],
+        "outreach" => &[row::RES_ADVOCACY_CAMPAIGN_12],
+        "attendance" => &[row::RES_EVENT_18],
+        _ => &[row::RES_FUNDRAISING_PAGE_09],
     }
 }
 
@@ -329,7 +311,7 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
             api.remove(record).await?;
             if cx.declared().offers(one, "read") {
                 let (gone, answer) = api.is_gone(&record.own()?).await?;
-                cx.holds("ERR-11", gone, || format!("a deleted {one} is still there: {answer}"));
+                cx.holds(row::ERR_11, gone, || format!("a deleted {one} is still there: {answer}"));
             }
             api.total_is(row, &container, counted, before + left).await?;
         }
@@ -339,12 +321,12 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
 
 /// A page's amount grows by each donation in its currency.
 async fn amounts(cx: &Cx) -> Result<(), Stop> {
-    let row: &[&str] = &["RES-fundraising_page-10"];
+    let row: &[&str] = &[row::RES_FUNDRAISING_PAGE_10];
     let api = cx.api();
     let page = api.make("fundraising_page", &part(cx, "fundraising_page", &json!({"currency": "EUR"}))).await?;
     let mut expected = api.counted(&page, "total_amount").await?.unwrap_or_default();
     if cx.declared().offers("fundraising_page", "create") {
-        cx.holds("RES-fundraising_page-10", expected == 0.0, || format!("total_amount of a new page is {expected}"));
+        cx.holds(row::RES_FUNDRAISING_PAGE_10, expected == 0.0, || format!("total_amount of a new page is {expected}"));
     }
     for amount in [0.1, 0.2, 12.55, 16_777_217.25, 3.0] {
         let person = api.person().await?;
@@ -353,7 +335,7 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
         expected += amount;
         api.total_is(row, &page, "total_amount", expected).await?;
     }
-    alike::elsewhere(cx, &api, &page, "fundraising_page", &[("RES-fundraising_page-10", "total_amount")]).await
+    alike::elsewhere(cx, &api, &page, "fundraising_page", &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")]).await
 }
 
 /// Tickets that are sold are counted, for the event and for each of its levels.
@@ -385,8 +367,8 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         let fields = part(cx, "attendance", &json!({"status": "accepted", "tickets": sale}));
         api.act(&event, "attendance", &person, &cx.marked(&fields)).await?;
         for (row, path, expected) in [
-            ("RES-event-19", "total_tickets", count.iter().sum::<f64>()),
-            ("RES-event-20", "total_amount", sum.iter().sum::<f64>()),
+            (row::RES_EVENT_19, "total_tickets", count.iter().sum::<f64>()),
+            (row::RES_EVENT_20, "total_amount", sum.iter().sum::<f64>()),
         ] {
             if cx.declared().field("event", path).is_some_and(|field| field.readable) {
                 api.total_is(&[row], &event, path, expected).await?;
@@ -397,7 +379,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         for (at, title) in ["Standard", "Balcony"].into_iter().enumerate() {
             let Some(level) = levels.iter().find(|level| level["title"] == title) else { continue };
             for (row, name, expected) in
-                [("RES-event-16", "total_tickets", count.get(at)), ("RES-event-17", "total_amount", sum.get(at))]
+                [(row::RES_EVENT_16, "total_tickets", count.get(at)), (row::RES_EVENT_17, "total_amount", sum.get(at))]
             {
                 let declared = cx.declared().field("event", &format!("ticket_levels[].{name}"));
                 if cx.declared().behaves("totals_follow_later") || declared.is_none_or(|field| !field.readable) {
@@ -410,10 +392,10 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         }
     }
     let totals = [
-        ("RES-event-16", "ticket_levels[].total_tickets"),
-        ("RES-event-17", "ticket_levels[].total_amount"),
-        ("RES-event-19", "total_tickets"),
-        ("RES-event-20", "total_amount"),
+        (row::RES_EVENT_16, "ticket_levels[].total_tickets"),
+        (row::RES_EVENT_17, "ticket_levels[].total_amount"),
+        (row::RES_EVENT_19, "total_tickets"),
+        (row::RES_EVENT_20, "total_amount"),
     ];
     alike::elsewhere(cx, &api, &event, "event", &totals).await
 }

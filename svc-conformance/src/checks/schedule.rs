@@ -7,6 +7,7 @@ use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::generate;
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::values::is_unset;
 use crate::world::helper_address;
@@ -17,16 +18,27 @@ const STOP: &str = "2037-03-02T12:00:00Z";
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "sch/schedule-and-cancel",
-        &["HLP-22", "SCH-01", "SCH-02", "SCH-04", "SCH-05", "SCH-07", "RES-message-01", "RES-message-02"],
+        &[
+            row::HLP_22,
+            row::SCH_01,
+            row::SCH_02,
+            row::SCH_04,
+            row::SCH_05,
+            row::SCH_07,
+            row::RES_MESSAGE_01,
+            row::RES_MESSAGE_02,
+        ],
         |cx| Box::pin(schedule(cx)),
     )
     .needs("helper.schedule")
     .has_side_effects(),
-    Check::new("sch/again", &["SCH-07", "SCH-08"], |cx| Box::pin(again(cx)))
+    Check::new("sch/again", &[row::SCH_07, row::SCH_08], |cx| Box::pin(again(cx)))
         .needs("helper.schedule")
         .has_side_effects(),
-    Check::new("sch/functions", &["SCH-09"], |cx| Box::pin(functions(cx))).needs("helper.schedule").has_side_effects(),
-    Check::new("sch/refused", &["SCH-06"], |cx| Box::pin(refused(cx))).needs("helper.schedule").has_side_effects(),
+    Check::new("sch/functions", &[row::SCH_09], |cx| Box::pin(functions(cx)))
+        .needs("helper.schedule")
+        .has_side_effects(),
+    Check::new("sch/refused", &[row::SCH_06], |cx| Box::pin(refused(cx))).needs("helper.schedule").has_side_effects(),
 ];
 
 /// A message with its helper's address.
@@ -35,7 +47,7 @@ async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
     let message = api.make("message", &fields).await?;
     if cx.declared().links("message", "schedule_helper") {
         let there = message.href("schedule_helper").is_some();
-        cx.must("HLP-22", there, || format!("no link schedule_helper in {}", message.short()))?;
+        cx.must(row::HLP_22, there, || format!("no link schedule_helper in {}", message.short()))?;
     }
     let url = helper_address(&message, "schedule")?;
     Ok((message, url))
@@ -86,14 +98,14 @@ async fn schedule(cx: &Cx) -> Result<(), Stop> {
     let (message, url) = message(cx, &api).await?;
     let answer = api.post(&url, &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})).await?;
     on_condition(&answer)?;
-    must(cx, &["HLP-22", "SCH-01", "SCH-07"], answer.is_success(), || answer.to_string())?;
-    cx.holds("SCH-02", has_notice(&answer), || answer.to_string());
-    let rows: [&[&str]; 2] = [&["SCH-01", "RES-message-01"], &["SCH-01", "SCH-07", "RES-message-02"]];
+    must(cx, &[row::HLP_22, row::SCH_01, row::SCH_07], answer.is_success(), || answer.to_string())?;
+    cx.holds(row::SCH_02, has_notice(&answer), || answer.to_string());
+    let rows: [&[&str]; 2] = [&[row::SCH_01, row::RES_MESSAGE_01], &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02]];
     dates(cx, &api, rows, &message, [Some(START), Some(STOP)]).await?;
     let answer = api.delete(&url).await?;
-    must(cx, &["HLP-22", "SCH-04"], answer.is_success(), || answer.to_string())?;
-    cx.holds("SCH-05", has_notice(&answer), || answer.to_string());
-    dates(cx, &api, [&["SCH-04"], &["SCH-04"]], &message, [None, None]).await
+    must(cx, &[row::HLP_22, row::SCH_04], answer.is_success(), || answer.to_string())?;
+    cx.holds(row::SCH_05, has_notice(&answer), || answer.to_string());
+    dates(cx, &api, [&[row::SCH_04], &[row::SCH_04]], &message, [None, None]).await
 }
 
 /// A message that was cancelled is scheduled again; the other name of the second date is tried (SCH-07, SCH-08).
@@ -102,9 +114,9 @@ async fn again(cx: &Cx) -> Result<(), Stop> {
     let (message, url) = message(cx, &api).await?;
     let answer = api.post(&url, &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})).await?;
     on_condition(&answer)?;
-    cx.must("SCH-07", answer.is_success(), || answer.to_string())?;
+    cx.must(row::SCH_07, answer.is_success(), || answer.to_string())?;
     let cancelled = api.delete(&url).await?;
-    cx.must("SCH-08", cancelled.is_success(), || cancelled.to_string())?;
+    cx.must(row::SCH_08, cancelled.is_success(), || cancelled.to_string())?;
     let other = json!({"scheduled_start_date": START, "scheduled_end_date": STOP});
     let answer = api.post(&url, &other).await?;
     cx.chose(
@@ -112,8 +124,8 @@ async fn again(cx: &Cx) -> Result<(), Stop> {
         if answer.is_success() { "also scheduled_end_date" } else { "only scheduled_stop_date" },
     );
     if answer.is_success() {
-        cx.holds("SCH-08", true, String::new);
-        dates(cx, &api, [&["SCH-08"], &[]], &message, [Some(START), Some(STOP)]).await?;
+        cx.holds(row::SCH_08, true, String::new);
+        dates(cx, &api, [&[row::SCH_08], &[]], &message, [Some(START), Some(STOP)]).await?;
         drop(api.delete(&url).await?);
     }
     Ok(())
@@ -129,7 +141,7 @@ async fn functions(cx: &Cx) -> Result<(), Stop> {
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
     let answer = api.post(&url, &body).await?;
     let taggings = api.total(&tag.leads("taggings")?).await?.unwrap_or_default();
-    cx.holds("SCH-09", taggings == 0, || format!("the tag has {taggings} taggings after {answer}"));
+    cx.holds(row::SCH_09, taggings == 0, || format!("the tag has {taggings} taggings after {answer}"));
     if answer.is_success() {
         api.delete(&url).await?;
     }
@@ -148,8 +160,8 @@ async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
     let answer = api.post(&url, &json!({"scheduled_start_date": "not a date", "scheduled_stop_date": STOP})).await?;
-    cx.holds("SCH-06", answer.status >= 400, || format!("a wrong date: {answer}"));
-    dates(cx, &api, [&["SCH-06"], &["SCH-06"]], &message, [None, None]).await
+    cx.holds(row::SCH_06, answer.status >= 400, || format!("a wrong date: {answer}"));
+    dates(cx, &api, [&[row::SCH_06], &[row::SCH_06]], &message, [None, None]).await
 }
 
 async fn missing(cx: &Cx) -> Result<(), Stop> {
@@ -161,7 +173,7 @@ async fn missing(cx: &Cx) -> Result<(), Stop> {
     api.remove(&message).await?;
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
     for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
-        cx.holds("SCH-06", answer.status >= 400, || format!("the message is gone: {answer}"));
+        cx.holds(row::SCH_06, answer.status >= 400, || format!("the message is gone: {answer}"));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::check::{Check, Cx};
 use crate::generate::runner;
 use crate::model::{self, Choice, Difference, Step};
 use crate::outcome::Stop;
+use crate::row;
 
 /// Executions that the first shrinking may take.
 const MOST_SHRINKS: usize = 16;
@@ -14,27 +15,27 @@ const MOST_SHRINKS: usize = 16;
 pub(super) const CHECKS: &[Check] = &[Check::new(
     "mod/sequences",
     &[
-        "COL-11",
-        "COL-12",
-        "COL-13",
-        "COL-14",
-        "COL-15",
-        "COL-16",
-        "COL-17",
-        "COL-18",
-        "COL-23",
-        "COL-31",
-        "CRU-14",
-        "CRU-15",
-        "CRU-17",
-        "CRU-22",
-        "ERR-11",
-        "ERR-13",
-        "ERR-15",
-        "CRU-19",
-        "TYP-13",
-        "TYP-15",
-        "AUT-02",
+        row::COL_11,
+        row::COL_12,
+        row::COL_13,
+        row::COL_14,
+        row::COL_15,
+        row::COL_16,
+        row::COL_17,
+        row::COL_18,
+        row::COL_23,
+        row::COL_31,
+        row::CRU_14,
+        row::CRU_15,
+        row::CRU_17,
+        row::CRU_22,
+        row::ERR_11,
+        row::ERR_13,
+        row::ERR_15,
+        row::CRU_19,
+        row::TYP_13,
+        row::TYP_15,
+        row::AUT_02,
         "field:person.",
         "field:petition.",
         "field:event.",

@@ -7,12 +7,15 @@ use super::same::{Each, adopt, is_one, kept, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/without-key", &["HLP-07", "HLP-08"], |cx| Box::pin(anonymous(cx))).needs("helper.*.anonymous"),
-    Check::new("hlp/without-key-fails", &["HLP-09"], |cx| Box::pin(anonymous_fails(cx))).needs("helper.*.anonymous"),
-    Check::new("hlp/container-is-gone", &["HLP-23"], |cx| Box::pin(container_gone(cx))).needs("helper.*.but_schedule"),
+    Check::new("hlp/without-key", &[row::HLP_07, row::HLP_08], |cx| Box::pin(anonymous(cx)))
+        .needs("helper.*.anonymous"),
+    Check::new("hlp/without-key-fails", &[row::HLP_09], |cx| Box::pin(anonymous_fails(cx))).needs("helper.*.anonymous"),
+    Check::new("hlp/container-is-gone", &[row::HLP_23], |cx| Box::pin(container_gone(cx)))
+        .needs("helper.*.but_schedule"),
 ];
 
 /// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).
@@ -35,8 +38,8 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     }
     let answer = cx.anonymous().post(&ready.url, &body).await?;
     let empty = answer.json.as_object().is_some_and(Map::is_empty);
-    cx.must("HLP-07", answer.is_created() && empty, || format!("without a key: {answer}"))?;
-    cx.holds("HLP-08", true, String::new);
+    cx.must(row::HLP_07, answer.is_created() && empty, || format!("without a key: {answer}"))?;
+    cx.holds(row::HLP_08, true, String::new);
     let sent = if name == "record_canvass" { body.get("canvass").unwrap_or(&Value::Null) } else { &body };
     let wanted = Record {
         url: ready.url.clone(),
@@ -58,7 +61,7 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         }
         (None, None) => return Ok(()),
     };
-    cx.must("HLP-07", found.is_some(), || format!("what was posted without a key is not there: {body}"))?;
+    cx.must(row::HLP_07, found.is_some(), || format!("what was posted without a key is not there: {body}"))?;
     let Some(found) = found else { return Ok(()) };
     adopt(cx, &found);
     let mut fields = sent.clone();
@@ -70,10 +73,10 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     if name == "person_signup" {
         return Ok(());
     }
-    kept(cx, &["HLP-07"], &fields, &found);
+    kept(cx, &[row::HLP_07], &fields, &found);
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
-        cx.holds("HLP-07", is_one(&who, &Record { json: person, ..wanted }), || {
+        cx.holds(row::HLP_07, is_one(&who, &Record { json: person, ..wanted }), || {
             format!("another person: {}", who.short())
         });
     }
@@ -96,14 +99,14 @@ async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> 
 async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
     let mut each = Each::default();
     for name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name)) {
-        each.took(gone(cx, &cx.anonymous(), name, "HLP-09", &[]).await)?;
+        each.took(gone(cx, &cx.anonymous(), name, row::HLP_09, &[]).await)?;
     }
     each.end()
 }
 
 /// Helpers of a container that is gone fail, and nothing is created (HLP-23).
 async fn container_gone(cx: &Cx) -> Result<(), Stop> {
-    for_each_helper!(cx, async |name: &'static str| { gone(cx, &cx.api(), name, "HLP-23", &[400, 404]).await })
+    for_each_helper!(cx, async |name: &'static str| { gone(cx, &cx.api(), name, row::HLP_23, &[400, 404]).await })
 }
 
 async fn gone(

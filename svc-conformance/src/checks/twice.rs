@@ -8,17 +8,29 @@ use super::same::{Each, holds, identified, is_one, kept, part, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::outcome::Stop;
+use crate::row;
 use crate::session::Client;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "hlp/twice",
-        &["HLP-03", "HLP-06", "HLP-11", "HLP-12", "HLP-13", "HLP-14", "HLP-15", "HLP-19", "TYP-15", "TYP-16"],
+        &[
+            row::HLP_03,
+            row::HLP_06,
+            row::HLP_11,
+            row::HLP_12,
+            row::HLP_13,
+            row::HLP_14,
+            row::HLP_15,
+            row::HLP_19,
+            row::TYP_15,
+            row::TYP_16,
+        ],
         |cx| Box::pin(twice(cx)),
     )
     .needs("helper.*.with_person"),
-    Check::new("hlp/alike", &["HLP-03"], |cx| Box::pin(lookalikes(cx))).needs("helper.*.with_person"),
+    Check::new("hlp/alike", &[row::HLP_03], |cx| Box::pin(lookalikes(cx))).needs("helper.*.with_person"),
 ];
 
 async fn twice(cx: &Cx) -> Result<(), Stop> {
@@ -52,24 +64,24 @@ async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     {
         fields.remove("custom_fields");
     }
-    kept(cx, &["HLP-03"], &again, &after);
+    kept(cx, &[row::HLP_03], &again, &after);
     if name == "person_signup" {
-        kept(cx, &["HLP-06", "HLP-19"], &again, &second);
+        kept(cx, &[row::HLP_06, row::HLP_19], &again, &second);
     } else {
         actions(cx, &api, &ready, [&made, &second]).await?;
     }
     if !is_same {
         return unchanged(cx, &api, &person, &before).await;
     }
-    cx.holds("HLP-03", cx.declared().matches_persons(), || {
+    cx.holds(row::HLP_03, cx.declared().matches_persons(), || {
         format!("people are not matched, but {} was changed by another post", before.short())
     });
     let date = |record: &Record, name: &str| record[name].as_str().and_then(instant);
     let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
-    cx.holds("TYP-15", old == new, || format!("created_date was {old:?}, of the matched person it is {new:?}"));
+    cx.holds(row::TYP_15, old == new, || format!("created_date was {old:?}, of the matched person it is {new:?}"));
     let (old, new) = (date(&before, "modified_date"), date(&after, "modified_date"));
     let whole = before["modified_date"].as_str().is_some_and(|text| !text.contains('.'));
-    cx.holds("TYP-16", new > old || (whole && new == old), || {
+    cx.holds(row::TYP_16, new > old || (whole && new == old), || {
         format!("modified_date was {old:?}, of the matched person it is {new:?}: {}", after.short())
     });
     Ok(())
@@ -106,7 +118,7 @@ async fn unchanged(cx: &Cx, api: &Client<'_>, sent: &Value, before: &Record) -> 
         return Ok(());
     }
     let now = api.reread(before).await?;
-    kept(cx, &["HLP-03"], sent, &now);
+    kept(cx, &[row::HLP_03], sent, &now);
     Ok(())
 }
 
@@ -139,7 +151,7 @@ async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
         }
         let [(first, before), (_, after)] = met.as_slice() else { continue };
         let right = before.link("self").is_none() || before.link("self") != after.link("self");
-        cx.holds("HLP-03", right, || format!("two people became one: {} and {}", before.short(), after.short()));
+        cx.holds(row::HLP_03, right, || format!("two people became one: {} and {}", before.short(), after.short()));
         unchanged(cx, &api, first, before).await?;
     }
     Ok(())

@@ -12,6 +12,7 @@ use crate::fields;
 use crate::generate;
 use crate::kinds::Kind;
 use crate::outcome::Stop;
+use crate::row;
 use crate::values::instant;
 use crate::world::helper_address;
 
@@ -139,7 +140,7 @@ impl Execution<'_> {
         answer: &Answer,
         (container, person): (Option<usize>, Option<usize>),
     ) -> Result<(), Halt> {
-        self.expect("ERR-13", answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        self.expect(row::ERR_13, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
         let record = answer.record();
         let own = record.own()?;
         let marker = body.pointer("/identifiers/0").and_then(Value::as_str).map(ToOwned::to_owned);
@@ -153,7 +154,7 @@ impl Execution<'_> {
     async fn update(&mut self, of: usize, body: &Value) -> Result<(), Halt> {
         let Some(known) = self.state.get(of).filter(|known| known.alive) else { return Ok(()) };
         let answer = self.cx.api().put(&known.own, body).await?;
-        self.expect("ERR-15", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        self.expect(row::ERR_15, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
         let before = self.state.get(of).map(|known| known.record["modified_date"].clone()).unwrap_or_default();
         let touched: Vec<String> = body.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
         if let Some(known) = self.state.get_mut(of) {
@@ -166,7 +167,7 @@ impl Execution<'_> {
         if let (Some(old), Some(new)) = (old, new) {
             // Dates may have whole seconds.
             let whole = new.timestamp_subsec_micros() == 0;
-            self.expect("CRU-19", new > old || (whole && new == old), || {
+            self.expect(row::CRU_19, new > old || (whole && new == old), || {
                 format!("modified_date was {old} before the change and is {new}")
             })?;
         }
@@ -183,12 +184,12 @@ impl Execution<'_> {
             None => None,
         };
         let answer = api.delete(&known.own).await?;
-        self.expect("CRU-14", answer.is_removal(), || answer.to_string())?;
+        self.expect(row::CRU_14, answer.is_removal(), || answer.to_string())?;
         if let Some(known) = self.state.get_mut(of) {
             known.alive = false;
         }
         let gone = api.get(&known.own).await?;
-        self.expect("ERR-11", gone.status == 404, || format!("a deleted record is still read: {gone}"))?;
+        self.expect(row::ERR_11, gone.status == 404, || format!("a deleted record is still read: {gone}"))?;
         if let Some(url) = url {
             let after = self.total(known.kind, &url).await?;
             self.grown(before, after, -1, &url)?;
@@ -204,7 +205,7 @@ impl Execution<'_> {
     async fn read(&mut self, id: usize) -> Result<Record, Halt> {
         let Some(known) = self.state.get(id) else { return Err(Stop::Failed.into()) };
         let answer = self.cx.api().get(&known.own).await?;
-        self.expect("CRU-22", answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        self.expect(row::CRU_22, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
         let record = answer.record();
         // An address may change at any time: the latest one counts (HAL-06).
         let own = record.own()?;
@@ -235,29 +236,29 @@ impl Execution<'_> {
             let default = self.cx.declared().field(known.kind.one, name).is_some_and(|field| field.default.is_some());
             let same = generate::same(field, value, got, &prefix) || (value.is_null() && default);
             let row = match (touched.contains(name), value.is_null()) {
-                (true, true) => "CRU-17",
+                (true, true) => row::CRU_17,
                 // The change is lost, whatever the field.
-                (true, false) => "ERR-15",
+                (true, false) => row::ERR_15,
                 (false, _) if touched.is_empty() => field.row,
-                (false, _) => "CRU-15",
+                (false, _) => row::CRU_15,
             };
             let now = if touched.is_empty() { "" } else { " after the change" };
             if !same {
                 let message = format!("{}.{name} is {got:?}{now}, the model says {value}", known.kind.one);
                 let cause = generate::lost(self.cx, known.kind.one, &json!({ name: value }), &record.json, &[]);
-                return Err(Halt::Differs(row.to_owned(), message, cause.filter(|_| row != "CRU-15")));
+                return Err(Halt::Differs(row.to_owned(), message, cause.filter(|_| row != row::CRU_15)));
             }
             self.held.push(row.to_owned());
         }
         let created = &record["created_date"];
         if !known.created.is_null() {
-            self.expect("TYP-15", *created == known.created, || {
+            self.expect(row::TYP_15, *created == known.created, || {
                 format!("created_date was {} and is {created}", known.created)
             })?;
         }
         if let Some(marker) = &known.marker {
             let own = record.identifiers().iter().filter(|one| *one == marker).count();
-            self.expect("TYP-13", own == 1, || {
+            self.expect(row::TYP_13, own == 1, || {
                 format!("the identifier {marker} that was sent is there {own} times: {}", record.short())
             })?;
         }
@@ -286,7 +287,7 @@ impl Execution<'_> {
         }
         let answer = other.get(&known.own).await?;
         let shown = answer.is_success() && answer.json.is_object();
-        self.expect("AUT-02", !shown, || format!("a key of another tenant reads the record: {answer}"))
+        self.expect(row::AUT_02, !shown, || format!("a key of another tenant reads the record: {answer}"))
     }
 
     /// The collections of a container and of a person have exactly the living records, and the container counts them.
@@ -300,7 +301,7 @@ impl Execution<'_> {
             && let Some(url) = under.record.href(kind.many)
         {
             let owns: Vec<String> = self.state.under(container, kind).iter().map(|one| one.name()).collect();
-            self.members(&url, &owns, &format!("{} of its {}", kind.many, under.kind.one), "COL-31", later).await?;
+            self.members(&url, &owns, &format!("{} of its {}", kind.many, under.kind.one), row::COL_31, later).await?;
         }
         if declared.lists_below("person", kind.many)
             && let Some(url) = who.record.href(kind.many)
@@ -327,7 +328,7 @@ impl Execution<'_> {
         let total = pages.first().and_then(|page| page["total_records"].as_u64());
         let expected = u64::try_from(owns.len()).unwrap_or(u64::MAX);
         let fits = total == Some(expected) || (owns.is_empty() && total.is_none());
-        self.expect("COL-23", fits || later, || {
+        self.expect(row::COL_23, fits || later, || {
             format!("total_records of the {what} is {total:?}, the model says {expected}")
         })
     }
@@ -361,7 +362,7 @@ impl Execution<'_> {
 
     fn grown(&mut self, before: Option<u64>, after: Option<u64>, by: i64, url: &str) -> Result<(), Halt> {
         let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
-        self.expect("COL-23", before.checked_add_signed(by) == Some(after), || {
+        self.expect(row::COL_23, before.checked_add_signed(by) == Some(after), || {
             format!("total_records of {url} was {before} before the step and is {after} after it")
         })
     }
@@ -374,13 +375,13 @@ fn time(value: &Value) -> Option<chrono::DateTime<chrono::Utc>> {
 /// The row of a person's collection.
 fn person_row(kind: Kind) -> &'static str {
     match kind.one {
-        "donation" => "COL-11",
-        "submission" => "COL-12",
-        "attendance" => "COL-13",
-        "signature" => "COL-14",
-        "outreach" => "COL-15",
-        "answer" => "COL-16",
-        "tagging" => "COL-17",
-        _ => "COL-18",
+        "donation" => row::COL_11,
+        "submission" => row::COL_12,
+        "attendance" => row::COL_13,
+        "signature" => row::COL_14,
+        "outreach" => row::COL_15,
+        "answer" => row::COL_16,
+        "tagging" => row::COL_17,
+        _ => row::COL_18,
     }
 }

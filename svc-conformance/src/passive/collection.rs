@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::catalogue::Encounter;
 use crate::check::Cx;
 use crate::relations::Known;
+use crate::row;
 
 /// One page of a collection.
 pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
@@ -25,23 +26,23 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     };
     let fits =
         pages.is_some_and(|pages| ceiling.is_none_or(|ceiling| pages == ceiling || (total == Some(0) && pages <= 1)));
-    cx.holds("COL-20", fits, || format!("total_pages is {pages:?}, by the other two it is {ceiling:?}: {answer}"));
-    cx.holds("COL-21", size.is_some_and(|size| size >= 1 && count <= size), || {
+    cx.holds(row::COL_20, fits, || format!("total_pages is {pages:?}, by the other two it is {ceiling:?}: {answer}"));
+    cx.holds(row::COL_21, size.is_some_and(|size| size >= 1 && count <= size), || {
         format!("per_page is {size:?} on a page of {count}: {answer}")
     });
-    cx.holds("COL-22", at.is_some_and(|at| at >= 1), || format!("page is {at:?}: {answer}"));
-    cx.holds("COL-23", total.is_some_and(|total| total >= count), || {
+    cx.holds(row::COL_22, at.is_some_and(|at| at >= 1), || format!("page is {at:?}: {answer}"));
+    cx.holds(row::COL_23, total.is_some_and(|total| total >= count), || {
         format!("total_records is {total:?} with {count} members on the page: {answer}")
     });
     if total == Some(0) {
         cx.run.met.add(Encounter::EmptyCollection);
         let empty = lists.is_none_or(|lists| lists.values().all(|list| list.as_array().is_some_and(Vec::is_empty)));
-        cx.holds("COL-30", empty, || format!("there are no records: {answer}"));
+        cx.holds(row::COL_30, empty, || format!("there are no records: {answer}"));
     }
     if let Some(most) = cx.run.page_limit() {
         let held = count <= most && size.is_none_or(|size| size <= most);
-        cx.holds("LIM-01", held, || format!("max_pagesize is {most}, the page has {count} of {size:?}: {answer}"));
-        cx.holds("COL-21", size.is_none_or(|size| size <= most), || format!("max_pagesize is {most}: {answer}"));
+        cx.holds(row::LIM_01, held, || format!("max_pagesize is {most}, the page has {count} of {size:?}: {answer}"));
+        cx.holds(row::COL_21, size.is_none_or(|size| size <= most), || format!("max_pagesize is {most}: {answer}"));
     }
     let Some(rel) = rel else { return };
     let links = page["_links"].get(&rel).unwrap_or(&Value::Null);
@@ -50,7 +51,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     let hrefs: Vec<_> = listed.iter().map(|link| link["href"].as_str().map(ToOwned::to_owned)).collect();
     let owns: Vec<_> = members.map_or(&[][..], Vec::as_slice).iter().map(own).collect();
     let is_empty = count == 0 && links.is_null();
-    cx.holds("COL-25", is_empty || (links.is_array() && hrefs == owns), || {
+    cx.holds(row::COL_25, is_empty || (links.is_array() && hrefs == owns), || {
         format!("the links of the members are {hrefs:?}, their own addresses {owns:?}")
     });
 }

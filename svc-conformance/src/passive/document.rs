@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::check::Cx;
 use crate::kinds::{Kind, kind, kind_of};
 use crate::relations::{Known, meaning};
+use crate::row;
 
 /// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
 const PLAIN: &[&str] = &[
@@ -77,10 +78,10 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
         Some(Known::Record(of)) if is_read => {
-            cx.holds("HAL-14", !is_page, || format!("svc:{} leads to a collection: {answer}", of.one));
+            cx.holds(row::HAL_14, !is_page, || format!("svc:{} leads to a collection: {answer}", of.one));
         }
         Some(Known::Collection(of)) if is_read => {
-            cx.holds("HAL-14", is_page, || format!("svc:{} leads to no collection: {answer}", of.many));
+            cx.holds(row::HAL_14, is_page, || format!("svc:{} leads to no collection: {answer}", of.many));
         }
         _ => {}
     }
@@ -102,7 +103,7 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
 /// One document or embedded member, of a kind if it is a record.
 pub(crate) fn look(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Option<Kind>) {
     let links = object.get("_links").and_then(Value::as_object);
-    cx.holds("HAL-07", links.is_some(), || format!("no `_links` in {}", short(object, answer)));
+    cx.holds(row::HAL_07, links.is_some(), || format!("no `_links` in {}", short(object, answer)));
     if let Some(links) = links {
         relations(cx, answer, object, links, of);
         if let (Some(of), Some(own)) = (of, links.get("self").and_then(|own| own["href"].as_str()))
@@ -113,7 +114,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Op
     }
     for (rel, list) in object.get("_embedded").and_then(Value::as_object).into_iter().flatten() {
         let linked = links.and_then(|links| links.get(rel));
-        cx.holds("HAL-08", linked.is_some(), || format!("{rel} is embedded, not linked, in {answer}"));
+        cx.holds(row::HAL_08, linked.is_some(), || format!("{rel} is embedded, not linked, in {answer}"));
         let name = rel.strip_prefix(&format!("{}:", answer.prefix));
         let of = name.and_then(|name| kind_of(name).or_else(|| kind(name)));
         for member in list.as_array().map_or(std::slice::from_ref(list), Vec::as_slice) {
@@ -131,7 +132,7 @@ fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<
     let own = format!("{}:", answer.prefix);
     for (rel, link) in links {
         let name = rel.strip_prefix(&own);
-        cx.holds("HAL-09", is_relation(rel, name, links), || {
+        cx.holds(row::HAL_09, is_relation(rel, name, links), || {
             format!("the relation `{rel}` has neither the prefix `{own}` nor a registered name, in {answer}")
         });
         let members = object.get("_embedded").and_then(|embedded| embedded.get(rel)).is_some_and(Value::is_array);
@@ -141,7 +142,7 @@ fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<
             Value::Array(list) => many && list.iter().all(|link| rel == "curies" || leads(&answer.url, link)),
             other => rel != "curies" && !members && leads(&answer.url, other),
         };
-        cx.holds("HAL-13", formed, || format!("the link `{rel}` is {link}, in {answer}"));
+        cx.holds(row::HAL_13, formed, || format!("the link `{rel}` is {link}, in {answer}"));
         let Some(known) = name.and_then(|name| meaning(name, of)) else { continue };
         let known = match (link, known) {
             (Value::Array(_), Known::Collection(of)) => Known::Record(of),
@@ -191,12 +192,12 @@ fn curies(cx: &Cx, answer: &Answer, object: &Map<String, Value>, is_page: bool) 
         let template = curie["href"].as_str().is_some_and(|href| href.contains("{rel}"));
         curie["name"] == answer.prefix && template && curie["templated"] == true
     });
-    cx.holds("HAL-18", good, || format!("curies are {curies:?} in {answer}"));
+    cx.holds(row::HAL_18, good, || format!("curies are {curies:?} in {answer}"));
     if is_page {
-        cx.holds("COL-26", good, || format!("curies are {curies:?} in {answer}"));
+        cx.holds(row::COL_26, good, || format!("curies are {curies:?} in {answer}"));
     }
     if is_entry {
-        cx.holds("ENT-26", good, || format!("curies are {curies:?} in {answer}"));
+        cx.holds(row::ENT_26, good, || format!("curies are {curies:?} in {answer}"));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::answer::{Answer, descriptions};
 use crate::catalogue::Encounter;
 use crate::check::Cx;
 use crate::kinds::kind;
+use crate::row;
 
 /// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
 const CODES: [u64; 15] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 412, 413, 415, 501, 503];
@@ -14,7 +15,7 @@ const CODES: [u64; 15] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 412,
 /// The body of a failing answer that is neither 401 nor 403.
 pub(crate) fn look(cx: &Cx, answer: &Answer) {
     if !(400..600).contains(&answer.status) {
-        cx.holds("ERR-01", false, || format!("neither success nor failure: {answer}"));
+        cx.holds(row::ERR_01, false, || format!("neither success nor failure: {answer}"));
         return;
     }
     if answer.status == 500 {
@@ -23,28 +24,28 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     // A missing record needs no body; ERR-11 judges what it has.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
-        cx.holds("ERR-01", bare, || format!("the body has no error object: {answer}"));
-        cx.prefers("ERR-02", !bare, || format!("a bare description: {answer}"));
+        cx.holds(row::ERR_01, bare, || format!("the body has no error object: {answer}"));
+        cx.prefers(row::ERR_02, !bare, || format!("a bare description: {answer}"));
         return;
     };
-    cx.holds("ERR-01", true, String::new);
+    cx.holds(row::ERR_01, true, String::new);
     cx.run.met.add(Encounter::ErrorBody);
     let sort = error["request_type"].as_str().unwrap_or_default();
-    cx.holds("ERR-18", matches!(sort, "atomic" | "non-atomic"), || format!("request_type {sort:?}: {answer}"));
+    cx.holds(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || format!("request_type {sort:?}: {answer}"));
     let code = error["response_code"].as_u64();
-    cx.holds("ERR-19", code == Some(answer.status.into()), || format!("response_code {code:?}: {answer}"));
-    cx.holds("ERR-03", code.is_none_or(|code| code == u64::from(answer.status)), || answer.to_string());
+    cx.holds(row::ERR_19, code == Some(answer.status.into()), || format!("response_code {code:?}: {answer}"));
+    cx.holds(row::ERR_03, code.is_none_or(|code| code == u64::from(answer.status)), || answer.to_string());
     if sort == "non-atomic" {
-        cx.holds("ERR-19", code == Some(400), || format!("non-atomic with {code:?}: {answer}"));
+        cx.holds(row::ERR_19, code == Some(400), || format!("non-atomic with {code:?}: {answer}"));
     }
     let entries = answer.entries();
     let right = if sort == "non-atomic" { entries.len() >= 2 } else { entries.len() == 1 };
-    cx.holds("ERR-20", right, || format!("{} entries in a {sort} error: {answer}", entries.len()));
+    cx.holds(row::ERR_20, right, || format!("{} entries in a {sort} error: {answer}", entries.len()));
     for one in entries {
         entry(cx, answer, one, sort == "non-atomic");
     }
     let bare = entries.iter().all(|entry| descriptions(entry).is_empty());
-    cx.prefers("ERR-02", !bare, || format!("no descriptions in any entry: {answer}"));
+    cx.prefers(row::ERR_02, !bare, || format!("no descriptions in any entry: {answer}"));
     for (rel, value) in answer.json.as_object().into_iter().flatten() {
         let name = rel.strip_prefix(&format!("{}:", answer.prefix)).filter(|name| *name != "error");
         if let (Some(of), Some(object)) = (name.and_then(kind), value.as_object()) {
@@ -56,11 +57,11 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
 fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
     let relation = entry["resource"].as_str().unwrap_or_default();
     let prefixed = relation.strip_prefix(&format!("{}:", answer.prefix)).is_some_and(|name| !name.is_empty());
-    cx.holds("ERR-21", prefixed, || format!("resource {relation:?}: {answer}"));
+    cx.holds(row::ERR_21, prefixed, || format!("resource {relation:?}: {answer}"));
     let code = entry["response_code"].as_u64().unwrap_or_default();
-    cx.holds("ERR-22", CODES.contains(&code), || format!("entry code {code}: {answer}"));
+    cx.holds(row::ERR_22, CODES.contains(&code), || format!("entry code {code}: {answer}"));
     let whole = answer.error().and_then(|error| error["response_code"].as_u64());
-    cx.holds("ERR-22", non_atomic || Some(code) == whole, || {
+    cx.holds(row::ERR_22, non_atomic || Some(code) == whole, || {
         format!("the only entry has {code}, the request {whole:?}: {answer}")
     });
     let list = descriptions(entry);
@@ -68,7 +69,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         cx.run.met.add(Encounter::FailedEntry);
         let own = entry.get("error_descriptions").or_else(|| entry.get("errors").filter(|_| non_atomic));
         let filled = own.and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-        cx.holds("ERR-23", filled, || format!("an entry with {code} has no descriptions: {answer}"));
+        cx.holds(row::ERR_23, filled, || format!("an entry with {code} has no descriptions: {answer}"));
         if non_atomic {
             let spelling = if entry.get("error_descriptions").is_some() { "error_descriptions" } else { "errors" };
             cx.chose("descriptions of non-atomic entries", spelling);
@@ -79,14 +80,14 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         let code = description.get("error_code").or_else(|| description.get("code").filter(|_| non_atomic));
         let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
         let snake = code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
-        cx.holds("ERR-24", snake, || format!("error_code {code:?}: {answer}"));
+        cx.holds(row::ERR_24, snake, || format!("error_code {code:?}: {answer}"));
         let text = description.get("description");
         let said = text.is_none_or(|text| text.as_str().is_some_and(|text| !text.is_empty()));
-        cx.holds("ERR-25", said, || format!("description {text:?}: {answer}"));
+        cx.holds(row::ERR_25, said, || format!("description {text:?}: {answer}"));
         let names = description.get("properties");
         let listed = names.is_none_or(|names| names.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
-        cx.holds("ERR-26", listed, || format!("properties {names:?}: {answer}"));
-        for (row, name) in [("ERR-27", "hint"), ("ERR-28", "reference_code")] {
+        cx.holds(row::ERR_26, listed, || format!("properties {names:?}: {answer}"));
+        for (row, name) in [(row::ERR_27, "hint"), (row::ERR_28, "reference_code")] {
             if let Some(value) = description.get(name) {
                 cx.holds(row, value.is_string(), || format!("{name} {value}: {answer}"));
             }
@@ -98,26 +99,28 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
 fn meant(cx: &Cx, answer: &Answer, description: &Value, status: u64) {
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
-    cx.holds("ERR-23", code.is_some() || text("description").is_some(), || {
+    cx.holds(row::ERR_23, code.is_some() || text("description").is_some(), || {
         format!("a description says neither code nor reason: {answer}")
     });
     let names = description["properties"].as_array();
     let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
     let (row, fits) = match code {
-        Some("PARAGRAPH_CANNOT_HAVE_RESPONSES") => ("ERR-35", names.iter().any(|name| name.contains("question_type"))),
-        Some("RESPONSE_NAME_INVALID") => {
-            ("ERR-36", names.iter().any(|name| name.contains("responses[") && name.ends_with("].name")))
+        Some("PARAGRAPH_CANNOT_HAVE_RESPONSES") => {
+            (row::ERR_35, names.iter().any(|name| name.contains("question_type")))
         }
-        Some("TAG_NAME_DOES_NOT_EXIST") => ("ERR-37", names.contains(&"add_tags")),
-        Some("NOT_SUPPORTED") => ("ERR-38", status >= 500),
-        Some("NOT_IMPLEMENTED") => ("ERR-07", status >= 500),
+        Some("RESPONSE_NAME_INVALID") => {
+            (row::ERR_36, names.iter().any(|name| name.contains("responses[") && name.ends_with("].name")))
+        }
+        Some("TAG_NAME_DOES_NOT_EXIST") => (row::ERR_37, names.contains(&"add_tags")),
+        Some("NOT_SUPPORTED") => (row::ERR_38, status >= 500),
+        Some("NOT_IMPLEMENTED") => (row::ERR_07, status >= 500),
         _ => return,
     };
-    for row in [row, "ERR-24"] {
+    for row in [row, row::ERR_24] {
         cx.holds(row, fits, || format!("{code:?} stands for something else, in an entry with {status}: {answer}"));
     }
     // ERR-07 asks for a code alone.
-    for row in [row, "ERR-25"].into_iter().filter(|_| row != "ERR-07") {
+    for row in [row, row::ERR_25].into_iter().filter(|_| row != row::ERR_07) {
         cx.holds(row, text("description").is_some(), || format!("{code:?} comes without a reason: {answer}"));
     }
 }
@@ -134,7 +137,7 @@ fn unexpected(cx: &Cx, answer: &Answer) {
     }
     cx.run.met.add(Encounter::Status500);
     let told = list.iter().any(|d| d["error_code"].is_string() && d["description"].is_string());
-    cx.holds("ERR-05", told, || format!("an unexpected error without a description of it: {answer}"));
+    cx.holds(row::ERR_05, told, || format!("an unexpected error without a description of it: {answer}"));
     let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));
-    cx.prefers("ERR-06", named && !list.is_empty(), || format!("no reference_code: {answer}"));
+    cx.prefers(row::ERR_06, named && !list.is_empty(), || format!("no reference_code: {answer}"));
 }

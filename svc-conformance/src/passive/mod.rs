@@ -9,87 +9,88 @@ use http::Method;
 
 use crate::answer::Answer;
 use crate::check::Cx;
+use crate::row;
 
 pub(crate) use values::row as row_of;
 
 /// The rows that passive looks can observe, besides every field and link of the catalogue.
 pub(crate) const ROWS: &[&str] = &[
-    "HAL-01",
-    "HAL-02",
-    "HAL-03",
-    "HAL-04",
-    "HAL-07",
-    "HAL-08",
-    "HAL-09",
-    "HAL-11",
-    "HAL-12",
-    "HAL-13",
-    "HAL-14",
-    "HAL-15",
-    "HAL-18",
-    "COL-20",
-    "COL-21",
-    "COL-22",
-    "COL-23",
-    "COL-25",
-    "COL-26",
-    "COL-30",
-    "LIM-01",
-    "LIM-03",
-    "TYP-01",
-    "TYP-02",
-    "TYP-03",
-    "TYP-04",
-    "TYP-05",
-    "TYP-06",
-    "TYP-07",
-    "TYP-08",
-    "TYP-09",
-    "TYP-11",
-    "TYP-12",
-    "TYP-13",
-    "TYP-14",
-    "TYP-15",
-    "TYP-16",
-    "ERR-01",
-    "ERR-02",
-    "ERR-03",
-    "ERR-05",
-    "ERR-06",
-    "ERR-07",
-    "ERR-18",
-    "ERR-19",
-    "ERR-20",
-    "ERR-21",
-    "ERR-22",
-    "ERR-23",
-    "ERR-24",
-    "ERR-25",
-    "ERR-26",
-    "ERR-27",
-    "ERR-28",
-    "ERR-35",
-    "ERR-36",
-    "ERR-37",
-    "ERR-38",
-    "ENT-26",
-    "RES-person-16",
-    "RES-person-17",
-    "RES-person-35",
-    "RES-postal_address-02",
-    "RES-email_address-02",
-    "RES-phone_number-02",
-    "RES-phone_number-03",
+    row::HAL_01,
+    row::HAL_02,
+    row::HAL_03,
+    row::HAL_04,
+    row::HAL_07,
+    row::HAL_08,
+    row::HAL_09,
+    row::HAL_11,
+    row::HAL_12,
+    row::HAL_13,
+    row::HAL_14,
+    row::HAL_15,
+    row::HAL_18,
+    row::COL_20,
+    row::COL_21,
+    row::COL_22,
+    row::COL_23,
+    row::COL_25,
+    row::COL_26,
+    row::COL_30,
+    row::LIM_01,
+    row::LIM_03,
+    row::TYP_01,
+    row::TYP_02,
+    row::TYP_03,
+    row::TYP_04,
+    row::TYP_05,
+    row::TYP_06,
+    row::TYP_07,
+    row::TYP_08,
+    row::TYP_09,
+    row::TYP_11,
+    row::TYP_12,
+    row::TYP_13,
+    row::TYP_14,
+    row::TYP_15,
+    row::TYP_16,
+    row::ERR_01,
+    row::ERR_02,
+    row::ERR_03,
+    row::ERR_05,
+    row::ERR_06,
+    row::ERR_07,
+    row::ERR_18,
+    row::ERR_19,
+    row::ERR_20,
+    row::ERR_21,
+    row::ERR_22,
+    row::ERR_23,
+    row::ERR_24,
+    row::ERR_25,
+    row::ERR_26,
+    row::ERR_27,
+    row::ERR_28,
+    row::ERR_35,
+    row::ERR_36,
+    row::ERR_37,
+    row::ERR_38,
+    row::ENT_26,
+    row::RES_PERSON_16,
+    row::RES_PERSON_17,
+    row::RES_PERSON_35,
+    row::RES_POSTAL_ADDRESS_02,
+    row::RES_EMAIL_ADDRESS_02,
+    row::RES_PHONE_NUMBER_02,
+    row::RES_PHONE_NUMBER_03,
 ];
 
 /// Looks at one answer.
 pub(crate) fn look(cx: &Cx, answer: &Answer) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
-        cx.holds("HAL-04", directives(cache), || format!("Cache-Control {cache:?} on {answer}"));
+        cx.holds(row::HAL_04, directives(cache), || format!("Cache-Control {cache:?} on {answer}"));
     }
     if answer.status == 204 {
-        cx.holds("ERR-03", answer.body.is_empty(), || format!("a 204 has a body: {answer}"));
+        cx.holds(row::ERR_03, answer.body.is_empty(), || format!("a 204 has a body: {answer}"));
     }
     if answer.body.is_empty() || matches!(answer.status, 401 | 403) {
         return;
@@ -98,13 +99,13 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
         return;
     }
     if answer.is_success() {
-        cx.holds("HAL-02", answer.json.is_object(), || format!("the body is no JSON object: {answer}"));
+        cx.holds(row::HAL_02, answer.json.is_object(), || format!("the body is no JSON object: {answer}"));
         let media = answer.header("content-type").unwrap_or_default();
         let kind = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        cx.holds("HAL-03", kind == "application/hal+json", || format!("Content-Type {media:?} on {answer}"));
+        cx.holds(row::HAL_03, kind == "application/hal+json", || format!("Content-Type {media:?} on {answer}"));
         document::whole(cx, answer);
         let code = answer.json.get("response_code");
-        cx.holds("ERR-03", code.is_none_or(|code| code == answer.status), || answer.to_string());
+        cx.holds(row::ERR_03, code.is_none_or(|code| code == answer.status), || answer.to_string());
     } else {
         error::look(cx, answer);
     }

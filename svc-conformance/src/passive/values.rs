@@ -8,6 +8,7 @@ use crate::cause::{Cause, Flaw};
 use crate::check::Cx;
 use crate::fields::{self, Field, Shape, Way};
 use crate::kinds::Kind;
+use crate::row;
 use crate::values::{at, instant};
 
 /// Every declared field and link of one record.
@@ -54,17 +55,17 @@ fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
     }
     if field.shape == Shape::Time && right {
         let zulu = value.as_str().is_some_and(|text| text.ends_with(['Z', 'z']));
-        cx.prefers("TYP-06", zulu, || format!("{}.{} is not in UTC: {value}", field.owner, field.path));
+        cx.prefers(row::TYP_06, zulu, || format!("{}.{} is not in UTC: {value}", field.owner, field.path));
     }
-    if field.row == "RES-phone_number-03" {
+    if field.row == row::RES_PHONE_NUMBER_03 {
         let digits = value.as_str().is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
-        cx.holds("RES-phone_number-03", digits, found);
-        cx.holds("LIM-03", digits, found);
+        cx.holds(row::RES_PHONE_NUMBER_03, digits, found);
+        cx.holds(row::LIM_03, digits, found);
     }
-    if field.row == "RES-person-35" {
-        cx.holds("RES-person-35", value.as_str().is_some_and(|text| !text.starts_with('@')), found);
+    if field.row == row::RES_PERSON_35 {
+        cx.holds(row::RES_PERSON_35, value.as_str().is_some_and(|text| !text.starts_with('@')), found);
     }
-    if matches!(field.row, "RES-person-16" | "RES-person-17") {
+    if matches!(field.row, row::RES_PERSON_16 | row::RES_PERSON_17) {
         cx.holds(field.row, is_unique(value), found);
     }
 }
@@ -72,17 +73,17 @@ fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
 /// The type row of a shape.
 pub(crate) const fn row(shape: Shape) -> Option<&'static str> {
     Some(match shape {
-        Shape::Text => "TYP-01",
-        Shape::Integer => "TYP-02",
-        Shape::Float => "TYP-03",
-        Shape::Number => "TYP-04",
-        Shape::Boolean => "TYP-05",
-        Shape::Time => "TYP-06",
-        Shape::Date => "TYP-07",
-        Shape::Enum => "TYP-08",
-        Shape::Flexible => "TYP-09",
-        Shape::Object => "TYP-11",
-        Shape::Texts | Shape::Objects => "TYP-12",
+        Shape::Text => row::TYP_01,
+        Shape::Integer => row::TYP_02,
+        Shape::Float => row::TYP_03,
+        Shape::Number => row::TYP_04,
+        Shape::Boolean => row::TYP_05,
+        Shape::Time => row::TYP_06,
+        Shape::Date => row::TYP_07,
+        Shape::Enum => row::TYP_08,
+        Shape::Flexible => row::TYP_09,
+        Shape::Object => row::TYP_11,
+        Shape::Texts | Shape::Objects => row::TYP_12,
         Shape::Reference | Shape::OneOrMany => return None,
     })
 }
@@ -153,20 +154,22 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
         let formed = |entry: &Value| {
             entry.as_str().and_then(|e| e.split_once(':')).is_some_and(|(s, i)| !s.is_empty() && !i.is_empty())
         };
-        cx.holds("TYP-13", list.is_some_and(|list| list.iter().all(formed)), || format!("{identifiers} in {answer}"));
-        cx.holds("TYP-14", is_unique(identifiers), || format!("{identifiers} in {answer}"));
+        cx.holds(row::TYP_13, list.is_some_and(|list| list.iter().all(formed)), || {
+            format!("{identifiers} in {answer}")
+        });
+        cx.holds(row::TYP_14, is_unique(identifiers), || format!("{identifiers} in {answer}"));
     }
     let time = |name: &str| object.get(name).filter(|value| !value.is_null());
     let read = |value: Option<&Value>| value.and_then(Value::as_str).and_then(instant);
     let (created, modified) = (time("created_date"), time("modified_date"));
-    for (row, value) in [("TYP-15", created), ("TYP-16", modified)] {
+    for (row, value) in [(row::TYP_15, created), (row::TYP_16, modified)] {
         if value.is_some() {
             cx.holds(row, read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
-            cx.holds("TYP-06", read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
+            cx.holds(row::TYP_06, read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
         }
     }
     if let (Some(created), Some(modified)) = (read(created), read(modified)) {
-        cx.holds("TYP-16", modified >= created, || format!("modified before it was created: {answer}"));
+        cx.holds(row::TYP_16, modified >= created, || format!("modified before it was created: {answer}"));
     }
 }
 
@@ -186,9 +189,9 @@ fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
 /// At most one of each kind of contact is primary.
 fn person(cx: &Cx, answer: &Answer, person: &Value) {
     let places = [
-        ("RES-postal_address-02", "postal_addresses"),
-        ("RES-email_address-02", "email_addresses"),
-        ("RES-phone_number-02", "phone_numbers"),
+        (row::RES_POSTAL_ADDRESS_02, "postal_addresses"),
+        (row::RES_EMAIL_ADDRESS_02, "email_addresses"),
+        (row::RES_PHONE_NUMBER_02, "phone_numbers"),
     ];
     for (row, name) in places {
         if let Some(list) = person[name].as_array() {

@@ -2,6 +2,7 @@
 
 use http::HeaderValue;
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Place, set};
 use crate::sight::What;
@@ -27,7 +28,7 @@ fn with_key(call: &Call, key: &'static str) -> Call {
 
 /// Requests with the key of the second tenant see the first one's data where a function says so.
 fn leak(name: &'static str, rows: &[&str], when: fn(&Call, Option<What>, &Server) -> bool) -> Fault {
-    let rows: Vec<&str> = rows.iter().copied().chain(["AUT-02", "COL-02"]).collect();
+    let rows: Vec<&str> = rows.iter().copied().chain([row::AUT_02, row::COL_02]).collect();
     Fault::new("tenant leak", name, &rows, move || {
         Twist::around(move |call, server| {
             Box::pin(async move {
@@ -108,6 +109,7 @@ fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut Answer)) -> Faul
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     vec![
         leak("lists of another tenant", &[], |call, what, _| {
@@ -120,24 +122,26 @@ pub(super) fn faults() -> Vec<Fault> {
         leak("people of another tenant", &[], |call, what, _| {
             call.method == "GET" && what == Some(What::Collection("person"))
         }),
-        instead("a bad key is 403", &["AUT-03", "ERR-08"], 401, 403),
-        instead("a bad key is 400", &["AUT-03", "AUT-07", "ERR-08"], 401, 400).on_reference(),
-        instead("a bad key is not found", &["AUT-03", "AUT-07", "ERR-08"], 401, 404),
-        instead("a bad key leads to a login page", &["AUT-03", "AUT-07", "ERR-08"], 401, 302),
-        instead("a missing right is 401", &["AUT-04", "ERR-09"], 403, 401),
-        instead("a missing right is 404", &["AUT-04", "ERR-09"], 403, 404).on_reference(),
-        instead("a missing right is 500", &["AUT-04", "ERR-09"], 403, 500),
-        trusting("rights are not looked at", &["AUT-04", "AUT-08", "ERR-09"], |call| key(call) == Some("k-narrow")),
-        trusting("any key will do", &["AUT-03", "ERR-08"], |call| {
+        instead("a bad key is 403", &[row::AUT_03, row::ERR_08], 401, 403),
+        instead("a bad key is 400", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 400).on_reference(),
+        instead("a bad key is not found", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 404),
+        instead("a bad key leads to a login page", &[row::AUT_03, row::AUT_07, row::ERR_08], 401, 302),
+        instead("a missing right is 401", &[row::AUT_04, row::ERR_09], 403, 401),
+        instead("a missing right is 404", &[row::AUT_04, row::ERR_09], 403, 404).on_reference(),
+        instead("a missing right is 500", &[row::AUT_04, row::ERR_09], 403, 500),
+        trusting("rights are not looked at", &[row::AUT_04, row::AUT_08, row::ERR_09], |call| {
+            key(call) == Some("k-narrow")
+        }),
+        trusting("any key will do", &[row::AUT_03, row::ERR_08], |call| {
             call.headers.contains_key("svc-api-token") && key(call).is_none()
         })
         .on_reference(),
-        trusting("no key will do", &["AUT-07"], |call| !call.headers.contains_key("svc-api-token")),
-        trusting("no key will do for reading", &["AUT-07"], |call| {
+        trusting("no key will do", &[row::AUT_07], |call| !call.headers.contains_key("svc-api-token")),
+        trusting("no key will do for reading", &[row::AUT_07], |call| {
             call.method == "GET" && !call.headers.contains_key("svc-api-token")
         })
         .on_reference(),
-        Fault::new(FAMILY, "the entry point takes any key", &["AUT-03", "ERR-08"], || {
+        Fault::new(FAMILY, "the entry point takes any key", &[row::AUT_03, row::ERR_08], || {
             Twist::before(|call, sight| {
                 if sight.what(call) == Some(What::Entry) {
                     call.headers.remove("svc-api-token");
@@ -146,7 +150,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Request),
-        Fault::new(FAMILY, "the key belongs into another header", &["AUT-01", "HAL-10"], || {
+        Fault::new(FAMILY, "the key belongs into another header", &[row::AUT_01, row::HAL_10], || {
             Twist::before(|call, _| {
                 call.headers.remove("svc-api-token");
                 None
@@ -154,7 +158,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .at(Place::Request)
         .on_reference(),
-        Fault::new(FAMILY, "the key is taken from the query", &["AUT-01", "HAL-10"], || {
+        Fault::new(FAMILY, "the key is taken from the query", &[row::AUT_01, row::HAL_10], || {
             Twist::before(|call, _| {
                 let has_query = call.uri.query().is_some_and(|query| query.contains("key="));
                 if !has_query && call.is_write() {
@@ -164,23 +168,23 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Request),
-        applied("a write without the right is done", &["AUT-08", "AUT-04"], 403, ""),
-        applied("a write without the right is done in the reference server", &["AUT-08", "AUT-04"], 403, "")
+        applied("a write without the right is done", &[row::AUT_08, row::AUT_04], 403, ""),
+        applied("a write without the right is done in the reference server", &[row::AUT_08, row::AUT_04], 403, "")
             .on_reference(),
-        applied("a delete with a bad key is done", &["AUT-08"], 401, "DELETE"),
-        applied("a create without a key is done", &["AUT-08", "AUT-07"], 401, "POST"),
-        applied("an update with a bad key is done", &["AUT-08"], 401, "PUT"),
-        anonymous("the record is shown to anybody", &["HLP-07", "AUT-06"], |answer| {
+        applied("a delete with a bad key is done", &[row::AUT_08], 401, "DELETE"),
+        applied("a create without a key is done", &[row::AUT_08, row::AUT_07], 401, "POST"),
+        applied("an update with a bad key is done", &[row::AUT_08], 401, "PUT"),
+        anonymous("the record is shown to anybody", &[row::HLP_07, row::AUT_06], |answer| {
             answer.set_json(&json!({ "identifiers": ["second:1"] }));
         }),
-        anonymous("no body for anybody", &["HLP-07"], |answer| answer.body = bytes::Bytes::new()).on_reference(),
-        anonymous("a notice for anybody", &["HLP-07"], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
-        anonymous("null for anybody", &["HLP-07", "HAL-02"], |answer| answer.body = "null".into()),
-        anonymous("an anonymous call is accepted later", &["HLP-07"], |answer| answer.status = 202),
+        anonymous("no body for anybody", &[row::HLP_07], |answer| answer.body = bytes::Bytes::new()).on_reference(),
+        anonymous("a notice for anybody", &[row::HLP_07], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
+        anonymous("null for anybody", &[row::HLP_07, row::HAL_02], |answer| answer.body = "null".into()),
+        anonymous("an anonymous call is accepted later", &[row::HLP_07], |answer| answer.status = 202),
         Fault::new(
             "anonymous helper",
             "anonymous calls are refused though declared",
-            &["HLP-07", "HLP-08", "AUT-06"],
+            &[row::HLP_07, row::HLP_08, row::AUT_06],
             || {
                 Twist::before(|call, sight| {
                     let is_helper = matches!(sight.what(call), Some(What::Helper(_))) && key(call).is_none();
@@ -188,7 +192,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new("anonymous helper", "anonymous calls store nothing", &["HLP-07"], || {
+        Fault::new("anonymous helper", "anonymous calls store nothing", &[row::HLP_07], || {
             Twist::before(|call, sight| {
                 let is_helper =
                     matches!(sight.what(call), Some(What::Helper(kind)) if kind != "person" && kind != "message");
@@ -198,7 +202,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Backend),
-        Fault::new(FAMILY, "a refused key is told to others", &["HAL-02", "AUT-05", "ERR-01"], || {
+        Fault::new(FAMILY, "a refused key is told to others", &[row::HAL_02, row::AUT_05, row::ERR_01], || {
             Twist::after(|_, answer, _| {
                 if answer.status == 404 && answer.is_hal() {
                     let mut body = Map::new();

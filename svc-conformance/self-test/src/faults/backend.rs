@@ -1,6 +1,7 @@
 //! Faults of a backend: limits, schedules, sums, clocks.
 
 use serde_json::{Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Over, Place, set};
 use crate::mirror::Bug;
@@ -25,25 +26,29 @@ fn off_by(seconds: i64) -> Clock {
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        behind("one attendance too many", &["LIM-04"], |options| options.bugs.push(Bug::CapacityOffByOne)),
-        behind("tickets are sold out and sold", &["LIM-05"], |options| options.bugs.push(Bug::TicketLimitIgnored)),
-        behind("a cancelled schedule stays", &["SCH-04"], |options| options.bugs.push(Bug::ScheduleNotCancelled)),
-        behind("a helper forgets its taggings", &["HAF-02", "HAF-04", "HAF-05", "HAF-06", "HAF-01"], |options| {
-            options.bugs.push(Bug::HelperWithoutTagging);
-        }),
-        behind("one foreign identifier is kept", &["TYP-13", "CRU-*"], |options| {
+        behind("one attendance too many", &[row::LIM_04], |options| options.bugs.push(Bug::CapacityOffByOne)),
+        behind("tickets are sold out and sold", &[row::LIM_05], |options| options.bugs.push(Bug::TicketLimitIgnored)),
+        behind("a cancelled schedule stays", &[row::SCH_04], |options| options.bugs.push(Bug::ScheduleNotCancelled)),
+        behind(
+            "a helper forgets its taggings",
+            &[row::HAF_02, row::HAF_04, row::HAF_05, row::HAF_06, row::HAF_01],
+            |options| {
+                options.bugs.push(Bug::HelperWithoutTagging);
+            },
+        ),
+        behind("one foreign identifier is kept", &[row::TYP_13, "CRU-*"], |options| {
             options.bugs.push(Bug::DropsSecondIdentifier);
         }),
-        behind("custom fields under an undeclared prefix", &["RES-person-36"], |options| {
+        behind("custom fields under an undeclared prefix", &[row::RES_PERSON_36], |options| {
             options.custom_field_prefix.push_str("vendor_");
         })
         .and_undeclared(),
-        clock("a clock of next year", &["TYP-15", "TYP-16"], |options| options.clock = off_by(31_536_000)),
-        clock("a clock that is an hour late", &["TYP-15"], |options| options.clock = off_by(-3600)),
+        clock("a clock of next year", &[row::TYP_15, row::TYP_16], |options| options.clock = off_by(31_536_000)),
+        clock("a clock that is an hour late", &[row::TYP_15], |options| options.clock = off_by(-3600)),
         Fault::new(
             "backend",
             "sums through 32 bits",
-            &["RES-fundraising_page-10", "RES-event-20", "RES-event-17"],
+            &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20, row::RES_EVENT_17],
             || {
                 Twist::records("*", |record, _| {
                     let Some(total) = record.get("total_amount").and_then(Value::as_f64) else { return };
@@ -53,7 +58,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new("backend", "sums in whole units", &["RES-fundraising_page-10", "RES-event-20"], || {
+        Fault::new("backend", "sums in whole units", &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20], || {
             Twist::records("*", |record, _| {
                 if let Some(total) = record.get("total_amount").and_then(Value::as_f64) {
                     set(record, "total_amount", json!(total.trunc()));
@@ -61,14 +66,14 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new("backend", "amounts in cents", &["RES-donation-03", "RES-fundraising_page-10"], || {
+        Fault::new("backend", "amounts in cents", &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10], || {
             Twist::records("donation", |record, _| {
                 if let Some(amount) = record.get("amount").and_then(Value::as_f64) {
                     set(record, "amount", json!(amount * 100.0));
                 }
             })
         }),
-        Fault::new("backend", "accepted are counted twice", &["RES-event-18"], || {
+        Fault::new("backend", "accepted are counted twice", &[row::RES_EVENT_18], || {
             Twist::records("event", |record, _| {
                 if let Some(total) = record.get("total_accepted").and_then(Value::as_i64) {
                     set(record, "total_accepted", total.saturating_mul(2));
@@ -76,7 +81,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new("backend", "a voided donation has no date", &["RES-donation-17"], || {
+        Fault::new("backend", "a voided donation has no date", &[row::RES_DONATION_17], || {
             Twist::records("donation", |record, _| drop(record.remove("voided_date")))
         })
         .on_reference(),

@@ -1,6 +1,7 @@
 //! What stands in the descriptions of an error: codes, properties, and whether they fit what is wrong.
 
 use serde_json::Value;
+use svc_conformance::row;
 
 use super::table::Spot::{Answers, Descriptions, Entries, Errors, Sent};
 use super::table::To::{Any, Collection, Helper};
@@ -167,10 +168,10 @@ const LINES: &[Line] = &[
         Errors,
         &[Is("request_type", "atomic"), Is("response_code", "400"), Set("resource_status[0].response_code", "404")],
     ),
-    line("every element of a list is the first", "ERR-26", Descriptions, &[Text("properties[]", first_index)]),
+    line("every element of a list is the first", row::ERR_26, Descriptions, &[Text("properties[]", first_index)]),
     line(
         "every element of a list is the first in the reference server",
-        "ERR-26",
+        row::ERR_26,
         Descriptions,
         &[Text("properties[]", first_index)],
     )
@@ -178,13 +179,13 @@ const LINES: &[Line] = &[
     line("the eleventh response is the second", "ERR-36 ERR-26", Descriptions, &[Text("properties[]", two_digits)]),
     line(
         "properties name what is right, too",
-        "ERR-26",
+        row::ERR_26,
         Descriptions,
         &[Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"), With("properties", more)],
     ),
     line(
         "properties name what is right, too, in the reference server",
-        "ERR-26",
+        row::ERR_26,
         Descriptions,
         &[Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"), With("properties", more)],
     )
@@ -204,24 +205,29 @@ const LINES: &[Line] = &[
     .on_reference(),
     line(
         "only the first error of an update is told",
-        "ERR-39",
+        row::ERR_39,
         Answers("PUT", Any),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     ),
     line(
         "only the first error of an update is told by the reference server",
-        "ERR-39",
+        row::ERR_39,
         Answers("PUT", Any),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     )
     .on_reference(),
     line(
         "only the first error of a helper is told",
-        "ERR-39",
+        row::ERR_39,
         Answers("POST", Helper("*")),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     ),
-    line("only the first error of a list is told", "ERR-39", Entries, &[With("error_descriptions", one_of_each_list)]),
+    line(
+        "only the first error of a list is told",
+        row::ERR_39,
+        Entries,
+        &[With("error_descriptions", one_of_each_list)],
+    ),
     line(
         "a blank at the end of a name of a response is cut off",
         "ERR-36 ERR-39",
@@ -242,7 +248,7 @@ const LINES: &[Line] = &[
     ),
     line(
         "an unknown list is told as an unknown tag",
-        "ERR-37",
+        row::ERR_37,
         Descriptions,
         &[Is("error_code", "LIST_NAME_DOES_NOT_EXIST"), Set("error_code", "TAG_NAME_DOES_NOT_EXIST")],
     ),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use svc_conformance::row;
 
 use super::table::Spot::{Answers, Members, Pages};
 use super::table::To::{Any, Collection, Record};
@@ -18,21 +19,21 @@ const FAMILY: &str = "paging";
 
 /// The collections below a record: its kind, the collection, the members' kind, and the row.
 const NESTED: [(&str, &str, &str); 15] = [
-    ("petition", "signatures", "COL-04"),
-    ("form", "submissions", "COL-05"),
-    ("fundraising_page", "donations", "COL-06"),
-    ("advocacy_campaign", "outreaches", "COL-07"),
-    ("event", "attendances", "COL-08"),
-    ("question", "answers", "COL-09"),
-    ("submission", "answers", "COL-10"),
-    ("person", "donations", "COL-11"),
-    ("person", "submissions", "COL-12"),
-    ("person", "attendances", "COL-13"),
-    ("person", "signatures", "COL-14"),
-    ("person", "outreaches", "COL-15"),
-    ("person", "answers", "COL-16"),
-    ("person", "taggings", "COL-17"),
-    ("person", "items", "COL-18"),
+    ("petition", "signatures", row::COL_04),
+    ("form", "submissions", row::COL_05),
+    ("fundraising_page", "donations", row::COL_06),
+    ("advocacy_campaign", "outreaches", row::COL_07),
+    ("event", "attendances", row::COL_08),
+    ("question", "answers", row::COL_09),
+    ("submission", "answers", row::COL_10),
+    ("person", "donations", row::COL_11),
+    ("person", "submissions", row::COL_12),
+    ("person", "attendances", row::COL_13),
+    ("person", "signatures", row::COL_14),
+    ("person", "outreaches", row::COL_15),
+    ("person", "answers", row::COL_16),
+    ("person", "taggings", row::COL_17),
+    ("person", "items", row::COL_18),
 ];
 
 /// A change to every page.
@@ -65,26 +66,26 @@ const FEW: Over = Over::Mirror(small);
 
 const PAGES: &[Line] = &[
     line("one record too many is counted", "COL-23 COL-20", Pages("*"), &[Add("total_records", 1)]),
-    line("no count of pages", "COL-20", Pages("*"), &[Drop("total_pages")]),
-    line("no page number", "COL-22", Pages("*"), &[Drop("page")]),
-    line("the links to members are in another order", "COL-25", Pages("*"), &[Reverse("_links.*")]).on_reference(),
-    line("pages without self", "COL-27", Pages("*"), &[Drop("_links.self")]),
-    line("pages are counted from nought", "COL-22", Pages("*"), &[Add("page", -1)]),
-    line("every page is the first", "COL-22", Pages("*"), &[Set("page", "1")]).over(FEW),
+    line("no count of pages", row::COL_20, Pages("*"), &[Drop("total_pages")]),
+    line("no page number", row::COL_22, Pages("*"), &[Drop("page")]),
+    line("the links to members are in another order", row::COL_25, Pages("*"), &[Reverse("_links.*")]).on_reference(),
+    line("pages without self", row::COL_27, Pages("*"), &[Drop("_links.self")]),
+    line("pages are counted from nought", row::COL_22, Pages("*"), &[Add("page", -1)]),
+    line("every page is the first", row::COL_22, Pages("*"), &[Set("page", "1")]).over(FEW),
     line("fewer members a page than shown", "COL-21 COL-20", Pages("*"), &[Set("per_page", "0")]),
     line("more members a page than the limit", "COL-21 LIM-01", Pages("*"), &[Set("per_page", "1000")]).on_reference(),
-    line("members a page are a text", "COL-21", Pages("*"), &[Set("per_page", "\"20\"")]),
-    line("an empty collection is not found", "COL-30", Answers("*", Any), &[Is("total_records", "0"), Empty(404)]),
+    line("members a page are a text", row::COL_21, Pages("*"), &[Set("per_page", "\"20\"")]),
+    line("an empty collection is not found", row::COL_30, Answers("*", Any), &[Is("total_records", "0"), Empty(404)]),
     line(
         "an empty collection is without content",
-        "COL-30",
+        row::COL_30,
         Answers("*", Any),
         &[Is("total_records", "0"), Empty(204)],
     )
     .on_reference(),
     line(
         "an empty collection shows null",
-        "COL-30",
+        row::COL_30,
         Pages("*"),
         &[Is("total_records", "0"), Set("_embedded", "[null]")],
     ),
@@ -111,7 +112,7 @@ const PAGES: &[Line] = &[
 const MEMBERS: &[Line] = &[
     line(
         "members are shortened",
-        "COL-28",
+        row::COL_28,
         Members("*"),
         &[Keep("", &["_links", "identifiers", "created_date", "modified_date", "id", "question_type"])],
     ),
@@ -123,36 +124,36 @@ const MEMBERS: &[Line] = &[
 pub(super) fn faults() -> Vec<Fault> {
     let small = |fault: Fault| fault.over(Over::Mirror(small));
     let mut faults = vec![
-        page("one record is not counted", &["COL-23", "COL-20"], |page| {
+        page("one record is not counted", &[row::COL_23, row::COL_20], |page| {
             if number(page, "total_records") > 1 {
                 add(page, "total_records", -1);
             }
         })
         .on_reference(),
-        page("records are counted in a text", &["COL-23"], |page| {
+        page("records are counted in a text", &[row::COL_23], |page| {
             let total = number(page, "total_records").to_string();
             set(page, "total_records", total);
         }),
-        page("one page too many is counted", &["COL-20"], |page| {
+        page("one page too many is counted", &[row::COL_20], |page| {
             if number(page, "total_records") > 0 {
                 add(page, "total_pages", 1);
             }
         }),
-        small(page("the last page is not counted", &["COL-20"], |page| {
+        small(page("the last page is not counted", &[row::COL_20], |page| {
             let pages = number(page, "total_records") / number(page, "per_page").max(1);
             set(page, "total_pages", pages);
         })),
-        small(page("no way to the next page", &["COL-24", "COL-23", "COL-20"], |page| {
+        small(page("no way to the next page", &[row::COL_24, row::COL_23, row::COL_20], |page| {
             drop(links(page).and_then(|links| links.remove("next")));
         })),
-        small(page("a next page after the last", &["COL-24", "COL-20"], |page| {
+        small(page("a next page after the last", &[row::COL_24, row::COL_20], |page| {
             let Some(links) = links(page) else { return };
             let own = links.get("self").cloned();
             if let (false, Some(own)) = (links.contains_key("next"), own) {
                 links.insert("next".to_owned(), own);
             }
         })),
-        small(Fault::new(FAMILY, "the page after the next is the next", &["COL-24", "COL-23"], || {
+        small(Fault::new(FAMILY, "the page after the next is the next", &[row::COL_24, row::COL_23], || {
             Twist::pages(|_, page, _| {
                 let number = number(page, "page").saturating_add(1);
                 let next = links(page).and_then(|links| links.get_mut("next")?.get_mut("href"));
@@ -161,7 +162,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         })),
-        small(Fault::new(FAMILY, "the next page under another parameter", &["COL-24"], || {
+        small(Fault::new(FAMILY, "the next page under another parameter", &[row::COL_24], || {
             Twist::before(|call, _| {
                 let address = call.uri.to_string();
                 if address.contains("?from=") {
@@ -180,7 +181,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         })),
-        small(Fault::new(FAMILY, "every page shows the first", &["COL-24", "COL-22", "COL-23"], || {
+        small(Fault::new(FAMILY, "every page shows the first", &[row::COL_24, row::COL_22, row::COL_23], || {
             Twist::before(|call, _| {
                 let address = call.uri.to_string();
                 if let Some((path, _)) = address.split_once("?page=") {
@@ -189,12 +190,12 @@ pub(super) fn faults() -> Vec<Fault> {
                 None
             })
         })),
-        small(page("a member between pages is skipped", &["COL-24", "COL-23"], |page| {
+        small(page("a member between pages is skipped", &[row::COL_24, row::COL_23], |page| {
             if number(page, "page") == 1 && number(page, "total_records") > number(page, "per_page") {
                 shorten(page);
             }
         })),
-        small(Fault::new(FAMILY, "a member is on two pages", &["COL-24", "COL-23"], || {
+        small(Fault::new(FAMILY, "a member is on two pages", &[row::COL_24, row::COL_23], || {
             let mut last: HashMap<String, (Value, Value)> = HashMap::new();
             Twist::pages(move |call, page, _| {
                 let path = call.uri.path().to_owned();
@@ -217,8 +218,8 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         })),
-        page("one link to a member is missing", &["COL-25"], |page| drop(member_links(page).and_then(Vec::pop))),
-        page("one member's link is no array", &["COL-25", "HAL-13"], |page| {
+        page("one link to a member is missing", &[row::COL_25], |page| drop(member_links(page).and_then(Vec::pop))),
+        page("one member's link is no array", &[row::COL_25, row::HAL_13], |page| {
             let Some(links) = links(page) else { return };
             for (rel, link) in links.iter_mut().filter(|(rel, _)| *rel != "curies") {
                 let one = link.as_array().filter(|list| list.len() == 1).and_then(|list| list.first()).cloned();
@@ -227,26 +228,26 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             }
         }),
-        page("no links to members", &["COL-25", "HAL-08"], |page| {
+        page("no links to members", &[row::COL_25, row::HAL_08], |page| {
             if let Some(links) = links(page) {
                 links.retain(|rel, _| !rel.contains(':'));
             }
         }),
-        small(page("self is always the first page", &["COL-27"], |page| {
+        small(page("self is always the first page", &[row::COL_27], |page| {
             if let Some(Value::String(href)) = links(page).and_then(|links| links.get_mut("self")?.get_mut("href"))
                 && let Some((path, _)) = href.clone().split_once('?')
             {
                 path.clone_into(href);
             }
         })),
-        page("self leads to a member", &["COL-27"], |page| {
+        page("self leads to a member", &[row::COL_27], |page| {
             if let Some(first) = member_links(page).and_then(|links| links.first().cloned())
                 && let Some(links) = links(page)
             {
                 links.insert("self".to_owned(), first);
             }
         }),
-        Fault::new("embedded", "members are as they were created", &["COL-28"], || {
+        Fault::new("embedded", "members are as they were created", &[row::COL_28], || {
             let mut first: HashMap<String, Value> = HashMap::new();
             Twist::pages(move |_, page, _| {
                 for member in members(page).into_iter().flatten() {
@@ -256,7 +257,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "a collection is a bare array", &["COL-01", "HAL-02", "HAL-07"], || {
+        Fault::new(FAMILY, "a collection is a bare array", &[row::COL_01, row::HAL_02, row::HAL_07], || {
             Twist::after(|_, answer, _| {
                 let Some(Value::Object(mut page)) = answer.json() else { return };
                 if let Some(members) = members(&mut page) {
@@ -265,7 +266,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "every seventh page is an old one", &["COL-23", "CRU-22", "COL-*"], || {
+        Fault::new(FAMILY, "every seventh page is an old one", &[row::COL_23, row::CRU_22, "COL-*"], || {
             let mut old: HashMap<String, Answer> = HashMap::new();
             let mut count = 0_u32;
             Twist::after(move |call, answer, sight| {
@@ -282,7 +283,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "the total is counted once", &["COL-23", "COL-20"], || {
+        Fault::new(FAMILY, "the total is counted once", &[row::COL_23, row::COL_20], || {
             let mut first: HashMap<String, Value> = HashMap::new();
             Twist::pages(move |call, page, _| {
                 if let Some(total) = page.get("total_records").cloned() {
@@ -326,7 +327,7 @@ fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> F
     Fault::new(
         "nested collection",
         format!("{name} of a {owner} lead to another one"),
-        &[row, "RES-*", "CRU-*", "HAL-15"],
+        &[row, "RES-*", "CRU-*", row::HAL_15],
         move || {
             Twist::records(kind, move |record, sight| {
                 let rel = sight.rel(owner);

@@ -1,6 +1,7 @@
 //! Status codes and error objects.
 
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::table::Spot::{Answers, Descriptions, Entries, Errors};
 use super::table::To::{Any, Collection, Record};
@@ -23,7 +24,7 @@ fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
 
 /// Each create of a share page fails, as is declared, and is answered by this.
 fn unexpected(name: &'static str, body: fn() -> Value) -> Fault {
-    Fault::new("status", name, &["ERR-05"], move || {
+    Fault::new("status", name, &[row::ERR_05], move || {
         Twist::after(move |call, answer, sight| {
             if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
                 *answer = Answer::document(500, &body());
@@ -79,25 +80,31 @@ const OBJECTS: &[Line] = &[
         &[Has("svc:error"), Copy("svc:error", "error"), Drop("svc:error")],
     ),
     line("errors without a body", "ERR-12 ERR-14 ERR-16 ERR-07", Answers("*", Any), &[Failed, Bare]),
-    line("no request_type", "ERR-18", Errors, &[Drop("request_type")]),
-    line("request_type is partial", "ERR-18", Errors, &[Set("request_type", "partial")]).on_reference(),
-    line("request_type is a flag", "ERR-18", Errors, &[Set("request_type", "true")]),
-    line("response_code is a text", "ERR-19", Errors, &[As("response_code", |code| *code = code.to_string().into())]),
-    line("response_code is another than the status", "ERR-19", Errors, &[Set("response_code", "418")]).on_reference(),
-    line("no response_code", "ERR-19", Errors, &[Drop("response_code")]),
+    line("no request_type", row::ERR_18, Errors, &[Drop("request_type")]),
+    line("request_type is partial", row::ERR_18, Errors, &[Set("request_type", "partial")]).on_reference(),
+    line("request_type is a flag", row::ERR_18, Errors, &[Set("request_type", "true")]),
+    line(
+        "response_code is a text",
+        row::ERR_19,
+        Errors,
+        &[As("response_code", |code| *code = code.to_string().into())],
+    ),
+    line("response_code is another than the status", row::ERR_19, Errors, &[Set("response_code", "418")])
+        .on_reference(),
+    line("no response_code", row::ERR_19, Errors, &[Drop("response_code")]),
     line(
         "resource_status is an object",
         "ERR-20 ERR-12 ERR-14",
         Errors,
         &[Copy("resource_status[0]", "resource_status")],
     ),
-    line("an atomic error has two entries", "ERR-20", Errors, &[Repeat("resource_status")]).on_reference(),
+    line("an atomic error has two entries", row::ERR_20, Errors, &[Repeat("resource_status")]).on_reference(),
     line("resource_status is empty", "ERR-20 ERR-12 ERR-14 ERR-16", Errors, &[Set("resource_status", "[]")]),
-    line("resource without prefix", "ERR-21", Entries, &[Text("resource", |name| last(name, ':'))]),
-    line("resource is an object", "ERR-21", Entries, &[Set("resource", "{}")]).on_reference(),
-    line("an entry's code is a text", "ERR-22", Entries, &[Set("response_code", "\"400\"")]),
-    line("an entry's code is out of the table", "ERR-22", Entries, &[Set("response_code", "422")]).on_reference(),
-    line("no code of an entry", "ERR-22", Entries, &[Drop("response_code")]),
+    line("resource without prefix", row::ERR_21, Entries, &[Text("resource", |name| last(name, ':'))]),
+    line("resource is an object", row::ERR_21, Entries, &[Set("resource", "{}")]).on_reference(),
+    line("an entry's code is a text", row::ERR_22, Entries, &[Set("response_code", "\"400\"")]),
+    line("an entry's code is out of the table", row::ERR_22, Entries, &[Set("response_code", "422")]).on_reference(),
+    line("no code of an entry", row::ERR_22, Entries, &[Drop("response_code")]),
     line(
         "descriptions are an object",
         "ERR-23 ERR-12 ERR-14",
@@ -112,16 +119,16 @@ const OBJECTS: &[Line] = &[
         Descriptions,
         &[Text("error_code", str::to_lowercase)],
     ),
-    line("codes are numbers", "ERR-24", Descriptions, &[Set("error_code", "17")]).on_reference(),
-    line("an empty description", "ERR-25", Descriptions, &[Set("description", "")]),
+    line("codes are numbers", row::ERR_24, Descriptions, &[Set("error_code", "17")]).on_reference(),
+    line("an empty description", row::ERR_25, Descriptions, &[Set("description", "")]),
     line(
         "a description in two languages",
-        "ERR-25",
+        row::ERR_25,
         Descriptions,
         &[Set("description", "{\"en\": \"Wrong\", \"de\": \"Falsch\"}")],
     )
     .on_reference(),
-    line("properties are one text", "ERR-26", Descriptions, &[Copy("properties[0]", "properties")]),
+    line("properties are one text", row::ERR_26, Descriptions, &[Copy("properties[0]", "properties")]),
     line(
         "properties are counted from one",
         "ERR-26 ERR-36",
@@ -145,8 +152,8 @@ fn last(text: &str, mark: char) -> String {
 
 const STATUSES: &[Line] = &[
     line("what is wrong is 422", "ERR-12 ERR-14", Answers("*", Any), &[Status(400), Swap(422)]),
-    line("a wrong create is 500", "ERR-12", Answers("POST", Any), &[Status(400), Swap(500)]).on_reference(),
-    line("a wrong update is 409", "ERR-14", Answers("PUT", Any), &[Status(400), Swap(409)]),
+    line("a wrong create is 500", row::ERR_12, Answers("POST", Any), &[Status(400), Swap(500)]).on_reference(),
+    line("a wrong update is 409", row::ERR_14, Answers("PUT", Any), &[Status(400), Swap(409)]),
     line(
         "a wrong create is answered 200 with an error",
         "ERR-12 ERR-01",
@@ -155,7 +162,7 @@ const STATUSES: &[Line] = &[
     )
     .on_reference(),
     line("what is not supported is 405", "ERR-07 CAP-07", Answers("*", Any), &[Status(500), Empty(405)]),
-    line("what is not supported is 500 without a body", "ERR-07", Answers("*", Any), &[Status(500), Empty(500)])
+    line("what is not supported is 500 without a body", row::ERR_07, Answers("*", Any), &[Status(500), Empty(500)])
         .on_reference(),
     line("what is not supported is 404", "ERR-07 CAP-07", Answers("*", Any), &[Status(500), Swap(404)]),
     line("a deleted record is gone with 410", "ERR-11 CRU-05 CRU-09", Answers("GET", Any), &[Status(404), Swap(410)]),
@@ -168,12 +175,12 @@ const STATUSES: &[Line] = &[
     .on_reference(),
     line(
         "a deleted record is 404 with a page",
-        "ERR-11",
+        row::ERR_11,
         Answers("GET", Record("*")),
         &[Status(404), Body(404, "{\"title\": \"Not found\", \"_links\": {}}")],
     ),
-    line("a second delete is 204", "ERR-16", Answers("DELETE", Any), &[Status(404), Empty(204)]),
-    line("a second delete has no body", "ERR-16", Answers("DELETE", Any), &[Status(404), Empty(404)]).on_reference(),
+    line("a second delete is 204", row::ERR_16, Answers("DELETE", Any), &[Status(404), Empty(204)]),
+    line("a second delete has no body", row::ERR_16, Answers("DELETE", Any), &[Status(404), Empty(404)]).on_reference(),
     line(
         "a create fails unexpectedly without an error",
         "ERR-13 CRU-*",
@@ -192,7 +199,7 @@ const STATUSES: &[Line] = &[
 
 fn statuses() -> Vec<Fault> {
     vec![
-        Fault::new("status", "every 30th read fails", &["ERR-10", "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
+        Fault::new("status", "every 30th read fails", &[row::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
             let mut count = 0_u32;
             Twist::after(move |call, answer, _| {
                 count = count.wrapping_add(u32::from(call.method == "GET"));
@@ -209,13 +216,18 @@ fn statuses() -> Vec<Fault> {
             let entry = json!({ "resource": "svc:share_page", "response_code": 500, "error_descriptions": [] });
             json!({ "svc:error": { "request_type": "atomic", "response_code": 500, "resource_status": [entry] } })
         }),
-        Fault::new(FAMILY, "errors as text", &["ERR-01", "ERR-12", "ERR-14", "ERR-16", "HAL-02"], || {
-            Twist::after(|_, answer, _| {
-                if answer.status >= 400 && !answer.body.is_empty() {
-                    answer.body = "\"Something went wrong\"".into();
-                }
-            })
-        })
+        Fault::new(
+            FAMILY,
+            "errors as text",
+            &[row::ERR_01, row::ERR_12, row::ERR_14, row::ERR_16, row::HAL_02],
+            || {
+                Twist::after(|_, answer, _| {
+                    if answer.status >= 400 && !answer.body.is_empty() {
+                        answer.body = "\"Something went wrong\"".into();
+                    }
+                })
+            },
+        )
         .on_reference(),
     ]
 }
@@ -223,12 +235,12 @@ fn statuses() -> Vec<Fault> {
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 fn rules() -> Vec<Fault> {
     let mut faults = vec![
-        lenient("a Paragraph takes responses", &["ERR-35", "ERR-39"], |body| {
+        lenient("a Paragraph takes responses", &[row::ERR_35, row::ERR_39], |body| {
             if body.get("question_type") == Some(&json!("Paragraph")) {
                 body.remove("responses");
             }
         }),
-        lenient("names of responses are not looked at", &["ERR-36", "ERR-39"], |body| {
+        lenient("names of responses are not looked at", &[row::ERR_36, row::ERR_39], |body| {
             for response in responses(body) {
                 if let Some(Value::String(name)) = response.get_mut("name") {
                     name.retain(|one| one.is_ascii_alphanumeric() || one == '_');
@@ -237,7 +249,7 @@ fn rules() -> Vec<Fault> {
             }
         })
         .on_reference(),
-        lenient("keys of responses may repeat", &["ERR-40", "LIM-06", "RES-question-08"], |body| {
+        lenient("keys of responses may repeat", &[row::ERR_40, row::LIM_06, row::RES_QUESTION_08], |body| {
             let mut keys: Vec<Value> = Vec::new();
             let list = body.get_mut("responses").and_then(Value::as_array_mut);
             for response in list.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -248,13 +260,13 @@ fn rules() -> Vec<Fault> {
                 keys.push(key);
             }
         }),
-        without_code("responses of a Paragraph under another code", &["ERR-35"], "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
-        without_code("names of responses under another code", &["ERR-36"], "RESPONSE_NAME_INVALID").on_reference(),
-        without_code("unknown tags under another code", &["ERR-37", "HAF-03"], "TAG_NAME_DOES_NOT_EXIST"),
-        Fault::new("rules", "only the first error is told", &["ERR-39"], first_only),
-        Fault::new("rules", "only the first error is told by the reference server", &["ERR-39"], first_only)
+        without_code("responses of a Paragraph under another code", &[row::ERR_35], "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
+        without_code("names of responses under another code", &[row::ERR_36], "RESPONSE_NAME_INVALID").on_reference(),
+        without_code("unknown tags under another code", &[row::ERR_37, row::HAF_03], "TAG_NAME_DOES_NOT_EXIST"),
+        Fault::new("rules", "only the first error is told", &[row::ERR_39], first_only),
+        Fault::new("rules", "only the first error is told by the reference server", &[row::ERR_39], first_only)
             .on_reference(),
-        Fault::new("rules", "the same error is told for each", &["ERR-39", "ERR-26"], || {
+        Fault::new("rules", "the same error is told for each", &[row::ERR_39, row::ERR_26], || {
             Twist::errors(|error, _| {
                 let mut all = descriptions(error);
                 let Some(first) = all.first().map(|one| (*one).clone()) else { return };
@@ -266,10 +278,10 @@ fn rules() -> Vec<Fault> {
         Fault::new(
             "non-atomic",
             "a partial failure is reported as atomic",
-            &["ERR-30", "ERR-18", "ERR-20", "ERR-31"],
+            &[row::ERR_30, row::ERR_18, row::ERR_20, row::ERR_31],
             || Twist::errors(|error, _| set(error, "request_type", "atomic")),
         ),
-        Fault::new("non-atomic", "a partial failure is 207", &["ERR-30", "ERR-19"], || {
+        Fault::new("non-atomic", "a partial failure is 207", &[row::ERR_30, row::ERR_19], || {
             Twist::after(|_, answer, _| {
                 if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
                     answer.status = 207;
@@ -277,21 +289,26 @@ fn rules() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new("non-atomic", "a partial failure names only what failed", &["ERR-31", "ERR-20"], || {
+        Fault::new("non-atomic", "a partial failure names only what failed", &[row::ERR_31, row::ERR_20], || {
             Twist::errors(|error, _| {
                 if let Some(list) = error.get_mut("resource_status").and_then(Value::as_array_mut) {
                     list.retain(|entry| entry.get("response_code") == Some(&json!(400)));
                 }
             })
         }),
-        Fault::new("non-atomic", "a partial failure is told as a success", &["ERR-30", "ERR-37", "HAF-03"], || {
-            Twist::after(|_, answer, _| {
-                if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
-                    *answer = Answer::document(200, &json!({}));
-                }
-            })
-        }),
-        Fault::new("non-atomic", "entries under a third spelling", &["ERR-33", "ERR-23", "ERR-31"], || {
+        Fault::new(
+            "non-atomic",
+            "a partial failure is told as a success",
+            &[row::ERR_30, row::ERR_37, row::HAF_03],
+            || {
+                Twist::after(|_, answer, _| {
+                    if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
+                        *answer = Answer::document(200, &json!({}));
+                    }
+                })
+            },
+        ),
+        Fault::new("non-atomic", "entries under a third spelling", &[row::ERR_33, row::ERR_23, row::ERR_31], || {
             Twist::documents(|_, document, _, sight| {
                 let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) else { return };
                 if error.get("request_type") != Some(&json!("non-atomic")) {
@@ -306,12 +323,15 @@ fn rules() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("non-atomic", "what is declared atomic leaves the person behind", &["ERR-34", "ERR-04"], || {
-            left_behind()
-        })
+        Fault::new(
+            "non-atomic",
+            "what is declared atomic leaves the person behind",
+            &[row::ERR_34, row::ERR_04],
+            left_behind,
+        )
         .over(Over::Mirror(|options| options.atomic_helpers = true))
         .at(Place::Backend),
-        Fault::new("non-atomic", "what the server does not do is 400", &["ERR-38"], || {
+        Fault::new("non-atomic", "what the server does not do is 400", &[row::ERR_38], || {
             Twist::entries(|entry, _| {
                 if entry.get("response_code") == Some(&json!(500)) {
                     set(entry, "response_code", 400);
@@ -319,7 +339,7 @@ fn rules() -> Vec<Fault> {
             })
         })
         .over(Over::Reference(|api| api.without("haf.add_lists"))),
-        Fault::new("non-atomic", "what the server does not do is not told", &["ERR-38"], || {
+        Fault::new("non-atomic", "what the server does not do is not told", &[row::ERR_38], || {
             Twist::sent(|_, what, body, _| {
                 if matches!(what, Some(What::Helper(_))) {
                     body.remove("add_lists");
@@ -330,7 +350,7 @@ fn rules() -> Vec<Fault> {
         .at(Place::Backend),
     ];
     faults.push(
-        without_code("what the server does not do under another code", &["ERR-38"], "NOT_SUPPORTED")
+        without_code("what the server does not do under another code", &[row::ERR_38], "NOT_SUPPORTED")
             .over(Over::Reference(|api| api.without("haf.add_lists"))),
     );
     faults

@@ -2,6 +2,7 @@
 //! one that is closed, a total that stands still.
 
 use serde_json::{Map, Value};
+use svc_conformance::row;
 
 use super::{Fault, Place, set};
 use crate::fields::{self, Field, Shape};
@@ -90,17 +91,17 @@ fn stuck(at: &At, name: String, row: &str) -> Fault {
 fn mistyped(at: &At, name: String, row: &str) -> Fault {
     let at = at.clone();
     let typed = match &at.field.shape {
-        Shape::String | Shape::Reference | Shape::Link => "TYP-01",
-        Shape::Integer => "TYP-02",
-        Shape::Float => "TYP-03",
-        Shape::Number => "TYP-04",
-        Shape::Boolean => "TYP-05",
-        Shape::Datetime => "TYP-06",
-        Shape::Date => "TYP-07",
-        Shape::Enum(_) => "TYP-08",
-        Shape::Flex(_) => "TYP-09",
-        Shape::Texts | Shape::Person | Shape::Object(_) => "TYP-11",
-        Shape::Array(_) => "TYP-12",
+        Shape::String | Shape::Reference | Shape::Link => row::TYP_01,
+        Shape::Integer => row::TYP_02,
+        Shape::Float => row::TYP_03,
+        Shape::Number => row::TYP_04,
+        Shape::Boolean => row::TYP_05,
+        Shape::Datetime => row::TYP_06,
+        Shape::Date => row::TYP_07,
+        Shape::Enum(_) => row::TYP_08,
+        Shape::Flex(_) => row::TYP_09,
+        Shape::Texts | Shape::Person | Shape::Object(_) => row::TYP_11,
+        Shape::Array(_) => row::TYP_12,
     };
     Fault::new("wrong type", name, &[row, typed], move || {
         let at = at.clone();
@@ -130,7 +131,7 @@ fn other_type(value: &Value) -> Value {
 /// A value outside the closed list is taken, and becomes one of the list.
 fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
     let (at, values) = (at.clone(), values.to_vec());
-    Fault::new("list open", name, &[row, "TYP-08"], move || {
+    Fault::new("list open", name, &[row, row::TYP_08], move || {
         let (at, values) = (at.clone(), values.clone());
         Twist::sent(move |_, what, body, _| {
             let kind = what.and_then(crate::sight::What::kind).unwrap_or_default();
@@ -151,7 +152,7 @@ fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
 /// Free text becomes the first listed value.
 fn closed(at: &At, values: &[String], name: String, row: &str) -> Fault {
     let (at, values) = (at.clone(), values.to_vec());
-    Fault::new("list closed", name, &[row, "TYP-09"], move || {
+    Fault::new("list closed", name, &[row, row::TYP_09], move || {
         let (at, values) = (at.clone(), values.clone());
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {

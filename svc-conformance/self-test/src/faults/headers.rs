@@ -1,6 +1,7 @@
 //! Headers and media types.
 
 use http::{HeaderValue, header};
+use svc_conformance::row;
 
 use super::{Fault, Place};
 use crate::sight::What;
@@ -35,21 +36,21 @@ pub(super) fn faults() -> Vec<Fault> {
     let media = header::CONTENT_TYPE;
     let cache = header::CACHE_CONTROL;
     vec![
-        header("no-media-type", "HAL-03", media.clone(), None, |_, answer, _| answer.is_hal()),
-        header("media-type-plain-json", "HAL-03", media.clone(), Some("application/json"), |call, answer, _| {
+        header("no-media-type", row::HAL_03, media.clone(), None, |_, answer, _| answer.is_hal()),
+        header("media-type-plain-json", row::HAL_03, media.clone(), Some("application/json"), |call, answer, _| {
             answer.is_hal() && call.method == "GET"
         }),
-        header("media-type-text-on-create", "HAL-03", media.clone(), Some("text/plain"), |call, answer, _| {
+        header("media-type-text-on-create", row::HAL_03, media.clone(), Some("text/plain"), |call, answer, _| {
             answer.is_hal() && call.method == "POST"
         }),
-        header("media-type-of-collections", "HAL-03", media, Some("application/json"), |_, answer, what| {
+        header("media-type-of-collections", row::HAL_03, media, Some("application/json"), |_, answer, what| {
             answer.is_hal() && matches!(what, Some(What::Collection(_)))
         })
         .on_reference(),
-        header("no-cache-control", "HAL-04", cache.clone(), None, |_, _, _| true),
+        header("no-cache-control", row::HAL_04, cache.clone(), None, |_, _, _| true),
         header(
             "cache-control-public",
-            "HAL-04",
+            row::HAL_04,
             cache.clone(),
             Some("max-age=0, public, must-revalidate"),
             |_, _, _| true,
@@ -57,15 +58,15 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         header(
             "cache-control-kept-for-a-minute",
-            "HAL-04",
+            row::HAL_04,
             cache.clone(),
             Some("max-age=60, private, must-revalidate"),
             |call, _, _| call.method == "GET",
         ),
-        header("no-must-revalidate-on-writes", "HAL-04", cache, Some("max-age=0, private"), |call, _, _| {
+        header("no-must-revalidate-on-writes", row::HAL_04, cache, Some("max-age=0, private"), |call, _, _| {
             call.is_write()
         }),
-        Fault::new(FAMILY, "body-cut-off", &["HAL-02", "COL-*"], || {
+        Fault::new(FAMILY, "body-cut-off", &[row::HAL_02, "COL-*"], || {
             Twist::after(|call, answer, sight| {
                 if matches!(sight.what(call), Some(What::Collection(_))) && call.method == "GET" && answer.is_success()
                 {
@@ -73,14 +74,14 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "page-of-html-instead-of-a-record", &["HAL-02", "HAL-17", "COL-03"], || {
+        Fault::new(FAMILY, "page-of-html-instead-of-a-record", &[row::HAL_02, row::HAL_17, row::COL_03], || {
             Twist::after(|call, answer, sight| {
                 if matches!(sight.what(call), Some(What::Record(_))) && call.method == "GET" && answer.is_success() {
                     answer.body = "<html><body>A record</body></html>".into();
                 }
             })
         }),
-        Fault::new(FAMILY, "another-key-header", &["HAL-10", "AUT-01"], || {
+        Fault::new(FAMILY, "another-key-header", &[row::HAL_10, row::AUT_01], || {
             Twist::before(|call, _| {
                 let own = call.headers.iter().find(|(_, value)| value.as_bytes().starts_with(b"k-"));
                 if let Some(name) = own.map(|(name, _)| name.clone()) {

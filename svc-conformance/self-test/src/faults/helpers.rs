@@ -1,6 +1,7 @@
 //! Helpers, action functions and message scheduling.
 
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Place, links, set};
 use crate::sight::What;
@@ -69,7 +70,7 @@ fn elements(name: &'static str, rows: &[&str], list: &'static str, change: fn(&m
 
 /// A function is passed over.
 fn ignored(function: &'static str, row: &'static str) -> Fault {
-    Fault::new("action functions", format!("{function} does nothing"), &[row, "HAF-01"], move || {
+    Fault::new("action functions", format!("{function} does nothing"), &[row, row::HAF_01], move || {
         Twist::sent(move |_, what, body, _| {
             if matches!(what, Some(What::Helper(_))) {
                 body.remove(function);
@@ -84,7 +85,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Faul
     Fault::new(
         FAMILY,
         format!("the {kind} helper stores only the last field"),
-        &[row, total, "RES-*", "HLP-06"],
+        &[row, total, "RES-*", row::HLP_06],
         move || {
             Twist::sent(move |_, what, body, _| {
                 if what == Some(What::Helper(kind)) {
@@ -114,7 +115,7 @@ fn schedule(name: &'static str, rows: &[&str], method: &'static str, change: fn(
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = vec![
-        Fault::new(FAMILY, "helpers answer to PUT", &["HLP-01"], || {
+        Fault::new(FAMILY, "helpers answer to PUT", &[row::HLP_01], || {
             Twist::before(|call, sight| {
                 if matches!(sight.what(call), Some(What::Helper(kind)) if kind != "message") && call.method == "PUT" {
                     call.method = http::Method::POST;
@@ -122,7 +123,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 None
             })
         }),
-        Fault::new(FAMILY, "helpers answer to DELETE", &["HLP-01"], || {
+        Fault::new(FAMILY, "helpers answer to DELETE", &[row::HLP_01], || {
             Twist::before(|call, sight| {
                 let is_it = matches!(sight.what(call), Some(What::Helper(kind)) if kind != "message")
                     && call.method == "DELETE";
@@ -133,7 +134,7 @@ pub(super) fn faults() -> Vec<Fault> {
         posted("helpers take no function", &["HAF-*"], "*", |body| {
             body.retain(|name, _| !name.starts_with("add_"));
         }),
-        Fault::new(FAMILY, "helpers refuse a function beside a person", &["HLP-02", "HAF-*"], || {
+        Fault::new(FAMILY, "helpers refuse a function beside a person", &[row::HLP_02, "HAF-*"], || {
             Twist::before(|call, sight| {
                 let body = call.json().filter(|_| matches!(sight.what(call), Some(What::Helper(_))))?;
                 let both = body.contains_key("person") && body.keys().any(|name| name.starts_with("add_"));
@@ -145,35 +146,35 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             })
         }),
-        posted("a posted person keeps its name only", &["HLP-03", "HLP-19", "RES-person-*"], "*", |body| {
+        posted("a posted person keeps its name only", &[row::HLP_03, row::HLP_19, "RES-person-*"], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.retain(|name, _| {
                     ["given_name", "family_name", "identifiers", "email_addresses"].contains(&name.as_str())
                 });
             }
         }),
-        posted("a posted person loses its addresses", &["HLP-03", "RES-person-*", "RES-*"], "*", |body| {
+        posted("a posted person loses its addresses", &[row::HLP_03, "RES-person-*", "RES-*"], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.remove("email_addresses");
                 person.remove("phone_numbers");
             }
         })
         .on_reference(),
-        posted("a posted person loses its identifiers", &["HLP-03", "TYP-13", "TYP-17"], "*", |body| {
+        posted("a posted person loses its identifiers", &[row::HLP_03, row::TYP_13, row::TYP_17], "*", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.remove("identifiers");
             }
             body.remove("identifiers");
         }),
-        answered("helpers answer an id only", &["HLP-06", "HLP-*", "RES-*"], "*", |answer| {
+        answered("helpers answer an id only", &[row::HLP_06, "HLP-*", "RES-*"], "*", |answer| {
             if let Some(Value::Object(mut record)) = answer.json() {
                 record.retain(|name, _| name == "identifiers");
                 answer.set_json(&Value::Object(record));
             }
         }),
-        answered("helpers answer 202", &["HLP-06", "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
-        answered("helpers answer nothing", &["HLP-06", "HLP-*"], "*", |answer| *answer = Answer::empty(204)),
-        Fault::new(FAMILY, "the matching method is not told", &["HLP-05"], || {
+        answered("helpers answer 202", &[row::HLP_06, "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
+        answered("helpers answer nothing", &[row::HLP_06, "HLP-*"], "*", |answer| *answer = Answer::empty(204)),
+        Fault::new(FAMILY, "the matching method is not told", &[row::HLP_05], || {
             Twist::after(|_, answer, _| {
                 let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body) else { return };
                 if document.contains_key("person_matching") {
@@ -189,22 +190,27 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        forgetful("signature", "HLP-11", "RES-signature-*"),
-        forgetful("submission", "HLP-12", "RES-submission-*"),
-        forgetful("donation", "HLP-13", "RES-fundraising_page-10"),
-        forgetful("outreach", "HLP-14", "RES-outreach-*"),
-        forgetful("attendance", "HLP-15", "RES-attendance-*"),
-        forgetful("canvass", "HLP-16", "RES-canvass-*"),
-        Fault::new(FAMILY, "the canvass helper's target is the one before", &["HLP-17", "RES-canvass-12"], || {
-            let mut first: Option<Value> = None;
-            Twist::records("canvass", move |record, sight| {
-                let rel = sight.rel("target");
-                if let Some(target) = links(record).and_then(|links| links.get_mut(&rel)) {
-                    *target = first.get_or_insert_with(|| target.clone()).clone();
-                }
-            })
-        }),
-        Fault::new(FAMILY, "the canvass helper takes a missing target", &["HLP-17", "HLP-23"], || {
+        forgetful("signature", row::HLP_11, "RES-signature-*"),
+        forgetful("submission", row::HLP_12, "RES-submission-*"),
+        forgetful("donation", row::HLP_13, row::RES_FUNDRAISING_PAGE_10),
+        forgetful("outreach", row::HLP_14, "RES-outreach-*"),
+        forgetful("attendance", row::HLP_15, "RES-attendance-*"),
+        forgetful("canvass", row::HLP_16, "RES-canvass-*"),
+        Fault::new(
+            FAMILY,
+            "the canvass helper's target is the one before",
+            &[row::HLP_17, row::RES_CANVASS_12],
+            || {
+                let mut first: Option<Value> = None;
+                Twist::records("canvass", move |record, sight| {
+                    let rel = sight.rel("target");
+                    if let Some(target) = links(record).and_then(|links| links.get_mut(&rel)) {
+                        *target = first.get_or_insert_with(|| target.clone()).clone();
+                    }
+                })
+            },
+        ),
+        Fault::new(FAMILY, "the canvass helper takes a missing target", &[row::HLP_17, row::HLP_23], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Helper("canvass")) && answer.status == 404 {
                     *answer = Answer::document(200, &json!({ "success": true }));
@@ -212,7 +218,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "the canvass helper makes a second person", &["HLP-18"], || {
+        Fault::new(FAMILY, "the canvass helper makes a second person", &[row::HLP_18], || {
             Twist::around(|call, server| {
                 Box::pin(async move {
                     if server.what(&call) == Some(What::Helper("canvass"))
@@ -229,42 +235,50 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Backend),
-        posted("a signup keeps the last name only", &["HLP-19", "HLP-03", "RES-person-*"], "person", |body| {
+        posted("a signup keeps the last name only", &[row::HLP_19, row::HLP_03, "RES-person-*"], "person", |body| {
             if let Some(Value::Object(person)) = body.get_mut("person") {
                 person.retain(|name, _| name == "family_name" || name == "identifiers");
             }
         }),
-        without_link("a signup without attendances", &["HLP-21", "RES-person-41"], "person", "attendances"),
-        without_link("a signup without items", &["HLP-21", "RES-person-46"], "person", "items"),
-        without_link("a donation without its page", &["RES-donation-21", "HLP-13"], "donation", "fundraising_page"),
-        without_link("a donation without self", &["RES-donation-21", "HLP-13", "HAL-*"], "donation", "self"),
-        without_link("an attendance without its event", &["RES-attendance-15", "HLP-15"], "attendance", "event"),
-        without_link("a canvass without answers", &["RES-canvass-12", "HLP-16"], "canvass", "answers"),
-        without_link("a canvass without taggings", &["RES-canvass-12", "HLP-16"], "canvass", "taggings"),
-        Fault::new(FAMILY, "a canvass forgets its canvasser", &["RES-canvass-07", "RES-canvass-12"], || {
+        without_link("a signup without attendances", &[row::HLP_21, row::RES_PERSON_41], "person", "attendances"),
+        without_link("a signup without items", &[row::HLP_21, row::RES_PERSON_46], "person", "items"),
+        without_link(
+            "a donation without its page",
+            &[row::RES_DONATION_21, row::HLP_13],
+            "donation",
+            "fundraising_page",
+        ),
+        without_link("a donation without self", &[row::RES_DONATION_21, row::HLP_13, "HAL-*"], "donation", "self"),
+        without_link("an attendance without its event", &[row::RES_ATTENDANCE_15, row::HLP_15], "attendance", "event"),
+        without_link("a canvass without answers", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "answers"),
+        without_link("a canvass without taggings", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "taggings"),
+        Fault::new(FAMILY, "a canvass forgets its canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], || {
             Twist::records("canvass", |record, sight| {
                 let rel = sight.rel("canvasser");
                 drop(links(record).and_then(|links| links.remove(&rel)));
             })
         }),
-        Fault::new(FAMILY, "tickets' attendances are attended", &["RES-attendance-05"], || {
+        Fault::new(FAMILY, "tickets' attendances are attended", &[row::RES_ATTENDANCE_05], || {
             Twist::records("attendance", |record, _| {
                 if record.contains_key("tickets") {
                     set(record, "attended", true);
                 }
             })
         }),
-        Fault::new(FAMILY, "signature helper is elsewhere", &["RES-signature-08", "RES-petition-20", "HLP-11"], || {
-            away("petition", "record_signature_helper")
-        }),
+        Fault::new(
+            FAMILY,
+            "signature helper is elsewhere",
+            &[row::RES_SIGNATURE_08, row::RES_PETITION_20, row::HLP_11],
+            || away("petition", "record_signature_helper"),
+        ),
         Fault::new(
             FAMILY,
             "outreach helper is elsewhere",
-            &["RES-outreach-13", "RES-advocacy_campaign-21", "HLP-14"],
+            &[row::RES_OUTREACH_13, row::RES_ADVOCACY_CAMPAIGN_21, row::HLP_14],
             || away("advocacy_campaign", "record_outreach_helper"),
         )
         .on_reference(),
-        Fault::new(FAMILY, "signup helper is elsewhere", &["RES-person-49", "ENT-24", "HLP-19"], || {
+        Fault::new(FAMILY, "signup helper is elsewhere", &[row::RES_PERSON_49, row::ENT_24, row::HLP_19], || {
             Twist::entry(|document, sight| {
                 let rel = sight.rel("person_signup_helper");
                 if let Some(Value::String(href)) =
@@ -274,7 +288,9 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "schedule helper is elsewhere", &["HLP-22", "SCH-*"], || away("message", "schedule_helper")),
+        Fault::new(FAMILY, "schedule helper is elsewhere", &[row::HLP_22, "SCH-*"], || {
+            away("message", "schedule_helper")
+        }),
     ];
     faults.extend(functions());
     faults.extend(scheduling());
@@ -294,46 +310,53 @@ fn away(kind: &'static str, rel: &'static str) -> Twist {
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 fn functions() -> Vec<Fault> {
     vec![
-        ignored("add_tags", "HAF-02"),
-        ignored("add_tags_uri", "HAF-04"),
-        ignored("add_lists", "HAF-05"),
-        ignored("add_lists_uri", "HAF-06"),
-        ignored("add_questions_responses_uri", "HAF-07"),
-        posted("only record helpers take functions", &["HAF-01"], "person", |body| {
+        ignored("add_tags", row::HAF_02),
+        ignored("add_tags_uri", row::HAF_04),
+        ignored("add_lists", row::HAF_05),
+        ignored("add_lists_uri", row::HAF_06),
+        ignored("add_questions_responses_uri", row::HAF_07),
+        posted("only record helpers take functions", &[row::HAF_01], "person", |body| {
             body.retain(|name, _| name == "person");
         }),
-        posted("the canvass helper takes no function", &["HAF-01"], "canvass", |body| {
+        posted("the canvass helper takes no function", &[row::HAF_01], "canvass", |body| {
             body.retain(|name, _| name == "canvass");
         }),
-        Fault::new("action functions", "an unknown tag is created", &["HAF-03", "ERR-37", "ERR-30", "ERR-31"], || {
-            Twist::around(|call, server| {
-                Box::pin(async move {
-                    let answer = server.send(call.clone()).await;
-                    if answer.status != 400
-                        || !String::from_utf8_lossy(&answer.body).contains("TAG_NAME_DOES_NOT_EXIST")
-                    {
-                        return answer;
-                    }
-                    let (Some(mut body), Some(tags)) = (call.json(), server.collection("tag")) else { return answer };
-                    for name in
-                        body.remove("add_tags").iter().flat_map(|list| list.as_array().cloned().unwrap_or_default())
-                    {
-                        let mut create = call.clone();
-                        create.redirect(&tags);
-                        create.set_json(Map::from_iter([("name".to_owned(), name)]));
-                        drop(server.send(create).await);
-                    }
-                    let mut again = call;
-                    again.set_json(body);
-                    server.send(again).await
+        Fault::new(
+            "action functions",
+            "an unknown tag is created",
+            &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
+            || {
+                Twist::around(|call, server| {
+                    Box::pin(async move {
+                        let answer = server.send(call.clone()).await;
+                        if answer.status != 400
+                            || !String::from_utf8_lossy(&answer.body).contains("TAG_NAME_DOES_NOT_EXIST")
+                        {
+                            return answer;
+                        }
+                        let (Some(mut body), Some(tags)) = (call.json(), server.collection("tag")) else {
+                            return answer;
+                        };
+                        for name in
+                            body.remove("add_tags").iter().flat_map(|list| list.as_array().cloned().unwrap_or_default())
+                        {
+                            let mut create = call.clone();
+                            create.redirect(&tags);
+                            create.set_json(Map::from_iter([("name".to_owned(), name)]));
+                            drop(server.send(create).await);
+                        }
+                        let mut again = call;
+                        again.set_json(body);
+                        server.send(again).await
+                    })
                 })
-            })
-        })
+            },
+        )
         .at(Place::Backend),
         Fault::new(
             "action functions",
             "an unknown tag is passed over",
-            &["HAF-03", "ERR-37", "ERR-30", "ERR-31"],
+            &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
             || {
                 Twist::around(|mut call, server| {
                     Box::pin(async move {
@@ -354,7 +377,7 @@ fn functions() -> Vec<Fault> {
         )
         .on_reference()
         .at(Place::Backend),
-        elements("questions are found by address only", &["HAF-08"], "add_questions_responses_uri", |one| {
+        elements("questions are found by address only", &[row::HAF_08], "add_questions_responses_uri", |one| {
             let question = one.get("question").and_then(Value::as_str).unwrap_or_default();
             if !question.contains('/') {
                 set(one, "question", "none:0");
@@ -362,7 +385,7 @@ fn functions() -> Vec<Fault> {
         }),
         elements(
             "questions are found by identifier only",
-            &["HAF-08", "HAF-07"],
+            &[row::HAF_08, row::HAF_07],
             "add_questions_responses_uri",
             |one| {
                 let question = one.get("question").and_then(Value::as_str).unwrap_or_default();
@@ -372,25 +395,25 @@ fn functions() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        elements("response keys are not looked at", &["HAF-09"], "add_questions_responses_uri", |one| {
+        elements("response keys are not looked at", &[row::HAF_09], "add_questions_responses_uri", |one| {
             drop(one.remove("responses"));
         }),
-        elements("response keys are not taken", &["HAF-09"], "add_questions_responses_uri", |one| {
+        elements("response keys are not taken", &[row::HAF_09], "add_questions_responses_uri", |one| {
             if one.contains_key("responses") {
                 set(one, "responses", json!(["no such key"]));
             }
         }),
-        elements("free text is not taken", &["HAF-10"], "add_questions_responses_uri", |one| {
+        elements("free text is not taken", &[row::HAF_10], "add_questions_responses_uri", |one| {
             if one.contains_key("value") {
                 set(one, "question", "none:0");
             }
         }),
-        posted("triggers are refused", &["HAF-11"], "*", |body| {
+        posted("triggers are refused", &[row::HAF_11], "*", |body| {
             if body.contains_key("triggers") {
                 set(body, "add_tags", 5);
             }
         }),
-        posted("a trigger is always on", &["HAF-12"], "*", |body| {
+        posted("a trigger is always on", &[row::HAF_12], "*", |body| {
             for trigger in body.get_mut("triggers").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
             {
                 if let Some(trigger) = trigger.as_object_mut() {
@@ -398,13 +421,13 @@ fn functions() -> Vec<Fault> {
                 }
             }
         }),
-        posted("a trigger that is off is refused", &["HAF-12", "HAF-11"], "*", |body| {
+        posted("a trigger that is off is refused", &[row::HAF_12, row::HAF_11], "*", |body| {
             let off = body.get("triggers").is_some_and(|triggers| triggers.to_string().contains("false"));
             if off {
                 set(body, "add_tags", 5);
             }
         }),
-        Fault::new("action functions", "a trigger's identifiers become the record's", &["HAF-13"], || {
+        Fault::new("action functions", "a trigger's identifiers become the record's", &[row::HAF_13], || {
             Twist::sent(|_, what, body, _| {
                 if !matches!(what, Some(What::Helper(_))) {
                     return;
@@ -435,17 +458,22 @@ fn extend(object: &mut Map<String, Value>, more: &[Value]) {
 
 fn scheduling() -> Vec<Fault> {
     vec![
-        Fault::new("scheduling", "dates of a schedule are lost", &["SCH-01", "RES-message-01", "SCH-07"], || {
-            Twist::records("message", |record, _| {
-                record.remove("scheduled_start_date");
-                record.remove("scheduled_stop_date");
-            })
-        })
+        Fault::new(
+            "scheduling",
+            "dates of a schedule are lost",
+            &[row::SCH_01, row::RES_MESSAGE_01, row::SCH_07],
+            || {
+                Twist::records("message", |record, _| {
+                    record.remove("scheduled_start_date");
+                    record.remove("scheduled_stop_date");
+                })
+            },
+        )
         .on_reference(),
         Fault::new(
             "scheduling",
             "only the start of a schedule is kept",
-            &["SCH-01", "SCH-07", "RES-message-02"],
+            &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
             || {
                 Twist::sent(|_, what, body, _| {
                     if what == Some(What::Helper("message")) {
@@ -455,24 +483,30 @@ fn scheduling() -> Vec<Fault> {
             },
         )
         .at(Place::Backend),
-        Fault::new("scheduling", "the stop date has another name", &["SCH-07", "SCH-01", "RES-message-02"], || {
-            Twist::records("message", |record, _| {
-                if let Some(stop) = record.remove("scheduled_stop_date") {
-                    set(record, "scheduled_end_date", stop);
-                }
-            })
-        }),
-        schedule("a schedule answers without notice", &["SCH-02"], "POST", |answer| answer.set_json(&json!({}))),
-        schedule("a schedule answers 204", &["SCH-02"], "POST", |answer| *answer = Answer::empty(204)).on_reference(),
-        schedule("a schedule's notice is empty", &["SCH-02"], "POST", |answer| {
+        Fault::new(
+            "scheduling",
+            "the stop date has another name",
+            &[row::SCH_07, row::SCH_01, row::RES_MESSAGE_02],
+            || {
+                Twist::records("message", |record, _| {
+                    if let Some(stop) = record.remove("scheduled_stop_date") {
+                        set(record, "scheduled_end_date", stop);
+                    }
+                })
+            },
+        ),
+        schedule("a schedule answers without notice", &[row::SCH_02], "POST", |answer| answer.set_json(&json!({}))),
+        schedule("a schedule answers 204", &[row::SCH_02], "POST", |answer| *answer = Answer::empty(204))
+            .on_reference(),
+        schedule("a schedule's notice is empty", &[row::SCH_02], "POST", |answer| {
             answer.set_json(&json!({ "notice": "" }));
         }),
-        schedule("cancelling answers 204", &["SCH-05"], "DELETE", |answer| *answer = Answer::empty(204)),
-        schedule("cancelling answers a number", &["SCH-05"], "DELETE", |answer| {
+        schedule("cancelling answers 204", &[row::SCH_05], "DELETE", |answer| *answer = Answer::empty(204)),
+        schedule("cancelling answers a number", &[row::SCH_05], "DELETE", |answer| {
             answer.set_json(&json!({ "notice": 0 }));
         })
         .on_reference(),
-        Fault::new("scheduling", "a cancelled schedule stays in the reference server", &["SCH-04"], || {
+        Fault::new("scheduling", "a cancelled schedule stays in the reference server", &[row::SCH_04], || {
             Twist::before(|call, sight| {
                 let is_it = sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE";
                 is_it.then(|| Answer::document(200, &json!({ "notice": "It is cancelled." })))
@@ -480,14 +514,14 @@ fn scheduling() -> Vec<Fault> {
         })
         .on_reference()
         .at(Place::Backend),
-        Fault::new("scheduling", "a wrong date schedules", &["SCH-06"], || {
+        Fault::new("scheduling", "a wrong date schedules", &[row::SCH_06], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" && answer.status == 400 {
                     *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
                 }
             })
         }),
-        Fault::new("scheduling", "a missing message is scheduled", &["SCH-06", "HLP-23"], || {
+        Fault::new("scheduling", "a missing message is scheduled", &[row::SCH_06, row::HLP_23], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && answer.status == 404 {
                     *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
@@ -495,7 +529,7 @@ fn scheduling() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new("scheduling", "only PUT schedules", &["HLP-22", "SCH-01", "SCH-02"], || {
+        Fault::new("scheduling", "only PUT schedules", &[row::HLP_22, row::SCH_01, row::SCH_02], || {
             Twist::before(|call, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" {
                     call.method = http::Method::PATCH;
@@ -503,7 +537,7 @@ fn scheduling() -> Vec<Fault> {
                 None
             })
         }),
-        Fault::new("scheduling", "nothing cancels", &["HLP-22", "SCH-04", "SCH-05"], || {
+        Fault::new("scheduling", "nothing cancels", &[row::HLP_22, row::SCH_04, row::SCH_05], || {
             Twist::before(|call, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE" {
                     call.method = http::Method::PATCH;

@@ -1,6 +1,7 @@
 //! The entry point, relations, curies and envelopes.
 
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Place, links, members, set};
 use crate::sight::What;
@@ -11,17 +12,17 @@ const FAMILY: &str = "hypermedia";
 
 /// The collections that the entry point leads to, with their rows.
 const COLLECTIONS: [(&str, &str); 11] = [
-    ("people", "ENT-10"),
-    ("petitions", "ENT-11"),
-    ("events", "ENT-12"),
-    ("forms", "ENT-13"),
-    ("fundraising_pages", "ENT-14"),
-    ("donations", "ENT-15"),
-    ("tags", "ENT-16"),
-    ("lists", "ENT-17"),
-    ("queries", "ENT-18"),
-    ("questions", "ENT-19"),
-    ("share_pages", "ENT-20"),
+    ("people", row::ENT_10),
+    ("petitions", row::ENT_11),
+    ("events", row::ENT_12),
+    ("forms", row::ENT_13),
+    ("fundraising_pages", row::ENT_14),
+    ("donations", row::ENT_15),
+    ("tags", row::ENT_16),
+    ("lists", row::ENT_17),
+    ("queries", row::ENT_18),
+    ("questions", row::ENT_19),
+    ("share_pages", row::ENT_20),
 ];
 
 /// A change to every link of a record.
@@ -67,22 +68,22 @@ fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = vec![
-        every_link("links are plain texts", &["HAL-13"], |rel, link| {
+        every_link("links are plain texts", &[row::HAL_13], |rel, link| {
             let href = link.get("href").cloned().filter(|_| rel.contains(':'));
             (rel.to_owned(), href.unwrap_or(link))
         }),
-        every_link("a single link is an array", &["HAL-13"], |rel, link| {
+        every_link("a single link is an array", &[row::HAL_13], |rel, link| {
             let is_one = rel.contains(':') && link.is_object();
             (rel.to_owned(), if is_one { json!([link]) } else { link })
         })
         .on_reference(),
-        every_link("relations without prefix", &["HAL-09", "RES-*"], |rel, link| {
+        every_link("relations without prefix", &[row::HAL_09, "RES-*"], |rel, link| {
             (rel.rsplit(':').next().unwrap_or(rel).to_owned(), link)
         }),
-        every_link("relations under another prefix", &["HAL-09", "RES-*"], |rel, link| {
+        every_link("relations under another prefix", &[row::HAL_09, "RES-*"], |rel, link| {
             (rel.split_once(':').map_or_else(|| rel.to_owned(), |(_, name)| format!("vnd:{name}")), link)
         }),
-        Fault::new(FAMILY, "hrefs with a scheme of their own", &["HAL-13"], || {
+        Fault::new(FAMILY, "hrefs with a scheme of their own", &[row::HAL_13], || {
             Twist::alone("*", |_, record, _| {
                 for link in links(record).into_iter().flat_map(Map::values_mut) {
                     if let Some(Value::String(href)) = link.get_mut("href")
@@ -93,7 +94,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "an empty href", &["HAL-13"], || {
+        Fault::new(FAMILY, "an empty href", &[row::HAL_13], || {
             Twist::records("person", |record, sight| {
                 let rel = sight.rel("taggings");
                 if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
@@ -101,14 +102,14 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "no links in embedded records", &["HAL-07"], || {
+        Fault::new(FAMILY, "no links in embedded records", &[row::HAL_07], || {
             Twist::pages(|_, page, _| {
                 for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     member.remove("_links");
                 }
             })
         }),
-        Fault::new(FAMILY, "no links in answers to updates", &["HAL-07", "CRU-*"], || {
+        Fault::new(FAMILY, "no links in answers to updates", &[row::HAL_07, "CRU-*"], || {
             Twist::alone("*", |call, record, _| {
                 if call.method == "PUT" {
                     record.remove("_links");
@@ -116,7 +117,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "the person link leads to a collection", &["HAL-14", "HAL-15", "RES-*"], || {
+        Fault::new(FAMILY, "the person link leads to a collection", &[row::HAL_14, row::HAL_15, "RES-*"], || {
             Twist::records("signature", |record, sight| {
                 let rel = sight.rel("person");
                 if let Some(Value::String(href)) =
@@ -129,7 +130,7 @@ pub(super) fn faults() -> Vec<Fault> {
         Fault::new(
             FAMILY,
             "the signatures link leads to the petition",
-            &["HAL-14", "RES-petition-19", "COL-04"],
+            &[row::HAL_14, row::RES_PETITION_19, row::COL_04],
             || {
                 Twist::records("petition", |record, sight| {
                     let rel = sight.rel("signatures");
@@ -140,7 +141,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 })
             },
         ),
-        Fault::new(FAMILY, "the petition link leads to the person", &["HAL-15", "RES-signature-07"], || {
+        Fault::new(FAMILY, "the petition link leads to the person", &[row::HAL_15, row::RES_SIGNATURE_07], || {
             Twist::records("signature", |record, sight| {
                 let Some(links) = links(record) else { return };
                 if let Some(person) = links.get(&sight.rel("person")).cloned() {
@@ -148,7 +149,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "self leads to the record before", &["HAL-16"], || {
+        Fault::new(FAMILY, "self leads to the record before", &[row::HAL_16], || {
             let mut last: Option<Value> = None;
             Twist::alone("tag", move |call, record, _| {
                 if call.method != "GET" {
@@ -161,7 +162,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "self of a new record leads nowhere", &["HAL-06", "HAL-16", "CRU-22"], || {
+        Fault::new(FAMILY, "self of a new record leads nowhere", &[row::HAL_06, row::HAL_16, row::CRU_22], || {
             Twist::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::String(href)) =
@@ -171,7 +172,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new(FAMILY, "a record in an envelope", &["HAL-17", "COL-03"], || {
+        Fault::new(FAMILY, "a record in an envelope", &[row::HAL_17, row::COL_03], || {
             Twist::after(|call, answer, sight| {
                 let (Some(What::Record(kind)), Some(record)) = (sight.what(call), answer.json()) else { return };
                 if call.method == "GET" && answer.is_success() {
@@ -179,87 +180,88 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        curies("no curies", &["HAL-18", "ENT-26", "COL-26"], |_| None),
-        curies("curies without template", &["HAL-18", "ENT-26", "COL-26"], |_| {
+        curies("no curies", &[row::HAL_18, row::ENT_26, row::COL_26], |_| None),
+        curies("curies without template", &[row::HAL_18, row::ENT_26, row::COL_26], |_| {
             Some(json!([{ "name": "svc", "href": "http://example.org/docs/", "templated": true }]))
         })
         .on_reference(),
-        curies("curies templated by a text", &["HAL-18", "ENT-26", "COL-26"], |curies| {
+        curies("curies templated by a text", &[row::HAL_18, row::ENT_26, row::COL_26], |curies| {
             let mut curies = curies.clone();
             for curie in curies.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
                 set(curie, "templated", "true");
             }
             Some(curies)
         }),
-        curies("curies are one object", &["HAL-18", "ENT-26", "COL-26"], |curies| curies.get(0).cloned()),
-        curies("curies of another name", &["HAL-18", "ENT-26", "COL-26"], |curies| {
+        curies("curies are one object", &[row::HAL_18, row::ENT_26, row::COL_26], |curies| curies.get(0).cloned()),
+        curies("curies of another name", &[row::HAL_18, row::ENT_26, row::COL_26], |curies| {
             let mut curies = curies.clone();
             for curie in curies.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
                 set(curie, "name", "other");
             }
             Some(curies)
         }),
-        Fault::new("curies", "no curies on collections", &["COL-26"], || {
+        Fault::new("curies", "no curies on collections", &[row::COL_26], || {
             Twist::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))
         })
         .on_reference(),
-        entry("message of the day is a number", &["ENT-02"], |document, _| set(document, "motd", 5)),
-        entry("page size is a text", &["ENT-03", "LIM-01"], |document, _| set(document, "max_pagesize", "50")),
-        entry("vendor is an object", &["ENT-04"], |document, _| set(document, "vendor_name", json!({ "en": "V" }))),
-        entry("product is null and a list", &["ENT-05"], |document, _| set(document, "product_name", json!(["P"]))),
-        entry("version is a number", &["ENT-06", "VER-01"], |document, _| set(document, "svc_version", 1.2)),
-        entry("version is empty", &["VER-01"], |document, _| set(document, "svc_version", "")),
-        entry("no version", &["VER-01", "ENT-06"], |document, _| drop(document.remove("svc_version"))).on_reference(),
-        entry("namespace is a number", &["ENT-07"], |document, _| set(document, "namespace", 7)),
-        entry("another namespace than in identifiers", &["ENT-08", "CRU-03"], |document, _| {
+        entry("message of the day is a number", &[row::ENT_02], |document, _| set(document, "motd", 5)),
+        entry("page size is a text", &[row::ENT_03, row::LIM_01], |document, _| set(document, "max_pagesize", "50")),
+        entry("vendor is an object", &[row::ENT_04], |document, _| set(document, "vendor_name", json!({ "en": "V" }))),
+        entry("product is null and a list", &[row::ENT_05], |document, _| set(document, "product_name", json!(["P"]))),
+        entry("version is a number", &[row::ENT_06, row::VER_01], |document, _| set(document, "svc_version", 1.2)),
+        entry("version is empty", &[row::VER_01], |document, _| set(document, "svc_version", "")),
+        entry("no version", &[row::VER_01, row::ENT_06], |document, _| drop(document.remove("svc_version")))
+            .on_reference(),
+        entry("namespace is a number", &[row::ENT_07], |document, _| set(document, "namespace", 7)),
+        entry("another namespace than in identifiers", &[row::ENT_08, row::CRU_03], |document, _| {
             set(document, "namespace", "elsewhere");
         }),
-        entry("entry point without self", &["ENT-09"], |_, links| drop(links.remove("self"))),
-        entry("self leads to people", &["ENT-09"], |_, links| {
+        entry("entry point without self", &[row::ENT_09], |_, links| drop(links.remove("self"))),
+        entry("self leads to people", &[row::ENT_09], |_, links| {
             if let Some(people) = ending(links, "people").and_then(|rel| links.get(&rel).cloned()) {
                 links.insert("self".to_owned(), people);
             }
         }),
-        entry("no documentation", &["ENT-22"], |_, links| drop(links.remove("docs"))),
-        entry("documentation without name", &["ENT-23"], |_, links| {
+        entry("no documentation", &[row::ENT_22], |_, links| drop(links.remove("docs"))),
+        entry("documentation without name", &[row::ENT_23], |_, links| {
             if let Some(docs) = links.get_mut("docs").and_then(Value::as_object_mut) {
                 docs.remove("name");
             }
         }),
-        entry("documentation's index is a number", &["ENT-23"], |_, links| {
+        entry("documentation's index is a number", &[row::ENT_23], |_, links| {
             if let Some(docs) = links.get_mut("docs").and_then(Value::as_object_mut) {
                 set(docs, "index", 1);
             }
         })
         .on_reference(),
-        entry("no signup helper", &["ENT-24", "HLP-19", "RES-person-49"], |_, links| {
+        entry("no signup helper", &[row::ENT_24, row::HLP_19, row::RES_PERSON_49], |_, links| {
             if let Some(rel) = ending(links, "person_signup_helper") {
                 links.remove(&rel);
             }
         }),
-        entry("nothing but itself", &["HAL-05", "ENT-*"], |_, links| links.retain(|rel, _| !rel.contains(':'))),
-        Fault::new("entry point", "only without a slash at the end", &["ENT-01", "HAL-01"], || {
+        entry("nothing but itself", &[row::HAL_05, "ENT-*"], |_, links| links.retain(|rel, _| !rel.contains(':'))),
+        Fault::new("entry point", "only without a slash at the end", &[row::ENT_01, row::HAL_01], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) && call.uri.path().ends_with('/') {
                     *answer = Answer::empty(404);
                 }
             })
         }),
-        Fault::new("entry point", "only with a slash at the end", &["HAL-01", "ENT-01"], || {
+        Fault::new("entry point", "only with a slash at the end", &[row::HAL_01, row::ENT_01], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) && !call.uri.path().ends_with('/') {
                     *answer = Answer::empty(404);
                 }
             })
         }),
-        Fault::new("entry point", "a list of addresses", &["ENT-01", "HAL-02"], || {
+        Fault::new("entry point", "a list of addresses", &[row::ENT_01, row::HAL_02], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) {
                     answer.body = "[\"people\"]".into();
                 }
             })
         }),
-        Fault::new(FAMILY, "declared updates are not there", &["CAP-04", "CRU-11", "CRU-15"], || {
+        Fault::new(FAMILY, "declared updates are not there", &[row::CAP_04, row::CRU_11, row::CRU_15], || {
             Twist::before(|call, sight| {
                 if sight.what(call) == Some(What::Record("question")) && call.method == "PUT" {
                     call.method = http::Method::PATCH;
@@ -268,7 +270,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Request),
-        Fault::new(FAMILY, "a declared collection is not there", &["CAP-04", "ENT-16", "COL-01"], || {
+        Fault::new(FAMILY, "a declared collection is not there", &[row::CAP_04, row::ENT_16, row::COL_01], || {
             Twist::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Collection("tag")) && call.method == "GET" {
                     *answer = Answer::empty(404);
@@ -278,7 +280,7 @@ pub(super) fn faults() -> Vec<Fault> {
     ];
     for (many, row) in COLLECTIONS {
         let remove = format!("no link to {many}");
-        let fault = Fault::new("entry point", remove, &[row, "COL-01"], move || {
+        let fault = Fault::new("entry point", remove, &[row, row::COL_01], move || {
             Twist::entry(move |document, sight| {
                 let rel = sight.rel(many);
                 drop(links(document).and_then(|links| links.remove(&rel)));

@@ -1,6 +1,7 @@
 //! The links of resources, made from the catalogue row by row: one that is missing, or one that leads elsewhere.
 
 use serde_json::json;
+use svc_conformance::row;
 
 use super::{Fault, links};
 use crate::fields;
@@ -16,7 +17,7 @@ pub(super) fn faults() -> Vec<Fault> {
         for link in &described.links {
             let (name, row) = (link.name.clone(), link.row.as_str());
             let fault = match name.as_str() {
-                "self" => Fault::new("link missing", format!("{owner} without self"), &[row, "HAL-16"], move || {
+                "self" => Fault::new("link missing", format!("{owner} without self"), &[row, row::HAL_16], move || {
                     Twist::alone(owner, |call, record, _| {
                         if call.method == "GET"
                             && let Some(links) = links(record)
@@ -28,7 +29,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 // Sent only where the person is known, so that none is missing.
                 _ if link.optional => {
                     let dangling = format!("{owner}'s {name} leads nowhere");
-                    Fault::new("link elsewhere", dangling, &[row, "HAL-15"], move || {
+                    Fault::new("link elsewhere", dangling, &[row, row::HAL_15], move || {
                         let name = name.clone();
                         Twist::records(owner, move |record, sight| {
                             let rel = sight.rel(&name);
@@ -41,7 +42,7 @@ pub(super) fn faults() -> Vec<Fault> {
                     .on_reference()
                 }
                 "record_canvas_helper" => {
-                    Fault::new("link missing", "people without the canvass helper", &[row, "HLP-16"], || {
+                    Fault::new("link missing", "people without the canvass helper", &[row, row::HLP_16], || {
                         Twist::records("person", |record, sight| {
                             for name in ["record_canvas_helper", "record_canvass_helper"] {
                                 let rel = sight.rel(name);

@@ -1,6 +1,7 @@
 //! Where `next` leads in each collection, pages against the published limits, and limits of what is recorded.
 
 use serde_json::Value;
+use svc_conformance::row;
 
 use super::table::Spot::{Answers, Pages, Records, Sent};
 use super::table::To::{Collection, Helper, Record};
@@ -66,16 +67,16 @@ const PAGING: &[Line] = &[
     line("next of forms leads to the first page", "COL-24 COL-23", Pages("form"), &[Text(NEXT, without_query)]),
     line("people have no next page", "COL-24 COL-23 COL-20", Pages("person"), &[Drop("_links.next")]).on_reference(),
     line("forms have no next page", "COL-24 COL-23 COL-20", Pages("form"), &[Drop("_links.next")]),
-    line("next of people is under another parameter", "COL-24", Pages("person"), &[Replace(NEXT, "?page=", "?p=")]),
+    line("next of people is under another parameter", row::COL_24, Pages("person"), &[Replace(NEXT, "?page=", "?p=")]),
     line(
         "the second page of people says it is the first",
-        "COL-22",
+        row::COL_22,
         Pages("person"),
         &[Above("page", 1.0), Set("page", "1")],
     ),
     line(
         "the second page of petitions says it is the third",
-        "COL-22",
+        row::COL_22,
         Pages("petition"),
         &[Above("page", 1.0), Add("page", 1)],
     )
@@ -101,7 +102,7 @@ const PAGING: &[Line] = &[
     ),
     line(
         "self of later pages of people is the first page",
-        "COL-27",
+        row::COL_27,
         Pages("person"),
         &[Above("page", 1.0), Text("_links.self.href", without_query)],
     ),
@@ -120,7 +121,7 @@ const PAGING: &[Line] = &[
     .at(Place::Backend),
     line(
         "page 0 is answered as page 0",
-        "COL-22",
+        row::COL_22,
         Answers("GET", Collection("*")),
         &[
             Asked("page=0"),
@@ -142,13 +143,13 @@ const PAGING: &[Line] = &[
     .on_reference(),
     line(
         "a page after the last has a next page",
-        "COL-24",
+        row::COL_24,
         Pages("*"),
         &[Asked("page=99999"), Set("_links.next", "{\"href\": \"http://crm.example.org/rest/all/people?page=3\"}")],
     ),
     line(
         "a page after the last counts nothing",
-        "COL-23",
+        row::COL_23,
         Pages("*"),
         &[Asked("page=99999"), Set("total_records", "0"), Set("total_pages", "0")],
     ),
@@ -157,7 +158,7 @@ const PAGING: &[Line] = &[
 const LIMITS: &[Line] = &[
     line(
         "the attendance helper knows no capacity",
-        "LIM-04",
+        row::LIM_04,
         Answers("POST", Helper("attendance")),
         &[
             Is("svc:error.resource_status[0].error_descriptions[0].error_code", "EVENT_IS_FULL"),
@@ -168,21 +169,21 @@ const LIMITS: &[Line] = &[
     ),
     line(
         "a capacity of 1 is none",
-        "LIM-04",
+        row::LIM_04,
         Sent("*", Collection("event")),
         &[Is("capacity", "1"), Set("capacity", "9001")],
     )
     .and(Records("event"), &[Is("capacity", "9001"), Set("capacity", "1")]),
     line(
         "a lowered capacity is not kept to",
-        "LIM-04",
+        row::LIM_04,
         Sent("PUT", Record("event")),
         &[Has("capacity"), Set("capacity", "9001")],
     )
     .and(Records("event"), &[Is("capacity", "9001"), Set("capacity", "1")]),
     line(
         "the attendance helper knows no limit of tickets",
-        "LIM-05",
+        row::LIM_05,
         Answers("POST", Helper("attendance")),
         &[
             Is("svc:error.resource_status[0].error_descriptions[0].error_code", "SOLD_OUT"),
@@ -193,13 +194,13 @@ const LIMITS: &[Line] = &[
     ),
     line(
         "only the first level of tickets has a limit",
-        "LIM-05",
+        row::LIM_05,
         Sent("*", Collection("event")),
         &[Is("ticket_levels[1].limit", "2"), Set("ticket_levels[1].limit", "9001")],
     ),
     line(
         "a limit of tickets binds each sale alone",
-        "LIM-05",
+        row::LIM_05,
         Answers("POST", Collection("attendance")),
         &[
             Status(400),
@@ -217,20 +218,20 @@ const LIMITS: &[Line] = &[
     ),
     line(
         "names of responses are not looked at on update",
-        "ERR-36",
+        row::ERR_36,
         Sent("PUT", Record("question")),
         &[With("responses", named)],
     ),
     line(
         "an empty key of a response is taken",
-        "RES-question-08",
+        row::RES_QUESTION_08,
         Sent("*", Collection("question")),
         &[Is("responses[0].key", ""), Set("responses[0].key", "k9001")],
     )
     .and(Records("question"), &[Is("responses[0].key", "k9001"), Set("responses[0].key", "")]),
     line(
         "a key with a blank at its end is taken",
-        "RES-question-08",
+        row::RES_QUESTION_08,
         Sent("*", Collection("question")),
         &[Is("responses[0].key", "a1 "), Set("responses[0].key", "k9002")],
     )

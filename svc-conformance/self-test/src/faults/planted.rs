@@ -1,5 +1,7 @@
 //! Faults that only a sequence of requests brings out, with the length of the shortest.
 
+use svc_conformance::row;
+
 use super::{Fault, Over, Place};
 use crate::mirror::{Bug, Options};
 use crate::twist::Twist;
@@ -23,28 +25,38 @@ fn planted_as(name: &'static str, rows: &[&str], steps: usize, set_up: fn(&mut O
 pub fn planted() -> Vec<Planted> {
     vec![
         // Create with a field, three updates of another one; the third answer lacks the field.
-        planted_as("the third update drops a field", &["CRU-15", "CRU-04", "CRU-08", "CRU-11"], 4, |options| {
-            options.bugs.push(Bug::ThirdUpdateDropsField);
-        }),
+        planted_as(
+            "the third update drops a field",
+            &[row::CRU_15, row::CRU_04, row::CRU_08, row::CRU_11],
+            4,
+            |options| {
+                options.bugs.push(Bug::ThirdUpdateDropsField);
+            },
+        ),
         // A person, a container, two records of theirs, two deletes.
-        planted_as("the second delete is lost", &["CRU-05", "CRU-09", "COL-23", "ERR-11", "CRU-14"], 6, |options| {
-            options.bugs.push(Bug::SecondDeleteLost);
-        }),
+        planted_as(
+            "the second delete is lost",
+            &[row::CRU_05, row::CRU_09, row::COL_23, row::ERR_11, row::CRU_14],
+            6,
+            |options| {
+                options.bugs.push(Bug::SecondDeleteLost);
+            },
+        ),
         // A person with a foreign identifier, a tag, a tagging, an update.
-        planted_as("an update of a tagged person loses identifiers", &["TYP-13", "CRU-15"], 4, |options| {
+        planted_as("an update of a tagged person loses identifiers", &[row::TYP_13, row::CRU_15], 4, |options| {
             options.bugs.push(Bug::TaggedUpdateLosesIdentifiers);
         }),
         // A person, a container, a record of theirs, its delete, an update of the container.
         planted_as(
             "an update after a delete is lost",
-            &["CRU-15", "CRU-04", "CRU-08", "CRU-11", "CRU-17", "CRU-18", "ERR-15"],
+            &[row::CRU_15, row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_17, row::CRU_18, row::ERR_15],
             5,
             |options| {
                 options.bugs.push(Bug::UpdateAfterDeleteLost);
             },
         ),
         // A create, two updates of which the second empties a field.
-        planted_as("emptying a field later moves the creation date", &["TYP-15"], 3, |options| {
+        planted_as("emptying a field later moves the creation date", &[row::TYP_15], 3, |options| {
             options.bugs.push(Bug::EmptiedFieldMovesCreation);
         }),
     ]

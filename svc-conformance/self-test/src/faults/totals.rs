@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use svc_conformance::row;
+
 use super::table::Spot::{Answers, Members, Records};
 use super::table::To::Record;
 use super::table::Verb::{Above, Add, Cut, Drop, Set};
@@ -12,11 +14,11 @@ use crate::twist::Twist;
 
 /// The totals of containers: kind, total, its row.
 const TOTALS: [(&str, &str, &str); 5] = [
-    ("petition", "total_signatures", "RES-petition-10"),
-    ("form", "total_submissions", "RES-form-10"),
-    ("fundraising_page", "total_donations", "RES-fundraising_page-09"),
-    ("event", "total_accepted", "RES-event-18"),
-    ("advocacy_campaign", "total_outreaches", "RES-advocacy_campaign-12"),
+    ("petition", "total_signatures", row::RES_PETITION_10),
+    ("form", "total_submissions", row::RES_FORM_10),
+    ("fundraising_page", "total_donations", row::RES_FUNDRAISING_PAGE_09),
+    ("event", "total_accepted", row::RES_EVENT_18),
+    ("advocacy_campaign", "total_outreaches", row::RES_ADVOCACY_CAMPAIGN_12),
 ];
 
 const LINES: &[Line] = &[
@@ -128,33 +130,33 @@ const LINES: &[Line] = &[
     ),
     line(
         "signatures are counted up to 20",
-        "RES-petition-10",
+        row::RES_PETITION_10,
         Records("petition"),
         &[Above("total_signatures", 20.0), Set("total_signatures", "20")],
     ),
-    line("signatures are counted from one", "RES-petition-10", Records("petition"), &[Add("total_signatures", 1)]),
-    line("submissions are counted from one", "RES-form-10", Records("form"), &[Add("total_submissions", 1)])
+    line("signatures are counted from one", row::RES_PETITION_10, Records("petition"), &[Add("total_signatures", 1)]),
+    line("submissions are counted from one", row::RES_FORM_10, Records("form"), &[Add("total_submissions", 1)])
         .on_reference(),
     line(
         "an amount begins with a fee",
-        "RES-fundraising_page-10",
+        row::RES_FUNDRAISING_PAGE_10,
         Records("fundraising_page"),
         &[Add("total_amount", 3)],
     ),
     line(
         "donations are counted from one",
-        "RES-fundraising_page-09",
+        row::RES_FUNDRAISING_PAGE_09,
         Records("fundraising_page"),
         &[Add("total_donations", 1)],
     ),
     line(
         "outreaches are counted from one",
-        "RES-advocacy_campaign-12",
+        row::RES_ADVOCACY_CAMPAIGN_12,
         Records("advocacy_campaign"),
         &[Add("total_outreaches", 1)],
     )
     .on_reference(),
-    line("tickets are counted from one", "RES-event-19", Records("event"), &[Add("total_tickets", 1)]),
+    line("tickets are counted from one", row::RES_EVENT_19, Records("event"), &[Add("total_tickets", 1)]),
 ];
 
 pub(super) fn faults() -> Vec<Fault> {

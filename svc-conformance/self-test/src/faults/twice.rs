@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Over, Place, set};
 use crate::mirror::Options;
@@ -22,7 +23,7 @@ fn mail(person: &Map<String, Value>) -> Option<&str> {
 
 /// A change to what helpers are sent as a person, with all that were sent before by some key.
 fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>, over: fn(&mut Options)) -> Fault {
-    Fault::new(FAMILY, name, &["HLP-03", "HLP-11", "HLP-12", "HLP-19", "HLP-*"], move || {
+    Fault::new(FAMILY, name, &[row::HLP_03, row::HLP_11, row::HLP_12, row::HLP_19, "HLP-*"], move || {
         let mut known: HashMap<String, Value> = HashMap::new();
         Twist::sent(move |_, what, body, _| {
             let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
@@ -86,7 +87,7 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
 
 /// The second action of a person whose address was posted before is answered with the first, and not stored.
 fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
-    Fault::new(FAMILY, name, &[row, "HLP-03", "HLP-06"], move || {
+    Fault::new(FAMILY, name, &[row, row::HLP_03, row::HLP_06], move || {
         Twist::around(move |call, server| {
             Box::pin(async move {
                 let person = call.json().and_then(|mut body| body.remove("person"));
@@ -143,54 +144,60 @@ pub(super) fn faults() -> Vec<Fault> {
             |person| Some(mail(person)?.to_owned()),
             |_| {},
         ),
-        again("a matched person keeps what was first", &["HLP-03"], |person| {
+        again("a matched person keeps what was first", &[row::HLP_03], |person| {
             person.retain(|name, _| ["identifiers", "email_addresses"].contains(&name.as_str()));
         }),
-        again("a matched person keeps its first given name", &["HLP-03"], |person| drop(person.remove("given_name"))),
-        again("a matched person takes texts alone", &["HLP-03"], |person| {
+        again("a matched person keeps its first given name", &[row::HLP_03], |person| {
+            drop(person.remove("given_name"));
+        }),
+        again("a matched person takes texts alone", &[row::HLP_03], |person| {
             person
                 .retain(|name, value| value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str()));
         }),
-        again("a matched person takes no further identifiers", &["HLP-03"], |person| {
+        again("a matched person takes no further identifiers", &[row::HLP_03], |person| {
             drop(person.remove("identifiers"));
         }),
-        again("a matched person takes no custom fields", &["HLP-03"], |person| drop(person.remove("custom_fields"))),
-        shown("a matched person has its address twice", &["HLP-03"], |record| {
+        again("a matched person takes no custom fields", &[row::HLP_03], |person| drop(person.remove("custom_fields"))),
+        shown("a matched person has its address twice", &[row::HLP_03], |record| {
             if let Some(list) = record.get_mut("email_addresses").and_then(Value::as_array_mut) {
                 list.extend(list.first().cloned());
             }
         }),
-        shown("a matched person was created later", &["TYP-15"], |record| {
+        shown("a matched person was created later", &[row::TYP_15], |record| {
             if let Some(modified) = record.get("modified_date").cloned() {
                 set(record, "created_date", modified);
             }
         }),
-        shown("a matched person was not modified", &["TYP-16", "CRU-19"], |record| {
+        shown("a matched person was not modified", &[row::TYP_16, row::CRU_19], |record| {
             if let Some(created) = record.get("created_date").cloned() {
                 set(record, "modified_date", created);
             }
         }),
-        shown("a matched person lost its other identifiers", &["HLP-03", "TYP-13"], |record| {
+        shown("a matched person lost its other identifiers", &[row::HLP_03, row::TYP_13], |record| {
             if let Some(list) = record.get_mut("identifiers").and_then(Value::as_array_mut) {
                 list.truncate(1);
             }
         }),
-        once("the second signature of a person is the first", "signature", "HLP-11"),
-        once("the second submission of a person is the first", "submission", "HLP-12"),
-        once("the second donation of a person is the first", "donation", "HLP-13"),
-        once("the second outreach of a person is the first", "outreach", "HLP-14"),
-        once("the second attendance of a person is the first", "attendance", "HLP-15"),
+        once("the second signature of a person is the first", "signature", row::HLP_11),
+        once("the second submission of a person is the first", "submission", row::HLP_12),
+        once("the second donation of a person is the first", "donation", row::HLP_13),
+        once("the second outreach of a person is the first", "outreach", row::HLP_14),
+        once("the second attendance of a person is the first", "attendance", row::HLP_15),
         Fault::new(
             FAMILY,
             "a signup of somebody known answers what was before",
-            &["HLP-06", "HLP-19", "HLP-03"],
+            &[row::HLP_06, row::HLP_19, row::HLP_03],
             stale,
         )
         .over(Over::Mirror(matched)),
-        Fault::new("action functions", "a tag twice in one call is two taggings", &["HAF-02"], || doubled("add_tags"))
-            .at(Place::Backend),
-        Fault::new("action functions", "a list twice in one call is two items", &["HAF-05"], || doubled("add_lists"))
-            .at(Place::Backend),
+        Fault::new("action functions", "a tag twice in one call is two taggings", &[row::HAF_02], || {
+            doubled("add_tags")
+        })
+        .at(Place::Backend),
+        Fault::new("action functions", "a list twice in one call is two items", &[row::HAF_05], || {
+            doubled("add_lists")
+        })
+        .at(Place::Backend),
     ]
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Over, Place, add, links, members, set};
 use crate::sight::{self, What};
@@ -81,21 +82,21 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = vec![
-        put("null is ignored", &["CRU-17"], |body| body.retain(|_, value| !value.is_null())),
-        put("null is ignored in the reference server", &["CRU-17"], |body| body.retain(|_, value| !value.is_null()))
+        put("null is ignored", &[row::CRU_17], |body| body.retain(|_, value| !value.is_null())),
+        put("null is ignored in the reference server", &[row::CRU_17], |body| body.retain(|_, value| !value.is_null()))
             .on_reference(),
-        put("an empty list is ignored", &["CRU-18"], |body| body.retain(|_, value| *value != json!([]))),
-        put("only the first member of a list is taken", &["CRU-18", "RES-*"], |body| {
+        put("an empty list is ignored", &[row::CRU_18], |body| body.retain(|_, value| *value != json!([]))),
+        put("only the first member of a list is taken", &[row::CRU_18, "RES-*"], |body| {
             for list in body.values_mut().filter_map(Value::as_array_mut) {
                 list.truncate(1);
             }
         }),
-        put("lists are sorted", &["CRU-18"], |body| {
+        put("lists are sorted", &[row::CRU_18], |body| {
             for list in body.values_mut().filter_map(Value::as_array_mut) {
                 list.sort_by_key(ToString::to_string);
             }
         }),
-        read_first("fields that are not sent are emptied", &["CRU-15", "CRU-*"], |body, stored| {
+        read_first("fields that are not sent are emptied", &[row::CRU_15, "CRU-*"], |body, stored| {
             for name in stored.keys() {
                 let kept = ["_links", "identifiers", "created_date", "modified_date", "id", "question_type"];
                 if !kept.contains(&name.as_str()) && !body.contains_key(name) {
@@ -105,7 +106,7 @@ pub(super) fn faults() -> Vec<Fault> {
         }),
         read_first(
             "fields that are not sent are emptied in the reference server",
-            &["CRU-15", "CRU-*"],
+            &[row::CRU_15, "CRU-*"],
             |body, stored| {
                 for name in ["description", "summary", "title", "family_name", "comments"] {
                     if stored.contains_key(name) && !body.contains_key(name) {
@@ -115,7 +116,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        read_first("lists are merged", &["CRU-18"], |body, stored| {
+        read_first("lists are merged", &[row::CRU_18], |body, stored| {
             for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
                 if let (Value::Array(list), Some(Value::Array(known))) = (value, stored.get(name)) {
                     let new: Vec<Value> = list.iter().filter(|one| !known.contains(one)).cloned().collect();
@@ -123,7 +124,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             }
         }),
-        read_first("lists are merged in the reference server", &["CRU-18"], |body, stored| {
+        read_first("lists are merged in the reference server", &[row::CRU_18], |body, stored| {
             for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
                 if let (Value::Array(list), Some(Value::Array(known))) = (value, stored.get(name)) {
                     let new: Vec<Value> = list.iter().filter(|one| !known.contains(one)).cloned().collect();
@@ -132,20 +133,31 @@ pub(super) fn faults() -> Vec<Fault> {
             }
         })
         .on_reference(),
-        read_first("a field once set stays", &["CRU-04", "CRU-08", "CRU-11", "CRU-15", "CRU-*"], |body, stored| {
-            body.retain(|name, value| value.is_null() || !stored.contains_key(name) || name == "identifiers");
-        }),
+        read_first(
+            "a field once set stays",
+            &[row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, "CRU-*"],
+            |body, stored| {
+                body.retain(|name, value| value.is_null() || !stored.contains_key(name) || name == "identifiers");
+            },
+        ),
         swallowed("the second update of a record is lost", &["CRU-*"], 2, "PUT"),
-        swallowed("every first update is lost", &["CRU-*", "ERR-15"], 1, "PUT"),
-        swallowed("the first delete is lost", &["CRU-05", "CRU-09", "CRU-14", "COL-23", "ERR-*"], 1, "DELETE"),
-        Fault::new(FAMILY, "modified_date stays", &["CRU-19", "TYP-16"], || frozen(false)).at(Place::Backend),
-        Fault::new(FAMILY, "modified_date stays in the reference server", &["CRU-19", "TYP-16"], || frozen(false))
-            .on_reference(),
-        Fault::new(FAMILY, "modified_date stays, in whole seconds", &["CRU-19", "TYP-16"], || frozen(false))
+        swallowed("every first update is lost", &["CRU-*", row::ERR_15], 1, "PUT"),
+        swallowed(
+            "the first delete is lost",
+            &[row::CRU_05, row::CRU_09, row::CRU_14, row::COL_23, "ERR-*"],
+            1,
+            "DELETE",
+        ),
+        Fault::new(FAMILY, "modified_date stays", &[row::CRU_19, row::TYP_16], || frozen(false)).at(Place::Backend),
+        Fault::new(FAMILY, "modified_date stays in the reference server", &[row::CRU_19, row::TYP_16], || {
+            frozen(false)
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "modified_date stays, in whole seconds", &[row::CRU_19, row::TYP_16], || frozen(false))
             .over(Over::Mirror(|options| options.whole_seconds = true))
             .at(Place::Backend),
-        Fault::new(FAMILY, "modified_date goes back", &["CRU-19", "TYP-16"], || frozen(true)),
-        Fault::new(FAMILY, "created_date moves with updates", &["TYP-15"], || {
+        Fault::new(FAMILY, "modified_date goes back", &[row::CRU_19, row::TYP_16], || frozen(true)),
+        Fault::new(FAMILY, "created_date moves with updates", &[row::TYP_15], || {
             Twist::records("*", |record, _| {
                 if let Some(modified) = record.get("modified_date").cloned() {
                     set(record, "created_date", modified);
@@ -153,7 +165,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new(FAMILY, "a total can be written", &["RES-petition-10", "RES-form-10", "RES-*"], || {
+        Fault::new(FAMILY, "a total can be written", &[row::RES_PETITION_10, row::RES_FORM_10, "RES-*"], || {
             let mut written: HashMap<String, Value> = HashMap::new();
             Twist::documents(move |call, document, status, sight| {
                 let own = call.address();
@@ -176,12 +188,12 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Backend),
-        answered("a create answers 202", &["CRU-13", "ERR-13", "CRU-*"], |call, answer, what| {
+        answered("a create answers 202", &[row::CRU_13, row::ERR_13, "CRU-*"], |call, answer, what| {
             if call.method == "POST" && matches!(what, Some(What::Collection(_))) {
                 answer.status = 202;
             }
         }),
-        answered("a create answers 200 now and 201 then", &["CRU-13"], |call, answer, what| {
+        answered("a create answers 200 now and 201 then", &[row::CRU_13], |call, answer, what| {
             if call.method == "POST" && matches!(what, Some(What::Collection(_))) && answer.body.len().is_multiple_of(2)
             {
                 answer.status = 200;
@@ -190,19 +202,19 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         answered(
             "a create answers without the record",
-            &["CRU-01", "CRU-10", "CRU-12", "ERR-13", "CRU-*"],
+            &[row::CRU_01, row::CRU_10, row::CRU_12, row::ERR_13, "CRU-*"],
             |call, answer, what| {
                 if call.method == "POST" && matches!(what, Some(What::Collection(_))) {
                     answer.set_json(&json!({}));
                 }
             },
         ),
-        answered("an update answers 204", &["CRU-04", "CRU-08", "CRU-11", "ERR-15"], |call, answer, _| {
+        answered("an update answers 204", &[row::CRU_04, row::CRU_08, row::CRU_11, row::ERR_15], |call, answer, _| {
             if call.method == "PUT" {
                 *answer = Answer::empty(204);
             }
         }),
-        answered("an update answers 201", &["ERR-15", "CRU-04", "CRU-08"], |call, answer, _| {
+        answered("an update answers 201", &[row::ERR_15, row::CRU_04, row::CRU_08], |call, answer, _| {
             if call.method == "PUT" {
                 answer.status = 201;
             }
@@ -210,7 +222,7 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         answered(
             "an update answers only what was sent",
-            &["CRU-04", "CRU-08", "CRU-11", "CRU-15", "ERR-15"],
+            &[row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, row::ERR_15],
             |call, answer, _| {
                 let (Some(body), Some(Value::Object(mut record))) = (call.json(), answer.json()) else { return };
                 if call.method == "PUT" {
@@ -224,14 +236,14 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         ),
-        answered("a delete answers 202", &["CRU-05", "CRU-09", "CRU-14", "ERR-17"], |call, answer, _| {
+        answered("a delete answers 202", &[row::CRU_05, row::CRU_09, row::CRU_14, row::ERR_17], |call, answer, _| {
             if call.method == "DELETE" {
                 answer.status = 202;
             }
         }),
         answered(
             "a delete answers 200 without notice",
-            &["CRU-14", "CRU-05", "CRU-09", "ERR-17"],
+            &[row::CRU_14, row::CRU_05, row::CRU_09, row::ERR_17],
             |call, answer, _| {
                 if call.method == "DELETE" && answer.status == 200 {
                     answer.set_json(&json!({ "deleted": true }));
@@ -240,23 +252,31 @@ pub(super) fn faults() -> Vec<Fault> {
         ),
         answered(
             "a delete answers the record's notice as a number",
-            &["CRU-14", "CRU-05", "CRU-09"],
+            &[row::CRU_14, row::CRU_05, row::CRU_09],
             |call, answer, _| {
                 if call.method == "DELETE" && answer.status == 200 {
                     answer.set_json(&json!({ "notice": 1 }));
                 }
             },
         ),
-        Fault::new("write lost", "a new record is not listed", &["CRU-22", "COL-23", "COL-31"], || hidden(false))
-            .on_reference(),
-        Fault::new("write lost", "a deleted record is still listed", &["CRU-05", "CRU-09", "COL-23", "CRU-*"], || {
-            ghosts(false)
-        }),
-        Fault::new("write lost", "a deleted record is still readable", &["CRU-05", "CRU-09", "ERR-11"], || {
-            ghosts(true)
+        Fault::new("write lost", "a new record is not listed", &[row::CRU_22, row::COL_23, row::COL_31], || {
+            hidden(false)
         })
         .on_reference(),
-        Fault::new("write lost", "a deleted record still counts", &["COL-23"], || {
+        Fault::new(
+            "write lost",
+            "a deleted record is still listed",
+            &[row::CRU_05, row::CRU_09, row::COL_23, "CRU-*"],
+            || ghosts(false),
+        ),
+        Fault::new(
+            "write lost",
+            "a deleted record is still readable",
+            &[row::CRU_05, row::CRU_09, row::ERR_11],
+            || ghosts(true),
+        )
+        .on_reference(),
+        Fault::new("write lost", "a deleted record still counts", &[row::COL_23], || {
             let mut deleted: HashMap<&'static str, i64> = HashMap::new();
             Twist::documents(move |call, document, status, sight| {
                 let Some(kind) = sight.what(call).and_then(What::kind) else { return };
@@ -270,14 +290,19 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Backend),
-        Fault::new("rejected", "a refused create is stored", &["CRU-21", "ERR-04"], || unconditional("POST"))
+        Fault::new("rejected", "a refused create is stored", &[row::CRU_21, row::ERR_04], || unconditional("POST"))
             .at(Place::Backend),
-        Fault::new("rejected", "a refused create is stored in the reference server", &["CRU-21", "ERR-04"], || {
-            unconditional("POST")
-        })
+        Fault::new(
+            "rejected",
+            "a refused create is stored in the reference server",
+            &[row::CRU_21, row::ERR_04],
+            || unconditional("POST"),
+        )
         .on_reference(),
-        Fault::new("rejected", "a refused update is stored", &["CRU-20", "ERR-04", "ERR-14"], || unconditional("PUT"))
-            .at(Place::Backend),
+        Fault::new("rejected", "a refused update is stored", &[row::CRU_20, row::ERR_04, row::ERR_14], || {
+            unconditional("PUT")
+        })
+        .at(Place::Backend),
     ];
     faults.extend(actions());
     faults
@@ -286,29 +311,39 @@ pub(super) fn faults() -> Vec<Fault> {
 /// The rows on actions that are created with their person's link.
 fn actions() -> Vec<Fault> {
     vec![
-        Fault::new("action", "a signature's comments are lost on create", &["CRU-01", "RES-signature-03"], || {
-            Twist::sent(|call, what, body, _| {
-                if call.method == "POST" && what == Some(What::Collection("signature")) {
-                    body.remove("comments");
-                    body.remove("origin_system");
-                }
-            })
-        })
+        Fault::new(
+            "action",
+            "a signature's comments are lost on create",
+            &[row::CRU_01, row::RES_SIGNATURE_03],
+            || {
+                Twist::sent(|call, what, body, _| {
+                    if call.method == "POST" && what == Some(What::Collection("signature")) {
+                        body.remove("comments");
+                        body.remove("origin_system");
+                    }
+                })
+            },
+        )
         .at(Place::Request),
-        Fault::new("action", "a signature's person is another one", &["CRU-02", "RES-signature-06", "COL-14"], || {
-            let mut first: Option<Value> = None;
-            Twist::sent(move |_, what, body, sight| {
-                if what != Some(What::Collection("signature")) {
-                    return;
-                }
-                let rel = sight.rel("person");
-                if let Some(link) = links(body).and_then(|links| links.get_mut(&rel)) {
-                    *link = first.get_or_insert_with(|| link.clone()).clone();
-                }
-            })
-        })
+        Fault::new(
+            "action",
+            "a signature's person is another one",
+            &[row::CRU_02, row::RES_SIGNATURE_06, row::COL_14],
+            || {
+                let mut first: Option<Value> = None;
+                Twist::sent(move |_, what, body, sight| {
+                    if what != Some(What::Collection("signature")) {
+                        return;
+                    }
+                    let rel = sight.rel("person");
+                    if let Some(link) = links(body).and_then(|links| links.get_mut(&rel)) {
+                        *link = first.get_or_insert_with(|| link.clone()).clone();
+                    }
+                })
+            },
+        )
         .at(Place::Backend),
-        Fault::new("action", "a link to nobody is taken", &["CRU-02", "CRU-06"], || {
+        Fault::new("action", "a link to nobody is taken", &[row::CRU_02, row::CRU_06], || {
             Twist::around(|mut call, server| {
                 Box::pin(async move {
                     let answer = server.send(call.clone()).await;
@@ -329,7 +364,7 @@ fn actions() -> Vec<Fault> {
             })
         })
         .at(Place::Backend),
-        Fault::new("action", "a new record has no identifier of its own", &["CRU-03", "ENT-08"], || {
+        Fault::new("action", "a new record has no identifier of its own", &[row::CRU_03, row::ENT_08], || {
             Twist::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::Array(list)) = record.get_mut("identifiers")
@@ -338,7 +373,7 @@ fn actions() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("action", "a submission without answers and form", &["CRU-07", "RES-submission-*"], || {
+        Fault::new("action", "a submission without answers and form", &[row::CRU_07, "RES-submission-*"], || {
             Twist::alone("submission", |call, record, sight| {
                 if call.method == "POST" && matches!(sight.what(call), Some(What::Collection(_))) {
                     for name in ["answers", "form"] {
@@ -348,20 +383,25 @@ fn actions() -> Vec<Fault> {
                 }
             })
         }),
-        write_of("a submission is created without its fields", "POST", "submission", &["CRU-06"]),
-        write_of("updates of submissions are lost", "PUT", "submission", &["CRU-08"]),
-        write_of("updates of signatures are lost", "PUT", "signature", &["CRU-04"]),
-        write_of("updates of questions are lost", "PUT", "question", &["CRU-11"]),
-        write_of("a question is created without its fields", "POST", "question", &["CRU-10", "RES-question-*"]),
-        write_of("a share page is created without its fields", "POST", "share_page", &["CRU-12", "RES-share_page-*"]),
-        delete_of("deletes of signatures are lost", "signature", "CRU-05"),
-        delete_of("deletes of submissions are lost", "submission", "CRU-09"),
+        write_of("a submission is created without its fields", "POST", "submission", &[row::CRU_06]),
+        write_of("updates of submissions are lost", "PUT", "submission", &[row::CRU_08]),
+        write_of("updates of signatures are lost", "PUT", "signature", &[row::CRU_04]),
+        write_of("updates of questions are lost", "PUT", "question", &[row::CRU_11]),
+        write_of("a question is created without its fields", "POST", "question", &[row::CRU_10, "RES-question-*"]),
+        write_of(
+            "a share page is created without its fields",
+            "POST",
+            "share_page",
+            &[row::CRU_12, "RES-share_page-*"],
+        ),
+        delete_of("deletes of signatures are lost", "signature", row::CRU_05),
+        delete_of("deletes of submissions are lost", "submission", row::CRU_09),
     ]
 }
 
 /// A write of one kind keeps only what is needed.
 fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: &[&str]) -> Fault {
-    let rows: Vec<&str> = rows.iter().copied().chain(["CRU-15"]).collect();
+    let rows: Vec<&str> = rows.iter().copied().chain([row::CRU_15]).collect();
     Fault::new("action", name, &rows, move || {
         Twist::sent(move |call, what, body, _| {
             if call.method == method && what.and_then(What::kind) == Some(kind) {
@@ -373,7 +413,7 @@ fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: 
 }
 
 fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
-    Fault::new("action", name, &[row, "CRU-14", "ERR-16", "ERR-11"], move || {
+    Fault::new("action", name, &[row, row::CRU_14, row::ERR_16, row::ERR_11], move || {
         Twist::before(move |call, sight| {
             let is_it = call.method == "DELETE" && sight.what(call) == Some(What::Record(kind));
             is_it.then(|| Answer::empty(204))

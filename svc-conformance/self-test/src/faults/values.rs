@@ -1,13 +1,14 @@
 //! Values that do not come back as they were sent, and common fields.
 
 use serde_json::{Map, Value, json};
+use svc_conformance::row;
 
 use super::{Fault, Place, links, set};
 use crate::sight::What;
 use crate::twist::Twist;
 
 /// Rows that a damaged value may be seen under, whatever field it is in.
-const TEXT: [&str; 2] = ["TYP-01", "RES-*"];
+const TEXT: [&str; 2] = [row::TYP_01, "RES-*"];
 
 /// A change to every value of a record, at any depth; the names of its fields lead there.
 fn every_value(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Value)) {
@@ -145,7 +146,7 @@ fn texts() -> Vec<Fault> {
         text("runs of spaces become one", |text| {
             text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
         }),
-        Fault::new("text damaged", "an empty text is null", &["TYP-01", "RES-*", "CRU-*"], || {
+        Fault::new("text damaged", "an empty text is null", &[row::TYP_01, "RES-*", "CRU-*"], || {
             Twist::records("*", |record, _| {
                 every_value(record, &mut |_, value| {
                     if value.as_str() == Some("") {
@@ -154,57 +155,59 @@ fn texts() -> Vec<Fault> {
                 });
             })
         }),
-        date("timestamps are shifted by an hour", &["TYP-06", "RES-*"], is_timestamp, |text| {
+        date("timestamps are shifted by an hour", &[row::TYP_06, "RES-*"], is_timestamp, |text| {
             let hour: u32 = text.get(11..13).and_then(|hour| hour.parse().ok()).unwrap_or_default();
             let (before, after) = (text.get(..11).unwrap_or_default(), text.get(13..).unwrap_or_default());
             format!("{before}{:02}{after}", (hour + 1) % 24)
         })
         .on_reference(),
-        date("timestamps lose their time", &["TYP-06", "RES-*"], is_timestamp, |text| {
+        date("timestamps lose their time", &[row::TYP_06, "RES-*"], is_timestamp, |text| {
             format!("{}T00:00:00Z", text.get(..10).unwrap_or_default())
         }),
-        date("timestamps are texts for people", &["TYP-06", "RES-*"], is_timestamp, |text| {
+        date("timestamps are texts for people", &[row::TYP_06, "RES-*"], is_timestamp, |text| {
             text.get(..10).unwrap_or_default().split('-').rev().collect::<Vec<_>>().join(".")
         }),
-        date("dates are a day early", &["TYP-07", "RES-event-25"], is_date, |text| {
+        date("dates are a day early", &[row::TYP_07, row::RES_EVENT_25], is_date, |text| {
             let day: u32 = text.get(8..).and_then(|day| day.parse().ok()).unwrap_or(1);
             format!("{}{:02}", text.get(..8).unwrap_or_default(), if day > 1 { day - 1 } else { 2 })
         }),
-        date("dates are timestamps", &["TYP-07", "RES-event-25"], is_date, |text| format!("{text}T00:00:00Z"))
+        date("dates are timestamps", &[row::TYP_07, row::RES_EVENT_25], is_date, |text| format!("{text}T00:00:00Z"))
             .on_reference(),
-        date("no 29th of February", &["TYP-07", "RES-event-25"], is_date, |text| text.replace("-02-29", "-03-01")),
+        date("no 29th of February", &[row::TYP_07, row::RES_EVENT_25], is_date, |text| {
+            text.replace("-02-29", "-03-01")
+        }),
     ]
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 fn numbers() -> Vec<Fault> {
     vec![
-        number("numbers pass through 32 bits", &["TYP-03", "TYP-04", "RES-*"], |value| {
+        number("numbers pass through 32 bits", &[row::TYP_03, row::TYP_04, "RES-*"], |value| {
             let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
             // As text, so that no cast hides what is done.
             let narrow: f32 = float.to_string().parse().ok()?;
             Some(json!(f64::from(narrow)))
         }),
-        number("numbers lose their fraction", &["TYP-03", "TYP-04", "RES-*"], |value| {
+        number("numbers lose their fraction", &[row::TYP_03, row::TYP_04, "RES-*"], |value| {
             let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
             Some(json!(float.trunc()))
         })
         .on_reference(),
-        number("numbers have two decimals", &["TYP-03", "RES-postal_address-*"], |value| {
+        number("numbers have two decimals", &[row::TYP_03, "RES-postal_address-*"], |value| {
             let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
             Some(json!((float * 100.0).round() / 100.0))
         }),
-        number("integers have a fraction", &["TYP-02", "RES-*"], |value| {
+        number("integers have a fraction", &[row::TYP_02, "RES-*"], |value| {
             value.as_i64().and_then(|whole| format!("{whole}.5").parse().ok())
         }),
-        number("integers keep 16 bits", &["TYP-02", "RES-*"], |value| {
+        number("integers keep 16 bits", &[row::TYP_02, "RES-*"], |value| {
             value.as_i64().filter(|whole| *whole > 0x7fff).map(|whole| json!(whole & 0x7fff))
         }),
-        number("negative numbers lose their sign", &["TYP-02", "TYP-03", "RES-*"], |value| {
+        number("negative numbers lose their sign", &[row::TYP_02, row::TYP_03, "RES-*"], |value| {
             value.as_f64().filter(|float| *float < 0.0).map(|float| json!(-float))
         })
         .on_reference(),
-        Fault::new("number damaged", "what is false is left out", &["TYP-05", "RES-*"], || {
+        Fault::new("number damaged", "what is false is left out", &[row::TYP_05, "RES-*"], || {
             Twist::records("*", |record, _| {
                 every_value(record, &mut |_, value| {
                     if *value == Value::Bool(false) {
@@ -213,7 +216,7 @@ fn numbers() -> Vec<Fault> {
                 });
             })
         }),
-        Fault::new("number damaged", "what is false is true", &["TYP-05", "RES-*"], || {
+        Fault::new("number damaged", "what is false is true", &[row::TYP_05, "RES-*"], || {
             Twist::records("*", |record, _| {
                 every_value(record, &mut |_, value| {
                     if *value == Value::Bool(false) {
@@ -223,24 +226,30 @@ fn numbers() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        list("lists are reversed", &["TYP-12", "CRU-18", "RES-*"], |list| list.reverse()),
-        list("lists keep three at most", &["TYP-12", "CRU-18", "RES-*"], |list| list.truncate(3)),
-        list("lists keep two at most", &["TYP-12", "CRU-18", "RES-share_options-02", "RES-*"], |list| list.truncate(2)),
-        list("share options and all lists keep one", &["RES-share_options-02", "TYP-12", "CRU-18", "RES-*"], |list| {
-            list.truncate(1);
-        })
+        list("lists are reversed", &[row::TYP_12, row::CRU_18, "RES-*"], |list| list.reverse()),
+        list("lists keep three at most", &[row::TYP_12, row::CRU_18, "RES-*"], |list| list.truncate(3)),
+        list("lists keep two at most", &[row::TYP_12, row::CRU_18, row::RES_SHARE_OPTIONS_02, "RES-*"], |list| {
+            list.truncate(2);
+        }),
+        list(
+            "share options and all lists keep one",
+            &[row::RES_SHARE_OPTIONS_02, row::TYP_12, row::CRU_18, "RES-*"],
+            |list| {
+                list.truncate(1);
+            },
+        )
         .on_reference(),
-        list("lists repeat their first", &["TYP-12", "CRU-18", "RES-*"], |list| {
+        list("lists repeat their first", &[row::TYP_12, row::CRU_18, "RES-*"], |list| {
             if let Some(first) = list.first().cloned() {
                 list.push(first);
             }
         }),
-        repeated("ethnicities", "RES-person-16"),
-        repeated("languages_spoken", "RES-person-17"),
-        primaries("postal_addresses", "RES-postal_address-02", json!(true)),
-        primaries("email_addresses", "RES-email_address-02", json!(true)),
-        primaries("phone_numbers", "RES-phone_number-02", json!("true")),
-        Fault::new("shared object", "phone numbers with a plus", &["RES-phone_number-03", "LIM-03"], || {
+        repeated("ethnicities", row::RES_PERSON_16),
+        repeated("languages_spoken", row::RES_PERSON_17),
+        primaries("postal_addresses", row::RES_POSTAL_ADDRESS_02, json!(true)),
+        primaries("email_addresses", row::RES_EMAIL_ADDRESS_02, json!(true)),
+        primaries("phone_numbers", row::RES_PHONE_NUMBER_02, json!("true")),
+        Fault::new("shared object", "phone numbers with a plus", &[row::RES_PHONE_NUMBER_03, row::LIM_03], || {
             Twist::records("*", |record, _| {
                 for phone in record.get_mut("phone_numbers").and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(Value::String(number)) = phone.get_mut("number") {
@@ -249,7 +258,7 @@ fn numbers() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("shared object", "network names of others", &["HAL-11", "RES-share_options-*"], || {
+        Fault::new("shared object", "network names of others", &[row::HAL_11, "RES-share_options-*"], || {
             Twist::records("*", |record, _| {
                 for option in record.get_mut("share_options").and_then(Value::as_array_mut).into_iter().flatten() {
                     let Some(option) = option.as_object_mut() else { continue };
@@ -262,7 +271,7 @@ fn numbers() -> Vec<Fault> {
             })
         })
         .on_reference(),
-        Fault::new("shared object", "handles begin with an at sign", &["RES-person-35"], || {
+        Fault::new("shared object", "handles begin with an at sign", &[row::RES_PERSON_35], || {
             Twist::records("person", |record, _| {
                 for profile in record.get_mut("profiles").and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(Value::String(handle)) = profile.get_mut("handle") {
@@ -271,7 +280,7 @@ fn numbers() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("shared object", "keys of responses with a dash", &["RES-question-08"], || {
+        Fault::new("shared object", "keys of responses with a dash", &[row::RES_QUESTION_08], || {
             Twist::records("question", |record, _| {
                 for response in record.get_mut("responses").and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(Value::String(key)) = response.get_mut("key") {
@@ -280,26 +289,34 @@ fn numbers() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("shared object", "gender does not follow a plain identity", &["RES-person-08"], || gender(true)),
-        Fault::new("shared object", "gender does not follow a compound identity", &["RES-person-09"], || gender(false)),
+        Fault::new("shared object", "gender does not follow a plain identity", &[row::RES_PERSON_08], || gender(true)),
+        Fault::new("shared object", "gender does not follow a compound identity", &[row::RES_PERSON_09], || {
+            gender(false)
+        }),
         referrer("referrer data of attendances are lost", "attendance"),
         referrer("referrer data of outreaches are lost", "outreach"),
-        Fault::new("shared object", "targets of outreaches are lost", &["RES-target-01", "RES-outreach-09"], || {
-            Twist::records("outreach", |record, _| drop(record.remove("targets")))
-        }),
+        Fault::new(
+            "shared object",
+            "targets of outreaches are lost",
+            &[row::RES_TARGET_01, row::RES_OUTREACH_09],
+            || Twist::records("outreach", |record, _| drop(record.remove("targets"))),
+        ),
         Fault::new(
             "shared object",
             "share options of share pages are lost",
-            &["RES-share_options-01", "RES-share_page-10"],
+            &[row::RES_SHARE_OPTIONS_01, row::RES_SHARE_PAGE_10],
             || Twist::records("share_page", |record, _| drop(record.remove("share_options"))),
         ),
     ]
 }
 
 fn referrer(name: &'static str, kind: &'static str) -> Fault {
-    Fault::new("shared object", name, &["RES-referrer_data-01", "RES-attendance-07", "RES-outreach-08"], move || {
-        Twist::records(kind, |record, _| drop(record.remove("referrer_data")))
-    })
+    Fault::new(
+        "shared object",
+        name,
+        &[row::RES_REFERRER_DATA_01, row::RES_ATTENDANCE_07, row::RES_OUTREACH_08],
+        move || Twist::records(kind, |record, _| drop(record.remove("referrer_data"))),
+    )
 }
 
 /// Gender is as it was sent, for plain identities or for compound ones.
@@ -341,57 +358,57 @@ fn primaries(field: &'static str, row: &'static str, primary: Value) -> Fault {
 
 fn commons() -> Vec<Fault> {
     vec![
-        common("no identifiers", &["TYP-13", "ENT-08", "CRU-*", "HAL-16"], |record| drop(record.remove("identifiers"))),
-        common("identifiers without a system", &["TYP-13", "ENT-08", "CRU-*"], |record| {
+        common("no identifiers", &[row::TYP_13, row::ENT_08, "CRU-*", row::HAL_16], |record| drop(record.remove("identifiers"))),
+        common("identifiers without a system", &[row::TYP_13, row::ENT_08, "CRU-*"], |record| {
             for one in identifiers(record).into_iter().flatten() {
                 if let Value::String(text) = one {
                     *text = text.rsplit(':').next().unwrap_or_default().to_owned();
                 }
             }
         }),
-        common("an identifier without an id", &["TYP-13"], |record| {
+        common("an identifier without an id", &[row::TYP_13], |record| {
             if let Some(list) = identifiers(record) {
                 list.push("legacy:".into());
             }
         })
         .on_reference(),
-        common("identifiers twice", &["TYP-14"], |record| {
+        common("identifiers twice", &[row::TYP_14], |record| {
             if let Some(list) = identifiers(record) {
                 list.extend(list.clone());
             }
         }),
-        common("identifiers of others are lost", &["TYP-13", "CRU-*"], |record| {
+        common("identifiers of others are lost", &[row::TYP_13, "CRU-*"], |record| {
             if let Some(list) = identifiers(record) {
                 let own = list.iter().position(|one| one.as_str().is_some_and(|one| one.starts_with("second:")));
                 *list = own.and_then(|at| list.get(at).cloned()).into_iter().collect();
             }
         }),
-        common("the server's own identifier is missing", &["ENT-08", "CRU-03"], |record| {
+        common("the server's own identifier is missing", &[row::ENT_08, row::CRU_03], |record| {
             if let Some(list) = identifiers(record) {
                 list.retain(|one| !one.as_str().is_some_and(|one| one.starts_with("second:")));
             }
         }),
-        common("no created_date", &["TYP-15", "CRU-03"], |record| drop(record.remove("created_date"))),
-        common("no modified_date", &["TYP-16", "CRU-03"], |record| drop(record.remove("modified_date"))).on_reference(),
-        common("created_date in seconds", &["TYP-15", "TYP-06"], |record| set(record, "created_date", 1_767_603_600)),
-        common("created_date of long ago", &["TYP-15"], |record| set(record, "created_date", "2001-02-03T04:05:06Z")),
-        common("modified before it was created", &["TYP-16"], |record| set(record, "modified_date", "2001-02-03T04:05:06Z")),
-        common("created_date moves with modified_date", &["TYP-15"], |record| {
+        common("no created_date", &[row::TYP_15, row::CRU_03], |record| drop(record.remove("created_date"))),
+        common("no modified_date", &[row::TYP_16, row::CRU_03], |record| drop(record.remove("modified_date"))).on_reference(),
+        common("created_date in seconds", &[row::TYP_15, row::TYP_06], |record| set(record, "created_date", 1_767_603_600)),
+        common("created_date of long ago", &[row::TYP_15], |record| set(record, "created_date", "2001-02-03T04:05:06Z")),
+        common("modified before it was created", &[row::TYP_16], |record| set(record, "modified_date", "2001-02-03T04:05:06Z")),
+        common("created_date moves with modified_date", &[row::TYP_15], |record| {
             if let Some(modified) = record.get("modified_date").cloned() {
                 set(record, "created_date", modified);
             }
         }),
-        sent_dates("created_date is taken from the client", "created_date", "TYP-15"),
-        sent_dates("modified_date is taken from the client", "modified_date", "TYP-16"),
-        Fault::new("common field", "helpers take created_date", &["TYP-17", "TYP-15"], || taken("created_date", true)).at(Place::Backend),
-        Fault::new("common field", "omitted fields are filled", &["CAP-08"], || {
+        sent_dates("created_date is taken from the client", "created_date", row::TYP_15),
+        sent_dates("modified_date is taken from the client", "modified_date", row::TYP_16),
+        Fault::new("common field", "helpers take created_date", &[row::TYP_17, row::TYP_15], || taken("created_date", true)).at(Place::Backend),
+        Fault::new("common field", "omitted fields are filled", &[row::CAP_08], || {
             Twist::alone("*", |call, record, _| {
                 if call.method == "POST" && !record.contains_key("summary") {
                     set(record, "summary", "No summary yet");
                 }
             })
         }),
-        Fault::new("common field", "a create with few fields is refused", &["CAP-08", "CRU-*", "ERR-13"], || {
+        Fault::new("common field", "a create with few fields is refused", &[row::CAP_08, "CRU-*", row::ERR_13], || {
             Twist::before(|call, sight| {
                 let body = call.json()?;
                 let is_create = call.method == "POST" && matches!(sight.what(call), Some(What::Collection("petition" | "event" | "form")));
@@ -407,11 +424,11 @@ fn commons() -> Vec<Fault> {
             })
         })
         .at(Place::Request),
-        Fault::new("common field", "a person's id is a number", &["HLP-20"], || {
+        Fault::new("common field", "a person's id is a number", &[row::HLP_20], || {
             Twist::records("person", |record, _| set(record, "id", 17))
         }),
-        Fault::new("common field", "a person has no id", &["HLP-20"], || Twist::records("person", |record, _| drop(record.remove("id")))).on_reference(),
-        Fault::new("link missing", "embedded records without self", &["HAL-08", "COL-25", "HAL-16", "RES-*"], || {
+        Fault::new("common field", "a person has no id", &[row::HLP_20], || Twist::records("person", |record, _| drop(record.remove("id")))).on_reference(),
+        Fault::new("link missing", "embedded records without self", &[row::HAL_08, row::COL_25, row::HAL_16, "RES-*"], || {
             Twist::pages(|_, page, _| {
                 for member in super::members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     drop(links(member).and_then(|links| links.remove("self")));
@@ -422,7 +439,7 @@ fn commons() -> Vec<Fault> {
 }
 
 fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Fault {
-    Fault::new("common field", name, &[row, "CRU-16", "CAP-06"], move || taken(field, false)).at(Place::Backend)
+    Fault::new("common field", name, &[row, row::CRU_16, row::CAP_06], move || taken(field, false)).at(Place::Backend)
 }
 
 /// A date that clients send is shown instead of the server's.

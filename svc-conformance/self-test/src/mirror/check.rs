@@ -1,6 +1,7 @@
 //! What a body may hold: each value held against the form that the catalogue gives its field.
 
 use serde_json::{Map, Number, Value};
+use svc_conformance::row;
 
 use super::answer::Problem;
 use super::dates;
@@ -151,15 +152,15 @@ fn integer(value: &Value) -> Option<Value> {
 /// Rules that the catalogue gives single fields.
 fn adjusted(field: &Field, value: Value, path: &str, problems: &mut Vec<Problem>) -> Value {
     match (field.row.as_str(), value) {
-        ("RES-phone_number-03", Value::String(text)) => {
+        (row::RES_PHONE_NUMBER_03, Value::String(text)) => {
             let digits: String = text.chars().filter(|one| !matches!(one, '+' | ' ' | '-' | '.' | '(' | ')')).collect();
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 problems.push(Problem::field(path, "A phone number consists of digits."));
             }
             digits.into()
         }
-        ("RES-person-35", Value::String(text)) => text.trim_start_matches('@').into(),
-        ("RES-person-16" | "RES-person-17", Value::Array(list)) => unique(list).into(),
+        (row::RES_PERSON_35, Value::String(text)) => text.trim_start_matches('@').into(),
+        (row::RES_PERSON_16 | row::RES_PERSON_17, Value::Array(list)) => unique(list).into(),
         (_, value) => value,
     }
 }
