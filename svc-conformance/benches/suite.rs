@@ -12,8 +12,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use svc_conformance::{Intensity, Keys, Remote, Report, Suite};
 use svc_self_test::subject::Subject;
+use svc_self_test::transport::Transport;
 use svc_self_test::trial;
-use svc_self_test::wire::Wire;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -72,7 +72,7 @@ async fn over_loopback() -> (Report, Duration) {
     (report, took)
 }
 
-async fn serve(listener: TcpListener, wire: Wire) {
+async fn serve(listener: TcpListener, wire: Transport) {
     while let Ok((stream, _)) = listener.accept().await {
         let wire = wire.clone();
         let answer = move |request: http::Request<Incoming>| {

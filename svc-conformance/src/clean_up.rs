@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::condition::Met;
 use crate::declared::{Declaration, Declared, Source};
 use crate::error::SuiteError;
@@ -18,7 +19,6 @@ use crate::kinds::KINDS;
 use crate::outcome::Stop;
 use crate::recorder::Recorder;
 use crate::run::Run;
-use crate::session::Client;
 use crate::settings::Settings;
 use crate::target::Target;
 

@@ -26,6 +26,7 @@ mod cause;
 mod check;
 mod checks;
 mod clean_up;
+mod client;
 #[cfg(feature = "program")]
 mod compare;
 mod condition;
@@ -34,6 +35,7 @@ mod declared;
 mod diagnosis;
 mod error;
 mod fields;
+mod fixtures;
 mod formats;
 mod generate;
 #[cfg(feature = "harness")]
@@ -60,13 +62,11 @@ mod run;
 mod runner;
 mod seed;
 mod select;
-mod session;
 mod settings;
 mod snapshot;
 mod suite;
 mod target;
 mod values;
-mod world;
 
 pub use cause::{Cause, Flaw};
 pub use clean_up::{CleanUp, resume as clean};

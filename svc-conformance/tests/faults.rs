@@ -60,11 +60,11 @@ fn one_of_each_service_starts_and_answers() {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let faults = registry();
-        let mirror = faults.iter().find(|fault| matches!(fault.over, Over::Mirror(_))).expect("a fault");
+        let second_server = faults.iter().find(|fault| matches!(fault.over, Over::SecondServer(_))).expect("a fault");
         let reference = faults.iter().find(|fault| matches!(fault.over, Over::Reference(_))).expect("a fault");
-        for fault in [mirror, reference] {
+        for fault in [second_server, reference] {
             let subject = fault.start().await.expect("a service");
-            let call = svc_self_test::wire::Call {
+            let call = svc_self_test::transport::Call {
                 method: http::Method::GET,
                 uri: subject.base.parse().expect("an address"),
                 headers: http::HeaderMap::new(),

@@ -17,7 +17,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use svc_conformance::{Keys, Remote, Suite, Target, TargetError};
-use svc_self_test::mirror::{Mirror, Options};
+use svc_self_test::second_server::{Options, SecondServer};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
@@ -63,18 +63,19 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
         let address = listener.local_addr().expect("an address");
         let base = format!("https://{address}/rest/");
-        let mirror = Mirror::new(Options { base: base.clone(), ..Options::default() });
+        let second_server = SecondServer::new(Options { base: base.clone(), ..Options::default() });
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&asked);
         runtime.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (mirror, acceptor, counted) = (mirror.clone(), acceptor.clone(), Arc::clone(&counted));
+                let (second_server, acceptor, counted) =
+                    (second_server.clone(), acceptor.clone(), Arc::clone(&counted));
                 tokio::spawn(async move {
                     // Nobody who distrusts the certificate comes further.
                     let Ok(stream) = acceptor.accept(stream).await else { return };
                     let answer = service_fn(move |request: Request<Incoming>| {
                         counted.fetch_add(1, Ordering::SeqCst);
-                        answer(mirror.clone(), request)
+                        answer(second_server.clone(), request)
                     });
                     let connection = hyper::server::conn::http1::Builder::new();
                     let _ = connection.serve_connection(TokioIo::new(stream), answer).await;
@@ -96,12 +97,12 @@ impl Server {
 }
 
 async fn answer(
-    mirror: Mirror,
+    second_server: SecondServer,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Box<dyn std::error::Error + Send + Sync>> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
-    Ok(mirror.oneshot(Request::from_parts(parts, Full::new(body))).await?)
+    Ok(second_server.oneshot(Request::from_parts(parts, Full::new(body))).await?)
 }
 
 #[test]

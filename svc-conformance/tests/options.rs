@@ -13,7 +13,7 @@ use http::{Method, Request, Response};
 use serde_json::{Value, json};
 use support::{Server, ended, program, run};
 use svc_conformance::Report;
-use svc_self_test::mirror::Options;
+use svc_self_test::second_server::Options;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")

@@ -1,14 +1,14 @@
 //! The same seed sends the same requests, whatever is filtered.
 
 use svc_conformance::{InProcess, Intensity, Keys, Report, Suite};
-use svc_self_test::mirror::Options;
+use svc_self_test::second_server::Options;
 use svc_self_test::subject::Subject;
 
 /// Checks of every sort.
 const PART: &[&str] = &["ent/*", "typ/petition", "cru/*-of-signature", "err/*-of-form", "mod/sequences"];
 
 async fn run(seed: u64, only: &[&str]) -> Report {
-    let subject = Subject::mirror(Options::default());
+    let subject = Subject::second_server(Options::default());
     Suite::new(InProcess::new(subject.wire.clone()).base(subject.base.clone()))
         .keys(Keys::primary(subject.key.clone()))
         .intensity(Intensity::Quick)

@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use support::{Server, program};
-use svc_self_test::mirror::Options;
+use svc_self_test::second_server::Options;
 
 fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     response

@@ -1,28 +1,28 @@
 //! What tests the conformance suite itself: a second service, faulty servers, and odd but conformant ones. It knows the suite as
 //! its users do, by its public face alone.
 //!
-//! - [`mirror`]: an independent service, written from the catalogue alone.
+//! - [`second_server`]: an independent service, written from the catalogue alone.
 //! - [`fields`]: the fields that the catalogue names, row by row.
 //! - [`faults`]: faulty servers, with the rows that they break.
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
-//! - [`smallest`]: the smallest cases of the planted faults; [`seen`]: which rows a faulty server was seen to fail.
+//! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: which rows a faulty server was seen to fail.
 //! - [`settings`]: what is run; [`trial`]: one run.
-//! - [`twist`], [`sight`], [`wire`], [`subject`]: one change to what passes between a client and a service.
+//! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to what passes between a client and a service.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod detections;
 pub mod faults;
 pub mod fields;
-pub mod mirror;
+pub mod interceptor;
+pub mod link_map;
 pub mod odd;
 pub mod results;
 pub mod score;
-pub mod seen;
+pub mod second_server;
 pub mod settings;
-pub mod sight;
 pub mod smallest;
 pub mod subject;
+pub mod transport;
 pub mod trial;
-pub mod twist;
-pub mod wire;

@@ -74,7 +74,7 @@ impl FaultScore {
             family: fault.family,
             place: fault.place.as_str(),
             over: match fault.over {
-                Over::Mirror(_) => "second service",
+                Over::SecondServer(_) => "second service",
                 Over::Reference(_) => "reference server",
             },
             rows: fault.rows.clone(),

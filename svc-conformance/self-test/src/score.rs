@@ -8,10 +8,10 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::detections::{self, Seen};
 use super::faults::{self, Fault};
 use super::odd::{self, Odd};
 use super::results::{FaultScore, OddScore, Score};
-use super::seen::{self, Seen};
 use super::settings::Settings;
 use super::smallest::{self, Smallest};
 use super::trial::{failed, faulty, suite};
@@ -26,7 +26,7 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
         settings.only.as_ref().is_none_or(|only| name.contains(only.as_str()) || family.contains(only.as_str()))
     };
     let faults: Vec<Fault> = faults::registry().into_iter().filter(|fault| wanted(&fault.name, fault.family)).collect();
-    let sought = seen::sought(&faults);
+    let sought = detections::sought(&faults);
     let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(odd.name, "odd")).collect();
     let room = Arc::new(Semaphore::new(settings.workers.max(1)));
     let mut running = JoinSet::new();
@@ -59,7 +59,7 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
         let (room, intensity, seed) = (Arc::clone(&room), settings.intensity, settings.seeds.start);
         running.spawn(async move {
             let _place = room.acquire_owned().await;
-            (0, Either::Seen(seen::see(&sought, intensity, seed).await))
+            (0, Either::Seen(detections::see(&sought, intensity, seed).await))
         });
     }
     let (mut faults, mut odd, mut smallest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

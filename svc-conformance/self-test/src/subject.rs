@@ -15,8 +15,8 @@ use svc_sqlite::{FileError, KeyError, KeyOptions, Store};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 
-use super::mirror::{Mirror, Options, Time};
-use super::wire::{Call, Wire};
+use super::second_server::{Options, SecondServer, Time};
+use super::transport::{Call, Transport};
 
 /// Base of the reference server's addresses.
 const REFERENCE: &str = "http://reference.example.org/api/v1/";
@@ -24,7 +24,7 @@ const REFERENCE: &str = "http://reference.example.org/api/v1/";
 /// A service with what the suite has to know.
 pub struct Subject {
     /// The service.
-    pub wire: Wire,
+    pub wire: Transport,
     /// The base of its addresses.
     pub base: String,
     /// The prefix of relations.
@@ -74,13 +74,13 @@ pub enum SubjectError {
 impl Subject {
     /// The second service.
     #[must_use]
-    pub fn mirror(options: Options) -> Self {
-        Self::of_mirror(&Mirror::new(Options::default()), options)
+    pub fn second_server(options: Options) -> Self {
+        Self::of_second_server(&SecondServer::new(Options::default()), options)
     }
 
     /// The data of a second service, behind one that is set up otherwise.
     #[must_use]
-    pub fn of_mirror(mirror: &Mirror, mut options: Options) -> Self {
+    pub fn of_second_server(second_server: &SecondServer, mut options: Options) -> Self {
         let time = Time::default();
         options.clock = options.clock.with(&time);
         let (base, prefix) = (options.base.clone(), options.prefix.clone());
@@ -88,7 +88,7 @@ impl Subject {
         let key = key_at(0).unwrap_or_default();
         let other_key = key_at(1);
         let restricted_key = key_at(2).map(|token| (token, "people.create".to_owned()));
-        let wire = Wire::of(mirror.set_up_as(options));
+        let wire = Transport::of(second_server.set_up_as(options));
         Self { wire, base, prefix, key, other_key, restricted_key, time: Some(time), _folder: None }
     }
 
@@ -114,7 +114,7 @@ impl Subject {
         let api = set_up(api.authenticator(store.clone()).anonymous_helpers(store.clone())).build()?;
         let prefix = api.dialect().prefix().to_owned();
         Ok(Self {
-            wire: Wire::of(SvcService::new(api).under("/api/v1")),
+            wire: Transport::of(SvcService::new(api).under("/api/v1")),
             base: REFERENCE.to_owned(),
             prefix,
             key: "k-one".to_owned(),
@@ -135,7 +135,7 @@ impl Subject {
 
     /// The same service behind another one.
     #[must_use]
-    pub fn behind(self, wrap: impl FnOnce(Wire, &str) -> Wire) -> Self {
+    pub fn behind(self, wrap: impl FnOnce(Transport, &str) -> Transport) -> Self {
         Self { wire: wrap(self.wire, &self.prefix), ..self }
     }
 }

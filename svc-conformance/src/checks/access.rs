@@ -7,11 +7,11 @@ use super::alike;
 use super::same::is_one;
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
+use crate::client::Client;
+use crate::fixtures::helper_address;
 use crate::kinds::{ACTIONS, Kind, kind, kind_of};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
-use crate::world::helper_address;
 
 /// A key that no server has given out.
 const WRONG: &str = "no-such-key-0000";

@@ -6,12 +6,12 @@ use super::calls::{ignored, row, somebody};
 use super::same::{Each, holds, identified, is_one, kept, must, part};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::fixtures::{helper_address, ticketed};
 use crate::generate;
 use crate::generate::with;
 use crate::kinds::kind;
 use crate::outcome::Stop;
 use crate::row;
-use crate::world::{helper_address, ticketed};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hlp/record-signature", &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08], |cx| Box::pin(record(cx)))

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::same::is_one;
 use crate::answer::Record;
 use crate::check::Cx;
+use crate::client::Client;
 use crate::generate::{self, Turn};
 use crate::kinds::kind;
 use crate::outcome::Stop;
-use crate::session::Client;
 use crate::values::{at, is_unset};
 
 /// Whether records of a kind can be made that nobody else knows.

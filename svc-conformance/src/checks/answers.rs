@@ -7,9 +7,9 @@ use super::functions::{about, any_helper, below, call, note_rest};
 use super::same::put;
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("haf/answers", &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10], |cx| Box::pin(answers(cx)))

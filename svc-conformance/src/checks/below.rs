@@ -7,10 +7,10 @@ use super::same::is_one;
 use crate::answer::{Answer, Record};
 use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 macro_rules! below {
     ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::same::{must, part, put};
 use crate::answer::Record;
 use crate::check::Cx;
+use crate::client::Client;
+use crate::fixtures::helper_address;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, KINDS, Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
-use crate::world::helper_address;
 
 /// The row of each record helper.
 pub(super) fn row(one: &str) -> &'static str {

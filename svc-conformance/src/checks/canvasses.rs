@@ -7,10 +7,10 @@ use super::crud::is_page;
 use super::same::{Each, is_one, kept, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::generate;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(

@@ -8,11 +8,11 @@ use super::same::put;
 use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::check::Cx;
+use crate::client::Client;
 use crate::fields::{self, Shape};
 use crate::generate::{self, Turn};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.

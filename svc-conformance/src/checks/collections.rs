@@ -11,10 +11,10 @@ use crate::address;
 use crate::answer::Record;
 use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 /// Records that a walk makes at most to have a second page.
 const MOST: u64 = 130;
@@ -88,7 +88,7 @@ impl Place {
         let fields = alike::filled(cx, self.kind.one);
         let Some(container) = &self.container else { return api.make(self.kind.one, &fields).await };
         let person = api.person().await?;
-        api.act(container, self.kind.one, &person, &cx.marked(&crate::world::full(cx, self.kind.one, &fields))).await
+        api.act(container, self.kind.one, &person, &cx.marked(&crate::fixtures::full(cx, self.kind.one, &fields))).await
     }
 }
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::same::{Each, holds, identified, is_one, kept, must, part};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::fields::{self, Shape};
 use crate::generate;
 use crate::generate::least;
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[

@@ -7,13 +7,13 @@ use super::same::is_one;
 use crate::address;
 use crate::answer::{Answer, Record, descriptions};
 use crate::check::{Check, Cx};
+use crate::client::{Client, Walked};
+use crate::fixtures::helper_address;
 use crate::generate::least;
 use crate::kinds::{ACTIONS, Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::{Client, Walked};
 use crate::values::first;
-use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("err/unsupported", &[row::ERR_07, row::CAP_07], |cx| Box::pin(unsupported(cx)))

@@ -6,9 +6,9 @@ use super::calls::{Ready, declared_helpers, somebody};
 use super::same::{Each, is_one, put};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("haf/every-helper", &[row::HAF_01], |cx| Box::pin(everywhere(cx)))

@@ -8,11 +8,11 @@ use super::alike;
 use super::same::is_one;
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::relations::{Known, meaning};
 use crate::row;
-use crate::session::Client;
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::alike;
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
+use crate::client::Client;
+use crate::fixtures::helper_address;
 use crate::generate::with;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
-use crate::world::helper_address;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("lim/capacity", &[row::LIM_04], |cx| Box::pin(capacity(cx)))

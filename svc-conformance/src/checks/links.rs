@@ -8,12 +8,12 @@ use super::same::{is_one, part};
 use crate::answer::Record;
 use crate::catalogue::Link;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::fields;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {

@@ -13,10 +13,10 @@ use crate::address;
 use crate::answer::{Answer, Record};
 use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::kinds::{KINDS, Kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 use crate::settings::Intensity;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -72,7 +72,7 @@ async fn below(cx: &Cx) -> Result<(), Stop> {
 async fn two_members(cx: &Cx, api: &Client<'_>, of: Kind, people: &[Record]) -> Result<(), Stop> {
     let (container, url) = container(api, of).await?;
     for person in people {
-        let body = cx.marked(&crate::world::full(cx, of.one, &json!({})));
+        let body = cx.marked(&crate::fixtures::full(cx, of.one, &json!({})));
         api.act(&container, of.one, person, &body).await?;
     }
     let plain = api.get(&url).await?;

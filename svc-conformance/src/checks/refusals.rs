@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
+use crate::client::Client;
+use crate::fixtures::helper_address;
 use crate::generate::{self, Fault};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
-use crate::world::helper_address;
 
 /// The rows of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {

@@ -8,6 +8,7 @@ use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::cause::{Cause, Flaw};
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::diagnosis;
 use crate::fields;
 use crate::generate::{self, Shown, Turn};
@@ -15,7 +16,6 @@ use crate::kinds::{ACTIONS, kind};
 use crate::outcome::Stop;
 use crate::passive::row_of;
 use crate::row;
-use crate::session::Client;
 use crate::settings::Intensity;
 use crate::values::{instant, is_unset};
 

@@ -6,11 +6,11 @@ use super::alike;
 use super::same::{Each, part};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::fixtures::ticketed;
 use crate::kinds::kind;
 use crate::outcome::Stop;
 use crate::row;
 use crate::values::first;
-use crate::world::ticketed;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("res/gender", &[row::RES_PERSON_08, row::RES_PERSON_09], |cx| Box::pin(gender(cx)))
@@ -189,7 +189,7 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
         }
     }
     if cx.declared().helps("person_signup") {
-        let url = crate::world::helper_address(&api.entry().await?, "person_signup")?;
+        let url = crate::fixtures::helper_address(&api.entry().await?, "person_signup")?;
         let answer = api.post(&url, &json!({ "person": cx.marked(&body(rough)) })).await?;
         if answer.is_created() {
             holds(rough, &answer.record());

@@ -9,11 +9,11 @@ use svc_declaration::DeclaredField;
 use crate::address;
 use crate::answer::{Answer, Record};
 use crate::check::Cx;
+use crate::client::{Client, Walked};
 use crate::generate;
 use crate::journal::{Line, SYSTEM};
 use crate::kinds::kind;
 use crate::outcome::Stop;
-use crate::session::{Client, Walked};
 use crate::values::first;
 
 /// Looks at a number that follows later, where that is declared.

@@ -5,12 +5,12 @@ use serde_json::json;
 use super::same::{Each, holds, must, part};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
+use crate::client::Client;
+use crate::fixtures::helper_address;
 use crate::generate;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 use crate::values::is_unset;
-use crate::world::helper_address;
 
 const START: &str = "2037-03-01T12:00:00Z";
 const STOP: &str = "2037-03-02T12:00:00Z";

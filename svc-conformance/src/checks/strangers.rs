@@ -6,9 +6,9 @@ use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::same::{Each, adopt, is_one, kept, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hlp/without-key", &[row::HLP_07, row::HLP_08], |cx| Box::pin(anonymous(cx)))

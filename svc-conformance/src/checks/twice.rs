@@ -7,9 +7,9 @@ use super::functions::any_helper;
 use super::same::{Each, holds, identified, is_one, kept, part, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[

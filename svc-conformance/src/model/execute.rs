@@ -9,12 +9,12 @@ use crate::answer::{Answer, Record};
 use crate::cause::Cause;
 use crate::check::Cx;
 use crate::fields;
+use crate::fixtures::helper_address;
 use crate::generate;
 use crate::kinds::Kind;
 use crate::outcome::Stop;
 use crate::row;
 use crate::values::instant;
-use crate::world::helper_address;
 
 /// What came of a sequence: every row that was seen to hold, or the first difference.
 pub(crate) struct Executed {

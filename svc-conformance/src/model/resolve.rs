@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Act, Step};
 use crate::check::Cx;
+use crate::fixtures;
 use crate::generate;
 use crate::kinds::{KINDS, Kind};
 use crate::seed::Seed;
-use crate::world;
 
 /// Fields in one body at most.
 const MOST_FIELDS: usize = 4;
@@ -194,7 +194,7 @@ const DEPENDENT: &[(&str, &str)] = &[
 
 /// The body that a create really sends: what the kind needs, the marker, and the step's fields.
 pub(super) fn sent(cx: &Cx, kind: Kind, fields: &Value) -> Value {
-    let mut body = world::full(cx, kind.one, fields);
+    let mut body = fixtures::full(cx, kind.one, fields);
     if kind.one == "attendance" {
         body = generate::with(&body, &json!({"status": "accepted"}));
     }

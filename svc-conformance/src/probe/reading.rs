@@ -7,9 +7,9 @@ use svc_declaration::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
 use super::{Found, assumed};
 use crate::answer::Record;
 use crate::check::Cx;
+use crate::client::Client;
 use crate::kinds::{KINDS, Kind, kind_of};
 use crate::outcome::Stop;
-use crate::session::Client;
 
 /// Records of a collection that are looked at.
 const SAMPLES: usize = 10;

@@ -8,11 +8,11 @@ use svc_declaration::Declaration;
 use super::{Found, assumed, reading};
 use crate::answer::{Answer, Record};
 use crate::check::Cx;
+use crate::client::Client;
 use crate::fields;
 use crate::generate::{self, Turn, least, with};
 use crate::kinds::{KINDS, Kind, kind};
 use crate::outcome::Stop;
-use crate::session::Client;
 use crate::values::is_unset;
 
 /// Bodies of which a create is put together.

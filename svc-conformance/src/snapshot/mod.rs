@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use self::canonical::Canonical;
 use crate::answer::Answer;
 use crate::check::{Check, Cx};
+use crate::client::Client;
 use crate::generate::{self, Turn};
 use crate::kinds::{KINDS, Kind};
 use crate::outcome::Stop;
 use crate::run::Run;
 use crate::seed::Seed;
-use crate::session::Client;
 
 pub use compare::differences;
 

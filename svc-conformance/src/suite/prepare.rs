@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::access::refused;
 use super::{Stated, Suite, SuiteError};
 use crate::address;
+use crate::client::{MOST_RETRIES, waiting};
 use crate::condition::Met;
 use crate::declared::{self, Declaration, Declared, Source};
 use crate::journal::{Journal, Started};
@@ -19,7 +20,6 @@ use crate::profile::Profile;
 use crate::recorder::Recorder;
 use crate::run::Run;
 use crate::seed::Seed;
-use crate::session::{MOST_RETRIES, waiting};
 
 impl Suite {
     /// Reaches the target and finds out what it declares.

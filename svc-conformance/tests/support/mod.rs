@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use svc_self_test::mirror::{Mirror, Options};
+use svc_self_test::second_server::{Options, SecondServer};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -52,11 +52,11 @@ impl Server {
         let address = listener.local_addr().expect("an address");
         let options = options(address);
         let base = options.base.clone();
-        let mirror = Mirror::new(options);
+        let second_server = SecondServer::new(options);
         runtime.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let mirror = mirror.clone();
-                let answer = move |request| answer(mirror.clone(), request, change);
+                let second_server = second_server.clone();
+                let answer = move |request| answer(second_server.clone(), request, change);
                 tokio::spawn(async move {
                     let connection = hyper::server::conn::http1::Builder::new();
                     // A client that goes away is no trouble.
@@ -101,7 +101,7 @@ impl Server {
 }
 
 async fn answer(
-    mirror: Mirror,
+    second_server: SecondServer,
     request: Request<Incoming>,
     change: Change,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
@@ -115,7 +115,7 @@ async fn answer(
             return Ok(probe.map(Full::new));
         }
     }
-    let response = mirror.oneshot(request.clone().map(Full::new)).await?;
+    let response = second_server.oneshot(request.clone().map(Full::new)).await?;
     let (parts, body) = response.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     Ok(change(&request, Response::from_parts(parts, body)).map(Full::new))

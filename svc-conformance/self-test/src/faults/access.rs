@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Place, set};
-use crate::sight::What;
-use crate::twist::{Server, Twist};
-use crate::wire::{Answer, Call};
+use crate::interceptor::{Interceptor, Server};
+use crate::link_map::What;
+use crate::transport::{Answer, Call};
 
 const FAMILY: &str = "keys and tenants";
 
@@ -30,7 +30,7 @@ fn with_key(call: &Call, key: &'static str) -> Call {
 fn leak(name: &'static str, rows: &[&str], when: fn(&Call, Option<What>, &Server) -> bool) -> Fault {
     let rows: Vec<&str> = rows.iter().copied().chain([row::AUT_02, row::COL_02]).collect();
     Fault::new("tenant leak", name, &rows, move || {
-        Twist::around(move |call, server| {
+        Interceptor::around(move |call, server| {
             Box::pin(async move {
                 if key(&call) == Some("k-two") && when(&call, server.what(&call), &server) {
                     return server.send(with_key(&call, "k-one")).await;
@@ -45,7 +45,7 @@ fn leak(name: &'static str, rows: &[&str], when: fn(&Call, Option<What>, &Server
 /// An answer with one status has another one.
 fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::after(move |_, answer, _| {
+        Interceptor::after(move |_, answer, _| {
             if answer.status == from {
                 *answer = Answer::empty(to);
             }
@@ -56,7 +56,7 @@ fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Fault {
 /// What is refused with a status is done all the same.
 fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str) -> Fault {
     Fault::new("refused write applied", name, rows, move || {
-        Twist::around(move |call, server| {
+        Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let answer = server.send(call.clone()).await;
                 if answer.status == status && call.is_write() && (method.is_empty() || call.method == method) {
@@ -80,7 +80,7 @@ fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str)
 /// Requests without a good key are taken as if they had one.
 fn trusting(name: &'static str, rows: &[&str], when: fn(&Call) -> bool) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::around(move |call, server| {
+        Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let answer = server.send(call.clone()).await;
                 if !matches!(answer.status, 401 | 403) || !when(&call) {
@@ -100,7 +100,7 @@ fn trusting(name: &'static str, rows: &[&str], when: fn(&Call) -> bool) -> Fault
 /// A helper's answer to a caller without a key.
 fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut Answer)) -> Fault {
     Fault::new("anonymous helper", name, rows, move || {
-        Twist::after(move |call, answer, sight| {
+        Interceptor::after(move |call, answer, sight| {
             let is_helper = matches!(sight.what(call), Some(What::Helper(_)));
             if is_helper && call.method == "POST" && key(call).is_none() && answer.is_success() {
                 change(answer);
@@ -142,7 +142,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new(FAMILY, "the entry point takes any key", &[row::AUT_03, row::ERR_08], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 if sight.what(call) == Some(What::Entry) {
                     call.headers.remove("svc-api-token");
                 }
@@ -151,7 +151,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .at(Place::Request),
         Fault::new(FAMILY, "the key belongs into another header", &[row::AUT_01, row::HAL_10], || {
-            Twist::before(|call, _| {
+            Interceptor::before(|call, _| {
                 call.headers.remove("svc-api-token");
                 None
             })
@@ -159,7 +159,7 @@ pub(super) fn faults() -> Vec<Fault> {
         .at(Place::Request)
         .on_reference(),
         Fault::new(FAMILY, "the key is taken from the query", &[row::AUT_01, row::HAL_10], || {
-            Twist::before(|call, _| {
+            Interceptor::before(|call, _| {
                 let has_query = call.uri.query().is_some_and(|query| query.contains("key="));
                 if !has_query && call.is_write() {
                     call.headers.remove("svc-api-token");
@@ -186,14 +186,14 @@ pub(super) fn faults() -> Vec<Fault> {
             "anonymous calls are refused though declared",
             &[row::HLP_07, row::HLP_08, row::AUT_06],
             || {
-                Twist::before(|call, sight| {
+                Interceptor::before(|call, sight| {
                     let is_helper = matches!(sight.what(call), Some(What::Helper(_))) && key(call).is_none();
                     is_helper.then(|| Answer::empty(401))
                 })
             },
         ),
         Fault::new("anonymous helper", "anonymous calls store nothing", &[row::HLP_07], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 let is_helper =
                     matches!(sight.what(call), Some(What::Helper(kind)) if kind != "person" && kind != "message");
                 let no_key = !call.headers.contains_key("svc-api-token");
@@ -203,7 +203,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .at(Place::Backend),
         Fault::new(FAMILY, "a refused key is told to others", &[row::HAL_02, row::AUT_05, row::ERR_01], || {
-            Twist::after(|_, answer, _| {
+            Interceptor::after(|_, answer, _| {
                 if answer.status == 404 && answer.is_hal() {
                     let mut body = Map::new();
                     set(&mut body, "message", "nothing here");

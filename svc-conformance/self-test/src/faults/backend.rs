@@ -4,18 +4,18 @@ use serde_json::{Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Over, Place, set};
-use crate::mirror::Bug;
-use crate::mirror::{Clock, Options};
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::second_server::Defect;
+use crate::second_server::{Clock, Options};
 
 /// A fault behind the surface of the second service.
 fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
-    Fault::new("backend", name, rows, Twist::default).over(Over::Mirror(set_up)).at(Place::Backend)
+    Fault::new("backend", name, rows, Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Backend)
 }
 
 /// A clock that is wrong.
 fn clock(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
-    Fault::new("clock", name, rows, Twist::default).over(Over::Mirror(set_up)).at(Place::Clock)
+    Fault::new("clock", name, rows, Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Clock)
 }
 
 /// A clock that is so many seconds wrong.
@@ -26,18 +26,22 @@ fn off_by(seconds: i64) -> Clock {
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        behind("one attendance too many", &[row::LIM_04], |options| options.bugs.push(Bug::CapacityOffByOne)),
-        behind("tickets are sold out and sold", &[row::LIM_05], |options| options.bugs.push(Bug::TicketLimitIgnored)),
-        behind("a cancelled schedule stays", &[row::SCH_04], |options| options.bugs.push(Bug::ScheduleNotCancelled)),
+        behind("one attendance too many", &[row::LIM_04], |options| options.defects.push(Defect::CapacityOffByOne)),
+        behind("tickets are sold out and sold", &[row::LIM_05], |options| {
+            options.defects.push(Defect::TicketLimitIgnored);
+        }),
+        behind("a cancelled schedule stays", &[row::SCH_04], |options| {
+            options.defects.push(Defect::ScheduleNotCancelled);
+        }),
         behind(
             "a helper forgets its taggings",
             &[row::HAF_02, row::HAF_04, row::HAF_05, row::HAF_06, row::HAF_01],
             |options| {
-                options.bugs.push(Bug::HelperWithoutTagging);
+                options.defects.push(Defect::HelperWithoutTagging);
             },
         ),
         behind("one foreign identifier is kept", &[row::TYP_13, "CRU-*"], |options| {
-            options.bugs.push(Bug::DropsSecondIdentifier);
+            options.defects.push(Defect::DropsSecondIdentifier);
         }),
         behind("custom fields under an undeclared prefix", &[row::RES_PERSON_36], |options| {
             options.custom_field_prefix.push_str("vendor_");
@@ -50,7 +54,7 @@ pub(super) fn faults() -> Vec<Fault> {
             "sums through 32 bits",
             &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20, row::RES_EVENT_17],
             || {
-                Twist::records("*", |record, _| {
+                Interceptor::records("*", |record, _| {
                     let Some(total) = record.get("total_amount").and_then(Value::as_f64) else { return };
                     if let Ok(narrow) = total.to_string().parse::<f32>() {
                         set(record, "total_amount", json!(f64::from(narrow)));
@@ -59,7 +63,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         ),
         Fault::new("backend", "sums in whole units", &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 if let Some(total) = record.get("total_amount").and_then(Value::as_f64) {
                     set(record, "total_amount", json!(total.trunc()));
                 }
@@ -67,14 +71,14 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("backend", "amounts in cents", &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10], || {
-            Twist::records("donation", |record, _| {
+            Interceptor::records("donation", |record, _| {
                 if let Some(amount) = record.get("amount").and_then(Value::as_f64) {
                     set(record, "amount", json!(amount * 100.0));
                 }
             })
         }),
         Fault::new("backend", "accepted are counted twice", &[row::RES_EVENT_18], || {
-            Twist::records("event", |record, _| {
+            Interceptor::records("event", |record, _| {
                 if let Some(total) = record.get("total_accepted").and_then(Value::as_i64) {
                     set(record, "total_accepted", total.saturating_mul(2));
                 }
@@ -82,7 +86,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("backend", "a voided donation has no date", &[row::RES_DONATION_17], || {
-            Twist::records("donation", |record, _| drop(record.remove("voided_date")))
+            Interceptor::records("donation", |record, _| drop(record.remove("voided_date")))
         })
         .on_reference(),
     ]
@@ -97,8 +101,8 @@ impl Fault {
 }
 
 /// The declaration is silent on something.
-fn declared(name: &'static str) -> Twist {
-    Twist::after(move |_, answer, _| {
+fn declared(name: &'static str) -> Interceptor {
+    Interceptor::after(move |_, answer, _| {
         if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
             && document.contains_key("declaration_version")
         {

@@ -10,10 +10,10 @@ use super::table::To::{Any, Collection, Record};
 use super::table::Verb::{Add, Done, Drop, Empty, Has, Is, Keep, Not, Reverse, Set};
 use super::table::{Line, line, table};
 use super::{Fault, Over, add, links, members, set};
-use crate::mirror::Options;
-use crate::sight::{self, What};
-use crate::twist::Twist;
-use crate::wire::Answer;
+use crate::interceptor::Interceptor;
+use crate::link_map::{self, What};
+use crate::second_server::Options;
+use crate::transport::Answer;
 
 const FAMILY: &str = "paging";
 
@@ -38,7 +38,7 @@ const NESTED: [(&str, &str, &str); 15] = [
 
 /// A change to every page.
 fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Twist::pages(move |_, page, _| change(page)))
+    Fault::new(FAMILY, name, rows, move || Interceptor::pages(move |_, page, _| change(page)))
 }
 
 /// Few members on a page, so that there are several pages.
@@ -62,7 +62,7 @@ fn shorten(page: &mut Map<String, Value>) {
     member_links(page).and_then(Vec::pop);
 }
 
-const FEW: Over = Over::Mirror(small);
+const FEW: Over = Over::SecondServer(small);
 
 const PAGES: &[Line] = &[
     line("one record too many is counted", "COL-23 COL-20", Pages("*"), &[Add("total_records", 1)]),
@@ -122,7 +122,7 @@ const MEMBERS: &[Line] = &[
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
-    let small = |fault: Fault| fault.over(Over::Mirror(small));
+    let small = |fault: Fault| fault.over(Over::SecondServer(small));
     let mut faults = vec![
         page("one record is not counted", &[row::COL_23, row::COL_20], |page| {
             if number(page, "total_records") > 1 {
@@ -154,7 +154,7 @@ pub(super) fn faults() -> Vec<Fault> {
             }
         })),
         small(Fault::new(FAMILY, "the page after the next is the next", &[row::COL_24, row::COL_23], || {
-            Twist::pages(|_, page, _| {
+            Interceptor::pages(|_, page, _| {
                 let number = number(page, "page").saturating_add(1);
                 let next = links(page).and_then(|links| links.get_mut("next")?.get_mut("href"));
                 if let Some(Value::String(href)) = next {
@@ -163,7 +163,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })),
         small(Fault::new(FAMILY, "the next page under another parameter", &[row::COL_24], || {
-            Twist::before(|call, _| {
+            Interceptor::before(|call, _| {
                 let address = call.uri.to_string();
                 if address.contains("?from=") {
                     call.redirect(&address.replace("?from=", "?page="));
@@ -182,7 +182,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })),
         small(Fault::new(FAMILY, "every page shows the first", &[row::COL_24, row::COL_22, row::COL_23], || {
-            Twist::before(|call, _| {
+            Interceptor::before(|call, _| {
                 let address = call.uri.to_string();
                 if let Some((path, _)) = address.split_once("?page=") {
                     call.redirect(path);
@@ -197,7 +197,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })),
         small(Fault::new(FAMILY, "a member is on two pages", &[row::COL_24, row::COL_23], || {
             let mut last: HashMap<String, (Value, Value)> = HashMap::new();
-            Twist::pages(move |call, page, _| {
+            Interceptor::pages(move |call, page, _| {
                 let path = call.uri.path().to_owned();
                 let pair = (
                     members(page).and_then(|members| members.last().cloned()),
@@ -249,7 +249,7 @@ pub(super) fn faults() -> Vec<Fault> {
         }),
         Fault::new("embedded", "members are as they were created", &[row::COL_28], || {
             let mut first: HashMap<String, Value> = HashMap::new();
-            Twist::pages(move |_, page, _| {
+            Interceptor::pages(move |_, page, _| {
                 for member in members(page).into_iter().flatten() {
                     let Some(own) = member.pointer("/_links/self/href").and_then(Value::as_str) else { continue };
                     let known = first.entry(own.to_owned()).or_insert_with(|| member.clone());
@@ -258,7 +258,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "a collection is a bare array", &[row::COL_01, row::HAL_02, row::HAL_07], || {
-            Twist::after(|_, answer, _| {
+            Interceptor::after(|_, answer, _| {
                 let Some(Value::Object(mut page)) = answer.json() else { return };
                 if let Some(members) = members(&mut page) {
                     let members = Value::Array(members.clone());
@@ -269,7 +269,7 @@ pub(super) fn faults() -> Vec<Fault> {
         Fault::new(FAMILY, "every seventh page is an old one", &[row::COL_23, row::CRU_22, "COL-*"], || {
             let mut old: HashMap<String, Answer> = HashMap::new();
             let mut count = 0_u32;
-            Twist::after(move |call, answer, sight| {
+            Interceptor::after(move |call, answer, sight| {
                 if call.method != "GET" || !matches!(sight.what(call), Some(What::Collection(_))) {
                     return;
                 }
@@ -285,7 +285,7 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         Fault::new(FAMILY, "the total is counted once", &[row::COL_23, row::COL_20], || {
             let mut first: HashMap<String, Value> = HashMap::new();
-            Twist::pages(move |call, page, _| {
+            Interceptor::pages(move |call, page, _| {
                 if let Some(total) = page.get("total_records").cloned() {
                     let known = first.entry(call.uri.path().to_owned()).or_insert(total).clone();
                     set(page, "total_records", known);
@@ -306,7 +306,7 @@ pub(super) fn faults() -> Vec<Fault> {
 /// A collection below a record that stays empty.
 fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
     Fault::new("nested collection", format!("{name} of a {owner} stay empty"), &[row], move || {
-        Twist::pages(move |call, page, sight| {
+        Interceptor::pages(move |call, page, sight| {
             let own = sight.nested.get(&call.address()).filter(|(_, link)| link == name);
             let is_owner = own.is_some_and(|(own, _)| sight.kind_at(own) == Some(owner));
             if !is_owner {
@@ -323,13 +323,13 @@ fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Fau
 
 /// A collection whose members lead back to another record.
 fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
-    let kind = sight::NAMES.iter().find(|(_, many)| *many == name).map_or("", |(one, _)| *one);
+    let kind = link_map::NAMES.iter().find(|(_, many)| *many == name).map_or("", |(one, _)| *one);
     Fault::new(
         "nested collection",
         format!("{name} of a {owner} lead to another one"),
         &[row, "RES-*", "CRU-*", row::HAL_15],
         move || {
-            Twist::records(kind, move |record, sight| {
+            Interceptor::records(kind, move |record, sight| {
                 let rel = sight.rel(owner);
                 if let Some(Value::String(href)) = links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href"))
                 {

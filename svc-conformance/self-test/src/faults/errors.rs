@@ -10,9 +10,9 @@ use super::table::Verb::{
 };
 use super::table::{Line, line, table};
 use super::{Fault, Over, Place, set};
-use crate::sight::What;
-use crate::twist::Twist;
-use crate::wire::Answer;
+use crate::interceptor::Interceptor;
+use crate::link_map::What;
+use crate::transport::Answer;
 
 const FAMILY: &str = "error object";
 
@@ -25,7 +25,7 @@ fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
 /// Each create of a share page fails, as is declared, and is answered by this.
 fn unexpected(name: &'static str, body: fn() -> Value) -> Fault {
     Fault::new("status", name, &[row::ERR_05], move || {
-        Twist::after(move |call, answer, sight| {
+        Interceptor::after(move |call, answer, sight| {
             if call.method == "POST" && sight.what(call) == Some(What::Collection("share_page")) {
                 *answer = Answer::document(500, &body());
             } else {
@@ -39,7 +39,7 @@ fn unexpected(name: &'static str, body: fn() -> Value) -> Fault {
 /// Descriptions with a code are left out.
 fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Fault {
     Fault::new("rules", name, rows, move || {
-        Twist::errors(move |error, _| {
+        Interceptor::errors(move |error, _| {
             for one in descriptions(error) {
                 if one.get("error_code").and_then(Value::as_str) == Some(code)
                     && let Some(one) = one.as_object_mut()
@@ -54,7 +54,7 @@ fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Fault 
 /// A question that breaks a rule is taken, without what breaks it.
 fn lenient(name: &'static str, rows: &[&str], mend: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new("rules", name, rows, move || {
-        Twist::sent(move |call, what, body, _| {
+        Interceptor::sent(move |call, what, body, _| {
             if call.is_write() && what.and_then(What::kind) == Some("question") {
                 mend(body);
             }
@@ -201,7 +201,7 @@ fn statuses() -> Vec<Fault> {
     vec![
         Fault::new("status", "every 30th read fails", &[row::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
             let mut count = 0_u32;
-            Twist::after(move |call, answer, _| {
+            Interceptor::after(move |call, answer, _| {
                 count = count.wrapping_add(u32::from(call.method == "GET"));
                 if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
                     *answer = Answer::document(500, &json!({ "message": "java.lang.NullPointerException" }));
@@ -221,7 +221,7 @@ fn statuses() -> Vec<Fault> {
             "errors as text",
             &[row::ERR_01, row::ERR_12, row::ERR_14, row::ERR_16, row::HAL_02],
             || {
-                Twist::after(|_, answer, _| {
+                Interceptor::after(|_, answer, _| {
                     if answer.status >= 400 && !answer.body.is_empty() {
                         answer.body = "\"Something went wrong\"".into();
                     }
@@ -267,7 +267,7 @@ fn rules() -> Vec<Fault> {
         Fault::new("rules", "only the first error is told by the reference server", &[row::ERR_39], first_only)
             .on_reference(),
         Fault::new("rules", "the same error is told for each", &[row::ERR_39, row::ERR_26], || {
-            Twist::errors(|error, _| {
+            Interceptor::errors(|error, _| {
                 let mut all = descriptions(error);
                 let Some(first) = all.first().map(|one| (*one).clone()) else { return };
                 for one in &mut all {
@@ -279,10 +279,10 @@ fn rules() -> Vec<Fault> {
             "non-atomic",
             "a partial failure is reported as atomic",
             &[row::ERR_30, row::ERR_18, row::ERR_20, row::ERR_31],
-            || Twist::errors(|error, _| set(error, "request_type", "atomic")),
+            || Interceptor::errors(|error, _| set(error, "request_type", "atomic")),
         ),
         Fault::new("non-atomic", "a partial failure is 207", &[row::ERR_30, row::ERR_19], || {
-            Twist::after(|_, answer, _| {
+            Interceptor::after(|_, answer, _| {
                 if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
                     answer.status = 207;
                 }
@@ -290,7 +290,7 @@ fn rules() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("non-atomic", "a partial failure names only what failed", &[row::ERR_31, row::ERR_20], || {
-            Twist::errors(|error, _| {
+            Interceptor::errors(|error, _| {
                 if let Some(list) = error.get_mut("resource_status").and_then(Value::as_array_mut) {
                     list.retain(|entry| entry.get("response_code") == Some(&json!(400)));
                 }
@@ -301,7 +301,7 @@ fn rules() -> Vec<Fault> {
             "a partial failure is told as a success",
             &[row::ERR_30, row::ERR_37, row::HAF_03],
             || {
-                Twist::after(|_, answer, _| {
+                Interceptor::after(|_, answer, _| {
                     if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
                         *answer = Answer::document(200, &json!({}));
                     }
@@ -309,7 +309,7 @@ fn rules() -> Vec<Fault> {
             },
         ),
         Fault::new("non-atomic", "entries under a third spelling", &[row::ERR_33, row::ERR_23, row::ERR_31], || {
-            Twist::documents(|_, document, _, sight| {
+            Interceptor::documents(|_, document, _, sight| {
                 let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) else { return };
                 if error.get("request_type") != Some(&json!("non-atomic")) {
                     return;
@@ -329,10 +329,10 @@ fn rules() -> Vec<Fault> {
             &[row::ERR_34, row::ERR_04],
             left_behind,
         )
-        .over(Over::Mirror(|options| options.atomic_helpers = true))
+        .over(Over::SecondServer(|options| options.atomic_helpers = true))
         .at(Place::Backend),
         Fault::new("non-atomic", "what the server does not do is 400", &[row::ERR_38], || {
-            Twist::entries(|entry, _| {
+            Interceptor::entries(|entry, _| {
                 if entry.get("response_code") == Some(&json!(500)) {
                     set(entry, "response_code", 400);
                 }
@@ -340,7 +340,7 @@ fn rules() -> Vec<Fault> {
         })
         .over(Over::Reference(|api| api.without("haf.add_lists"))),
         Fault::new("non-atomic", "what the server does not do is not told", &[row::ERR_38], || {
-            Twist::sent(|_, what, body, _| {
+            Interceptor::sent(|_, what, body, _| {
                 if matches!(what, Some(What::Helper(_))) {
                     body.remove("add_lists");
                 }
@@ -356,8 +356,8 @@ fn rules() -> Vec<Fault> {
     faults
 }
 
-fn first_only() -> Twist {
-    Twist::entries(|entry, _| {
+fn first_only() -> Interceptor {
+    Interceptor::entries(|entry, _| {
         if let Some(list) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
             list.truncate(1);
         }
@@ -365,8 +365,8 @@ fn first_only() -> Twist {
 }
 
 /// A helper that failed as a whole: its person stays.
-fn left_behind() -> Twist {
-    Twist::around(|call, server| {
+fn left_behind() -> Interceptor {
+    Interceptor::around(|call, server| {
         Box::pin(async move {
             let answer = server.send(call.clone()).await;
             if answer.status != 400 || !matches!(server.what(&call), Some(What::Helper(_))) {

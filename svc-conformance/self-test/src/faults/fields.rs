@@ -6,8 +6,8 @@ use svc_conformance::row;
 
 use super::{Fault, Place, set};
 use crate::fields::{self, Field, Shape};
-use crate::sight::NAMES;
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::link_map::NAMES;
 
 /// A field with the way to it.
 #[derive(Debug, Clone)]
@@ -133,8 +133,8 @@ fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
     let (at, values) = (at.clone(), values.to_vec());
     Fault::new("list open", name, &[row, row::TYP_08], move || {
         let (at, values) = (at.clone(), values.clone());
-        Twist::sent(move |_, what, body, _| {
-            let kind = what.and_then(crate::sight::What::kind).unwrap_or_default();
+        Interceptor::sent(move |_, what, body, _| {
+            let kind = what.and_then(crate::link_map::What::kind).unwrap_or_default();
             let first = values.first().cloned().unwrap_or_default();
             owned(at.owner, kind, body, &mut |object| {
                 each(object, &at.path, &mut |parent, name| {
@@ -166,8 +166,8 @@ fn closed(at: &At, values: &[String], name: String, row: &str) -> Fault {
 }
 
 /// Changes the objects of an owner wherever they are shown.
-fn shown(owner: &'static str, mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Twist {
-    Twist::documents(move |call, document, _, sight| {
+fn shown(owner: &'static str, mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Interceptor {
+    Interceptor::documents(move |call, document, _, sight| {
         sight.each_record(call, document, &mut |kind, record| owned(owner, kind, record, &mut act));
     })
 }

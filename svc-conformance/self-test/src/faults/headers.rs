@@ -4,9 +4,9 @@ use http::{HeaderValue, header};
 use svc_conformance::row;
 
 use super::{Fault, Place};
-use crate::sight::What;
-use crate::twist::Twist;
-use crate::wire::{Answer, Call};
+use crate::interceptor::Interceptor;
+use crate::link_map::What;
+use crate::transport::{Answer, Call};
 
 const FAMILY: &str = "headers";
 
@@ -20,7 +20,7 @@ fn header(
 ) -> Fault {
     Fault::new(FAMILY, name, &[row], move || {
         let which = which.clone();
-        Twist::after(move |call, answer, sight| {
+        Interceptor::after(move |call, answer, sight| {
             if !answer.is_success() || !when(call, answer, sight.what(call)) {
                 return;
             }
@@ -67,7 +67,7 @@ pub(super) fn faults() -> Vec<Fault> {
             call.is_write()
         }),
         Fault::new(FAMILY, "body-cut-off", &[row::HAL_02, "COL-*"], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if matches!(sight.what(call), Some(What::Collection(_))) && call.method == "GET" && answer.is_success()
                 {
                     answer.body.truncate(answer.body.len() / 2);
@@ -75,14 +75,14 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "page-of-html-instead-of-a-record", &[row::HAL_02, row::HAL_17, row::COL_03], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if matches!(sight.what(call), Some(What::Record(_))) && call.method == "GET" && answer.is_success() {
                     answer.body = "<html><body>A record</body></html>".into();
                 }
             })
         }),
         Fault::new(FAMILY, "another-key-header", &[row::HAL_10, row::AUT_01], || {
-            Twist::before(|call, _| {
+            Interceptor::before(|call, _| {
                 let own = call.headers.iter().find(|(_, value)| value.as_bytes().starts_with(b"k-"));
                 if let Some(name) = own.map(|(name, _)| name.clone()) {
                     call.headers.remove(name);

@@ -4,16 +4,16 @@ use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Place, links, set};
-use crate::sight::What;
-use crate::twist::Twist;
-use crate::wire::Answer;
+use crate::interceptor::Interceptor;
+use crate::link_map::What;
+use crate::transport::Answer;
 
 const FAMILY: &str = "helpers";
 
 /// A change to what a helper is sent; `*` for every helper but the schedule.
 fn posted(name: impl Into<String>, rows: &[&str], kind: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::sent(move |call, what, body, _| {
+        Interceptor::sent(move |call, what, body, _| {
             if let Some(What::Helper(made)) = what
                 && call.method == "POST"
                 && (made == kind || (kind == "*" && made != "message"))
@@ -28,7 +28,7 @@ fn posted(name: impl Into<String>, rows: &[&str], kind: &'static str, change: fn
 /// A change to what a helper answers.
 fn answered(name: &'static str, rows: &[&str], kind: &'static str, change: fn(&mut Answer)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::after(move |call, answer, sight| {
+        Interceptor::after(move |call, answer, sight| {
             if let Some(What::Helper(made)) = sight.what(call)
                 && answer.is_success()
                 && (made == kind || (kind == "*" && made != "message"))
@@ -42,7 +42,7 @@ fn answered(name: &'static str, rows: &[&str], kind: &'static str, change: fn(&m
 /// A link is missing in what a helper answers.
 fn without_link(name: &'static str, rows: &[&str], kind: &'static str, rel: &'static str) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::documents(move |call, document, _, sight| {
+        Interceptor::documents(move |call, document, _, sight| {
             if sight.what(call) == Some(What::Helper(kind)) {
                 let rel = if rel == "self" { rel.to_owned() } else { sight.rel(rel) };
                 drop(links(document).and_then(|links| links.remove(&rel)));
@@ -54,7 +54,7 @@ fn without_link(name: &'static str, rows: &[&str], kind: &'static str, rel: &'st
 /// A change to each element of a list in a helper's body.
 fn elements(name: &'static str, rows: &[&str], list: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new("action functions", name, rows, move || {
-        Twist::sent(move |_, what, body, _| {
+        Interceptor::sent(move |_, what, body, _| {
             if !matches!(what, Some(What::Helper(_))) {
                 return;
             }
@@ -71,7 +71,7 @@ fn elements(name: &'static str, rows: &[&str], list: &'static str, change: fn(&m
 /// A function is passed over.
 fn ignored(function: &'static str, row: &'static str) -> Fault {
     Fault::new("action functions", format!("{function} does nothing"), &[row, row::HAF_01], move || {
-        Twist::sent(move |_, what, body, _| {
+        Interceptor::sent(move |_, what, body, _| {
             if matches!(what, Some(What::Helper(_))) {
                 body.remove(function);
             }
@@ -87,7 +87,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Faul
         format!("the {kind} helper stores only the last field"),
         &[row, total, "RES-*", row::HLP_06],
         move || {
-            Twist::sent(move |_, what, body, _| {
+            Interceptor::sent(move |_, what, body, _| {
                 if what == Some(What::Helper(kind)) {
                     let kept = ["person", "canvass", "add_tags", "_links", "tickets"];
                     body.retain(|name, _| kept.contains(&name.as_str()));
@@ -104,7 +104,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Faul
 /// Scheduling answers otherwise.
 fn schedule(name: &'static str, rows: &[&str], method: &'static str, change: fn(&mut Answer)) -> Fault {
     Fault::new("scheduling", name, rows, move || {
-        Twist::after(move |call, answer, sight| {
+        Interceptor::after(move |call, answer, sight| {
             if sight.what(call) == Some(What::Helper("message")) && call.method == method && answer.is_success() {
                 change(answer);
             }
@@ -116,7 +116,7 @@ fn schedule(name: &'static str, rows: &[&str], method: &'static str, change: fn(
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = vec![
         Fault::new(FAMILY, "helpers answer to PUT", &[row::HLP_01], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 if matches!(sight.what(call), Some(What::Helper(kind)) if kind != "message") && call.method == "PUT" {
                     call.method = http::Method::POST;
                 }
@@ -124,7 +124,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "helpers answer to DELETE", &[row::HLP_01], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 let is_it = matches!(sight.what(call), Some(What::Helper(kind)) if kind != "message")
                     && call.method == "DELETE";
                 is_it.then(|| Answer::document(200, &json!({ "notice": "Nothing to do." })))
@@ -135,7 +135,7 @@ pub(super) fn faults() -> Vec<Fault> {
             body.retain(|name, _| !name.starts_with("add_"));
         }),
         Fault::new(FAMILY, "helpers refuse a function beside a person", &[row::HLP_02, "HAF-*"], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 let body = call.json().filter(|_| matches!(sight.what(call), Some(What::Helper(_))))?;
                 let both = body.contains_key("person") && body.keys().any(|name| name.starts_with("add_"));
                 both.then(|| {
@@ -175,7 +175,7 @@ pub(super) fn faults() -> Vec<Fault> {
         answered("helpers answer 202", &[row::HLP_06, "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
         answered("helpers answer nothing", &[row::HLP_06, "HLP-*"], "*", |answer| *answer = Answer::empty(204)),
         Fault::new(FAMILY, "the matching method is not told", &[row::HLP_05], || {
-            Twist::after(|_, answer, _| {
+            Interceptor::after(|_, answer, _| {
                 let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body) else { return };
                 if document.contains_key("person_matching") {
                     set(&mut document, "person_matching", "");
@@ -202,7 +202,7 @@ pub(super) fn faults() -> Vec<Fault> {
             &[row::HLP_17, row::RES_CANVASS_12],
             || {
                 let mut first: Option<Value> = None;
-                Twist::records("canvass", move |record, sight| {
+                Interceptor::records("canvass", move |record, sight| {
                     let rel = sight.rel("target");
                     if let Some(target) = links(record).and_then(|links| links.get_mut(&rel)) {
                         *target = first.get_or_insert_with(|| target.clone()).clone();
@@ -211,7 +211,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         ),
         Fault::new(FAMILY, "the canvass helper takes a missing target", &[row::HLP_17, row::HLP_23], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Helper("canvass")) && answer.status == 404 {
                     *answer = Answer::document(200, &json!({ "success": true }));
                 }
@@ -219,7 +219,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new(FAMILY, "the canvass helper makes a second person", &[row::HLP_18], || {
-            Twist::around(|call, server| {
+            Interceptor::around(|call, server| {
                 Box::pin(async move {
                     if server.what(&call) == Some(What::Helper("canvass"))
                         && let Some(person) = call.json().and_then(|mut body| body.remove("person"))
@@ -253,13 +253,13 @@ pub(super) fn faults() -> Vec<Fault> {
         without_link("a canvass without answers", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "answers"),
         without_link("a canvass without taggings", &[row::RES_CANVASS_12, row::HLP_16], "canvass", "taggings"),
         Fault::new(FAMILY, "a canvass forgets its canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], || {
-            Twist::records("canvass", |record, sight| {
+            Interceptor::records("canvass", |record, sight| {
                 let rel = sight.rel("canvasser");
                 drop(links(record).and_then(|links| links.remove(&rel)));
             })
         }),
         Fault::new(FAMILY, "tickets' attendances are attended", &[row::RES_ATTENDANCE_05], || {
-            Twist::records("attendance", |record, _| {
+            Interceptor::records("attendance", |record, _| {
                 if record.contains_key("tickets") {
                     set(record, "attended", true);
                 }
@@ -279,7 +279,7 @@ pub(super) fn faults() -> Vec<Fault> {
         )
         .on_reference(),
         Fault::new(FAMILY, "signup helper is elsewhere", &[row::RES_PERSON_49, row::ENT_24, row::HLP_19], || {
-            Twist::entry(|document, sight| {
+            Interceptor::entry(|document, sight| {
                 let rel = sight.rel("person_signup_helper");
                 if let Some(Value::String(href)) =
                     links(document).and_then(|links| links.get_mut(&rel)?.get_mut("href"))
@@ -298,8 +298,8 @@ pub(super) fn faults() -> Vec<Fault> {
 }
 
 /// A helper's link that leads to nothing.
-fn away(kind: &'static str, rel: &'static str) -> Twist {
-    Twist::records(kind, move |record, sight| {
+fn away(kind: &'static str, rel: &'static str) -> Interceptor {
+    Interceptor::records(kind, move |record, sight| {
         let rel = sight.rel(rel);
         if let Some(Value::String(href)) = links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href")) {
             href.push_str("/elsewhere/now");
@@ -326,7 +326,7 @@ fn functions() -> Vec<Fault> {
             "an unknown tag is created",
             &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
             || {
-                Twist::around(|call, server| {
+                Interceptor::around(|call, server| {
                     Box::pin(async move {
                         let answer = server.send(call.clone()).await;
                         if answer.status != 400
@@ -358,7 +358,7 @@ fn functions() -> Vec<Fault> {
             "an unknown tag is passed over",
             &[row::HAF_03, row::ERR_37, row::ERR_30, row::ERR_31],
             || {
-                Twist::around(|mut call, server| {
+                Interceptor::around(|mut call, server| {
                     Box::pin(async move {
                         let answer = server.send(call.clone()).await;
                         if answer.status != 400
@@ -428,7 +428,7 @@ fn functions() -> Vec<Fault> {
             }
         }),
         Fault::new("action functions", "a trigger's identifiers become the record's", &[row::HAF_13], || {
-            Twist::sent(|_, what, body, _| {
+            Interceptor::sent(|_, what, body, _| {
                 if !matches!(what, Some(What::Helper(_))) {
                     return;
                 }
@@ -463,7 +463,7 @@ fn scheduling() -> Vec<Fault> {
             "dates of a schedule are lost",
             &[row::SCH_01, row::RES_MESSAGE_01, row::SCH_07],
             || {
-                Twist::records("message", |record, _| {
+                Interceptor::records("message", |record, _| {
                     record.remove("scheduled_start_date");
                     record.remove("scheduled_stop_date");
                 })
@@ -475,7 +475,7 @@ fn scheduling() -> Vec<Fault> {
             "only the start of a schedule is kept",
             &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
             || {
-                Twist::sent(|_, what, body, _| {
+                Interceptor::sent(|_, what, body, _| {
                     if what == Some(What::Helper("message")) {
                         body.remove("scheduled_stop_date");
                     }
@@ -488,7 +488,7 @@ fn scheduling() -> Vec<Fault> {
             "the stop date has another name",
             &[row::SCH_07, row::SCH_01, row::RES_MESSAGE_02],
             || {
-                Twist::records("message", |record, _| {
+                Interceptor::records("message", |record, _| {
                     if let Some(stop) = record.remove("scheduled_stop_date") {
                         set(record, "scheduled_end_date", stop);
                     }
@@ -507,7 +507,7 @@ fn scheduling() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("scheduling", "a cancelled schedule stays in the reference server", &[row::SCH_04], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 let is_it = sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE";
                 is_it.then(|| Answer::document(200, &json!({ "notice": "It is cancelled." })))
             })
@@ -515,14 +515,14 @@ fn scheduling() -> Vec<Fault> {
         .on_reference()
         .at(Place::Backend),
         Fault::new("scheduling", "a wrong date schedules", &[row::SCH_06], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" && answer.status == 400 {
                     *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
                 }
             })
         }),
         Fault::new("scheduling", "a missing message is scheduled", &[row::SCH_06, row::HLP_23], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && answer.status == 404 {
                     *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
                 }
@@ -530,7 +530,7 @@ fn scheduling() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("scheduling", "only PUT schedules", &[row::HLP_22, row::SCH_01, row::SCH_02], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" {
                     call.method = http::Method::PATCH;
                 }
@@ -538,7 +538,7 @@ fn scheduling() -> Vec<Fault> {
             })
         }),
         Fault::new("scheduling", "nothing cancels", &[row::HLP_22, row::SCH_04, row::SCH_05], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 if sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE" {
                     call.method = http::Method::PATCH;
                 }

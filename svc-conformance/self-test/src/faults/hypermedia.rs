@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Place, links, members, set};
-use crate::sight::What;
-use crate::twist::Twist;
-use crate::wire::Answer;
+use crate::interceptor::Interceptor;
+use crate::link_map::What;
+use crate::transport::Answer;
 
 const FAMILY: &str = "hypermedia";
 
@@ -28,7 +28,7 @@ const COLLECTIONS: [(&str, &str); 11] = [
 /// A change to every link of a record.
 fn every_link(name: &'static str, rows: &[&str], change: fn(&str, Value) -> (String, Value)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::records("*", move |record, _| {
+        Interceptor::records("*", move |record, _| {
             if let Some(all) = links(record) {
                 *all = std::mem::take(all).into_iter().map(|(rel, link)| change(&rel, link)).collect();
             }
@@ -39,7 +39,7 @@ fn every_link(name: &'static str, rows: &[&str], change: fn(&str, Value) -> (Str
 /// A change to the entry point.
 fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>, &mut Map<String, Value>)) -> Fault {
     Fault::new("entry point", name, rows, move || {
-        Twist::entry(move |document, _| {
+        Interceptor::entry(move |document, _| {
             let Some(mut own) = links(document).map(std::mem::take) else { return };
             change(document, &mut own);
             set(document, "_links", own);
@@ -50,7 +50,7 @@ fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>, 
 /// A change to the curies of some documents.
 fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Fault {
     Fault::new("curies", name, rows, move || {
-        Twist::documents(move |_, document, _, _| {
+        Interceptor::documents(move |_, document, _, _| {
             let Some(links) = links(document) else { return };
             let Some(curies) = links.remove("curies") else { return };
             if let Some(curies) = change(&curies) {
@@ -84,7 +84,7 @@ pub(super) fn faults() -> Vec<Fault> {
             (rel.split_once(':').map_or_else(|| rel.to_owned(), |(_, name)| format!("vnd:{name}")), link)
         }),
         Fault::new(FAMILY, "hrefs with a scheme of their own", &[row::HAL_13], || {
-            Twist::alone("*", |_, record, _| {
+            Interceptor::alone("*", |_, record, _| {
                 for link in links(record).into_iter().flat_map(Map::values_mut) {
                     if let Some(Value::String(href)) = link.get_mut("href")
                         && let Some((_, rest)) = href.clone().split_once("://")
@@ -95,7 +95,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "an empty href", &[row::HAL_13], || {
-            Twist::records("person", |record, sight| {
+            Interceptor::records("person", |record, sight| {
                 let rel = sight.rel("taggings");
                 if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
                     *link = json!({ "href": "" });
@@ -103,14 +103,14 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "no links in embedded records", &[row::HAL_07], || {
-            Twist::pages(|_, page, _| {
+            Interceptor::pages(|_, page, _| {
                 for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     member.remove("_links");
                 }
             })
         }),
         Fault::new(FAMILY, "no links in answers to updates", &[row::HAL_07, "CRU-*"], || {
-            Twist::alone("*", |call, record, _| {
+            Interceptor::alone("*", |call, record, _| {
                 if call.method == "PUT" {
                     record.remove("_links");
                 }
@@ -118,7 +118,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new(FAMILY, "the person link leads to a collection", &[row::HAL_14, row::HAL_15, "RES-*"], || {
-            Twist::records("signature", |record, sight| {
+            Interceptor::records("signature", |record, sight| {
                 let rel = sight.rel("person");
                 if let Some(Value::String(href)) =
                     links(record).and_then(|links| links.get_mut(&rel)).and_then(|link| link.get_mut("href"))
@@ -132,7 +132,7 @@ pub(super) fn faults() -> Vec<Fault> {
             "the signatures link leads to the petition",
             &[row::HAL_14, row::RES_PETITION_19, row::COL_04],
             || {
-                Twist::records("petition", |record, sight| {
+                Interceptor::records("petition", |record, sight| {
                     let rel = sight.rel("signatures");
                     let Some(links) = links(record) else { return };
                     if let Some(own) = links.get("self").cloned() {
@@ -142,7 +142,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         ),
         Fault::new(FAMILY, "the petition link leads to the person", &[row::HAL_15, row::RES_SIGNATURE_07], || {
-            Twist::records("signature", |record, sight| {
+            Interceptor::records("signature", |record, sight| {
                 let Some(links) = links(record) else { return };
                 if let Some(person) = links.get(&sight.rel("person")).cloned() {
                     links.insert(sight.rel("petition"), person);
@@ -151,7 +151,7 @@ pub(super) fn faults() -> Vec<Fault> {
         }),
         Fault::new(FAMILY, "self leads to the record before", &[row::HAL_16], || {
             let mut last: Option<Value> = None;
-            Twist::alone("tag", move |call, record, _| {
+            Interceptor::alone("tag", move |call, record, _| {
                 if call.method != "GET" {
                     return;
                 }
@@ -163,7 +163,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "self of a new record leads nowhere", &[row::HAL_06, row::HAL_16, row::CRU_22], || {
-            Twist::alone("*", |call, record, _| {
+            Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::String(href)) =
                         links(record).and_then(|links| links.get_mut("self")?.get_mut("href"))
@@ -173,7 +173,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         Fault::new(FAMILY, "a record in an envelope", &[row::HAL_17, row::COL_03], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 let (Some(What::Record(kind)), Some(record)) = (sight.what(call), answer.json()) else { return };
                 if call.method == "GET" && answer.is_success() {
                     answer.set_json(&json!({ kind: record }));
@@ -201,7 +201,7 @@ pub(super) fn faults() -> Vec<Fault> {
             Some(curies)
         }),
         Fault::new("curies", "no curies on collections", &[row::COL_26], || {
-            Twist::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))
+            Interceptor::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))
         })
         .on_reference(),
         entry("message of the day is a number", &[row::ENT_02], |document, _| set(document, "motd", 5)),
@@ -241,28 +241,28 @@ pub(super) fn faults() -> Vec<Fault> {
         }),
         entry("nothing but itself", &[row::HAL_05, "ENT-*"], |_, links| links.retain(|rel, _| !rel.contains(':'))),
         Fault::new("entry point", "only without a slash at the end", &[row::ENT_01, row::HAL_01], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) && call.uri.path().ends_with('/') {
                     *answer = Answer::empty(404);
                 }
             })
         }),
         Fault::new("entry point", "only with a slash at the end", &[row::HAL_01, row::ENT_01], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) && !call.uri.path().ends_with('/') {
                     *answer = Answer::empty(404);
                 }
             })
         }),
         Fault::new("entry point", "a list of addresses", &[row::ENT_01, row::HAL_02], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) {
                     answer.body = "[\"people\"]".into();
                 }
             })
         }),
         Fault::new(FAMILY, "declared updates are not there", &[row::CAP_04, row::CRU_11, row::CRU_15], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 if sight.what(call) == Some(What::Record("question")) && call.method == "PUT" {
                     call.method = http::Method::PATCH;
                 }
@@ -271,7 +271,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .at(Place::Request),
         Fault::new(FAMILY, "a declared collection is not there", &[row::CAP_04, row::ENT_16, row::COL_01], || {
-            Twist::after(|call, answer, sight| {
+            Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Collection("tag")) && call.method == "GET" {
                     *answer = Answer::empty(404);
                 }
@@ -281,7 +281,7 @@ pub(super) fn faults() -> Vec<Fault> {
     for (many, row) in COLLECTIONS {
         let remove = format!("no link to {many}");
         let fault = Fault::new("entry point", remove, &[row, row::COL_01], move || {
-            Twist::entry(move |document, sight| {
+            Interceptor::entry(move |document, sight| {
                 let rel = sight.rel(many);
                 drop(links(document).and_then(|links| links.remove(&rel)));
             })

@@ -5,8 +5,8 @@ use svc_conformance::row;
 
 use super::{Fault, links};
 use crate::fields;
-use crate::sight::NAMES;
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::link_map::NAMES;
 
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn faults() -> Vec<Fault> {
             let (name, row) = (link.name.clone(), link.row.as_str());
             let fault = match name.as_str() {
                 "self" => Fault::new("link missing", format!("{owner} without self"), &[row, row::HAL_16], move || {
-                    Twist::alone(owner, |call, record, _| {
+                    Interceptor::alone(owner, |call, record, _| {
                         if call.method == "GET"
                             && let Some(links) = links(record)
                         {
@@ -31,7 +31,7 @@ pub(super) fn faults() -> Vec<Fault> {
                     let dangling = format!("{owner}'s {name} leads nowhere");
                     Fault::new("link elsewhere", dangling, &[row, row::HAL_15], move || {
                         let name = name.clone();
-                        Twist::records(owner, move |record, sight| {
+                        Interceptor::records(owner, move |record, sight| {
                             let rel = sight.rel(&name);
                             if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
                                 let href = link.get("href").and_then(|href| href.as_str()).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
                 "record_canvas_helper" => {
                     Fault::new("link missing", "people without the canvass helper", &[row, row::HLP_16], || {
-                        Twist::records("person", |record, sight| {
+                        Interceptor::records("person", |record, sight| {
                             for name in ["record_canvas_helper", "record_canvass_helper"] {
                                 let rel = sight.rel(name);
                                 drop(links(record).and_then(|links| links.remove(&rel)));
@@ -53,7 +53,7 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
                 _ => Fault::new("link missing", format!("{owner} without {name}"), &[row], move || {
                     let name = name.clone();
-                    Twist::records(owner, move |record, sight| {
+                    Interceptor::records(owner, move |record, sight| {
                         let rel = sight.rel(&name);
                         drop(links(record).and_then(|links| links.remove(&rel)));
                     })

@@ -24,9 +24,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use svc_core::api::ApiBuilder;
 
-use super::mirror::Options;
+use super::interceptor::Interceptor;
+use super::second_server::Options;
 use super::subject::{Subject, SubjectError};
-use super::twist::Twist;
 use svc_conformance::Declaration;
 
 pub use planted::{Planted, planted};
@@ -62,7 +62,7 @@ impl Place {
 #[derive(Debug, Clone, Copy)]
 pub enum Over {
     /// The second service, set up for it.
-    Mirror(fn(&mut Options)),
+    SecondServer(fn(&mut Options)),
     /// The reference server, set up for it.
     Reference(fn(ApiBuilder) -> ApiBuilder),
 }
@@ -80,7 +80,7 @@ pub struct Fault {
     pub place: Place,
     /// What it is applied to.
     pub over: Over,
-    twist: Arc<dyn Fn() -> Twist + Send + Sync>,
+    twist: Arc<dyn Fn() -> Interceptor + Send + Sync>,
 }
 
 impl fmt::Debug for Fault {
@@ -95,14 +95,14 @@ impl Fault {
         family: &'static str,
         name: impl Into<String>,
         rows: &[&str],
-        twist: impl Fn() -> Twist + Send + Sync + 'static,
+        twist: impl Fn() -> Interceptor + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.into(),
             family,
             rows: rows.iter().map(ToString::to_string).collect(),
             place: Place::Response,
-            over: Over::Mirror(|_| {}),
+            over: Over::SecondServer(|_| {}),
             twist: Arc::new(twist),
         }
     }
@@ -149,10 +149,10 @@ impl Over {
     /// It does not start.
     pub async fn start(&self) -> Result<Subject, SubjectError> {
         match self {
-            Self::Mirror(set_up) => {
+            Self::SecondServer(set_up) => {
                 let mut options = Options::default();
                 set_up(&mut options);
-                Ok(Subject::mirror(options))
+                Ok(Subject::second_server(options))
             }
             Self::Reference(set_up) => Subject::reference(set_up).await,
         }

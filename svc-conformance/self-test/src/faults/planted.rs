@@ -3,8 +3,8 @@
 use svc_conformance::row;
 
 use super::{Fault, Over, Place};
-use crate::mirror::{Bug, Options};
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::second_server::{Defect, Options};
 
 /// A fault that needs a sequence.
 #[derive(Debug, Clone)]
@@ -16,7 +16,8 @@ pub struct Planted {
 }
 
 fn planted_as(name: &'static str, rows: &[&str], steps: usize, set_up: fn(&mut Options)) -> Planted {
-    let fault = Fault::new("stateful", name, rows, Twist::default).over(Over::Mirror(set_up)).at(Place::Backend);
+    let fault =
+        Fault::new("stateful", name, rows, Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Backend);
     Planted { fault, steps }
 }
 
@@ -30,7 +31,7 @@ pub fn planted() -> Vec<Planted> {
             &[row::CRU_15, row::CRU_04, row::CRU_08, row::CRU_11],
             4,
             |options| {
-                options.bugs.push(Bug::ThirdUpdateDropsField);
+                options.defects.push(Defect::ThirdUpdateDropsField);
             },
         ),
         // A person, a container, two records of theirs, two deletes.
@@ -39,12 +40,12 @@ pub fn planted() -> Vec<Planted> {
             &[row::CRU_05, row::CRU_09, row::COL_23, row::ERR_11, row::CRU_14],
             6,
             |options| {
-                options.bugs.push(Bug::SecondDeleteLost);
+                options.defects.push(Defect::SecondDeleteLost);
             },
         ),
         // A person with a foreign identifier, a tag, a tagging, an update.
         planted_as("an update of a tagged person loses identifiers", &[row::TYP_13, row::CRU_15], 4, |options| {
-            options.bugs.push(Bug::TaggedUpdateLosesIdentifiers);
+            options.defects.push(Defect::TaggedUpdateLosesIdentifiers);
         }),
         // A person, a container, a record of theirs, its delete, an update of the container.
         planted_as(
@@ -52,12 +53,12 @@ pub fn planted() -> Vec<Planted> {
             &[row::CRU_15, row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_17, row::CRU_18, row::ERR_15],
             5,
             |options| {
-                options.bugs.push(Bug::UpdateAfterDeleteLost);
+                options.defects.push(Defect::UpdateAfterDeleteLost);
             },
         ),
         // A create, two updates of which the second empties a field.
         planted_as("emptying a field later moves the creation date", &[row::TYP_15], 3, |options| {
-            options.bugs.push(Bug::EmptiedFieldMovesCreation);
+            options.defects.push(Defect::EmptiedFieldMovesCreation);
         }),
     ]
 }

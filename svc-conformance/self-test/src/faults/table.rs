@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::{Fault, Over, Place, members};
-use crate::sight::{Sight, What};
-use crate::twist::Twist;
-use crate::wire::{Answer, Call};
+use crate::interceptor::Interceptor;
+use crate::link_map::{LinkMap, What};
+use crate::transport::{Answer, Call};
 
 /// Where a fault shows; `*` stands for every kind.
 #[derive(Debug, Clone, Copy)]
@@ -107,7 +107,7 @@ pub(super) struct Line {
 
 /// A fault of the second service.
 pub(super) const fn line(name: &'static str, rows: &'static str, spot: Spot, verbs: &'static [Verb]) -> Line {
-    Line { name, rows, does: (spot, verbs), also: None, over: Over::Mirror(|_| {}), place: None }
+    Line { name, rows, does: (spot, verbs), also: None, over: Over::SecondServer(|_| {}), place: None }
 }
 
 impl Line {
@@ -165,8 +165,8 @@ impl To {
     }
 }
 
-fn twist(spot: Spot, verbs: &'static [Verb]) -> Twist {
-    let object = move |call: &Call, object: &mut Map<String, Value>, sight: &Sight| {
+fn twist(spot: Spot, verbs: &'static [Verb]) -> Interceptor {
+    let object = move |call: &Call, object: &mut Map<String, Value>, sight: &LinkMap| {
         let mut value = Value::Object(std::mem::take(object));
         act(verbs, call, &mut value, None, sight);
         if let Value::Object(changed) = value {
@@ -175,28 +175,28 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Twist {
     };
     let nowhere = Call::nowhere();
     match spot {
-        Spot::Pages(kind) => Twist::pages(move |call, page, sight| {
+        Spot::Pages(kind) => Interceptor::pages(move |call, page, sight| {
             if To::Collection(kind).fits(sight.what(call)) {
                 object(call, page, sight);
             }
         }),
-        Spot::Members(kind) => Twist::pages(move |call, page, sight| {
+        Spot::Members(kind) => Interceptor::pages(move |call, page, sight| {
             if To::Collection(kind).fits(sight.what(call)) {
                 for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     object(call, member, sight);
                 }
             }
         }),
-        Spot::Records(kind) => Twist::records(kind, move |record, sight| object(&nowhere, record, sight)),
-        Spot::Errors => Twist::errors(move |error, sight| object(&nowhere, error, sight)),
-        Spot::Entries => Twist::entries(move |entry, sight| object(&nowhere, entry, sight)),
-        Spot::Descriptions => Twist::descriptions(move |one, sight| object(&nowhere, one, sight)),
-        Spot::Sent(method, to) => Twist::sent(move |call, what, body, sight| {
+        Spot::Records(kind) => Interceptor::records(kind, move |record, sight| object(&nowhere, record, sight)),
+        Spot::Errors => Interceptor::errors(move |error, sight| object(&nowhere, error, sight)),
+        Spot::Entries => Interceptor::entries(move |entry, sight| object(&nowhere, entry, sight)),
+        Spot::Descriptions => Interceptor::descriptions(move |one, sight| object(&nowhere, one, sight)),
+        Spot::Sent(method, to) => Interceptor::sent(move |call, what, body, sight| {
             if (method == "*" || call.method == method) && to.fits(what) {
                 object(call, body, sight);
             }
         }),
-        Spot::Answers(method, to) => Twist::after(move |call, answer, sight| {
+        Spot::Answers(method, to) => Interceptor::after(move |call, answer, sight| {
             if (method == "*" || call.method == method) && to.fits(sight.what(call)) {
                 let mut value = answer.json().unwrap_or_default();
                 let before = value.clone();
@@ -210,7 +210,7 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Twist {
 }
 
 /// Does one verb after the other.
-fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut Answer>, sight: &Sight) {
+fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut Answer>, sight: &LinkMap) {
     for verb in verbs {
         let goes_on = match *verb {
             Verb::Is(path, wanted) => found(value, path, sight) == Some(json(wanted)),
@@ -246,7 +246,7 @@ fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut A
     }
 }
 
-fn changed(verb: Verb, value: &mut Value, sight: &Sight) {
+fn changed(verb: Verb, value: &mut Value, sight: &LinkMap) {
     let list = |value: &mut Value, path, act: &mut dyn FnMut(&mut Vec<Value>)| {
         each(value, path, sight, &mut |one| one.as_array_mut().into_iter().for_each(&mut *act));
     };
@@ -295,7 +295,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-fn found(value: &mut Value, path: &str, sight: &Sight) -> Option<Value> {
+fn found(value: &mut Value, path: &str, sight: &LinkMap) -> Option<Value> {
     let mut found = None;
     each(value, path, sight, &mut |one| {
         found.get_or_insert_with(|| one.clone());
@@ -304,7 +304,7 @@ fn found(value: &mut Value, path: &str, sight: &Sight) -> Option<Value> {
 }
 
 /// Sets or removes a member of every object that the path before it leads to; an element is only set.
-fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &Sight) {
+fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &LinkMap) {
     if path.ends_with(']') || path.ends_with('*') || path.is_empty() {
         return each(value, path, sight, &mut |one| *one = new.cloned().unwrap_or_default());
     }
@@ -319,12 +319,12 @@ fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &Sight) {
     });
 }
 
-fn named(name: &str, sight: &Sight) -> String {
+fn named(name: &str, sight: &LinkMap) -> String {
     name.strip_prefix("svc:").map_or_else(|| name.to_owned(), |name| sight.rel(name))
 }
 
 /// Calls a function with each value at a path.
-fn each(value: &mut Value, path: &str, sight: &Sight, act: &mut dyn FnMut(&mut Value)) {
+fn each(value: &mut Value, path: &str, sight: &LinkMap, act: &mut dyn FnMut(&mut Value)) {
     if path.is_empty() {
         return act(value);
     }

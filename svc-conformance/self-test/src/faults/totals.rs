@@ -9,8 +9,8 @@ use super::table::To::Record;
 use super::table::Verb::{Above, Add, Cut, Drop, Set};
 use super::table::{Line, line, table};
 use super::{Fault, Place, set};
-use crate::sight::{self, What};
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::link_map::{self, What};
 
 /// The totals of containers: kind, total, its row.
 const TOTALS: [(&str, &str, &str); 5] = [
@@ -175,14 +175,14 @@ pub(super) fn faults() -> Vec<Fault> {
 }
 
 /// Once a record was updated, its total is zero.
-fn forgotten(kind: &'static str, total: &'static str) -> Twist {
+fn forgotten(kind: &'static str, total: &'static str) -> Interceptor {
     let mut updated: HashSet<String> = HashSet::new();
-    Twist::documents(move |call, document, status, sight| {
+    Interceptor::documents(move |call, document, status, sight| {
         if call.method == "PUT" && status == 200 && sight.what(call) == Some(What::Record(kind)) {
-            updated.extend(sight::href(document, "self").map(ToOwned::to_owned));
+            updated.extend(link_map::href(document, "self").map(ToOwned::to_owned));
         }
         sight.each_record(call, document, &mut |one, record| {
-            if one == kind && sight::href(record, "self").is_some_and(|own| updated.contains(own)) {
+            if one == kind && link_map::href(record, "self").is_some_and(|own| updated.contains(own)) {
                 set(record, total, 0);
             }
         });
@@ -190,9 +190,9 @@ fn forgotten(kind: &'static str, total: &'static str) -> Twist {
 }
 
 /// The total is the highest that any record of the kind had.
-fn shared(kind: &'static str, total: &'static str) -> Twist {
+fn shared(kind: &'static str, total: &'static str) -> Interceptor {
     let mut most = 0;
-    Twist::records(kind, move |record, _| {
+    Interceptor::records(kind, move |record, _| {
         most = most.max(record.get(total).and_then(serde_json::Value::as_i64).unwrap_or_default());
         set(record, total, most);
     })

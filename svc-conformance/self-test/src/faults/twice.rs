@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Over, Place, set};
-use crate::mirror::Options;
-use crate::sight::{self, What};
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::link_map::{self, What};
+use crate::second_server::Options;
 
 const FAMILY: &str = "matching";
 
@@ -25,7 +25,7 @@ fn mail(person: &Map<String, Value>) -> Option<&str> {
 fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>, over: fn(&mut Options)) -> Fault {
     Fault::new(FAMILY, name, &[row::HLP_03, row::HLP_11, row::HLP_12, row::HLP_19, "HLP-*"], move || {
         let mut known: HashMap<String, Value> = HashMap::new();
-        Twist::sent(move |_, what, body, _| {
+        Interceptor::sent(move |_, what, body, _| {
             let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
             else {
                 return;
@@ -37,7 +37,7 @@ fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>,
             set(person, "email_addresses", first);
         })
     })
-    .over(Over::Mirror(over))
+    .over(Over::SecondServer(over))
     .at(Place::Backend)
 }
 
@@ -45,7 +45,7 @@ fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>,
 fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         let mut known: Vec<String> = Vec::new();
-        Twist::sent(move |_, what, body, _| {
+        Interceptor::sent(move |_, what, body, _| {
             let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
             else {
                 return;
@@ -57,7 +57,7 @@ fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
             known.push(address);
         })
     })
-    .over(Over::Mirror(matched))
+    .over(Over::SecondServer(matched))
     .at(Place::Backend)
 }
 
@@ -65,7 +65,7 @@ fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
 fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         let mut known: HashMap<String, u32> = HashMap::new();
-        Twist::documents(move |call, document, status, sight| {
+        Interceptor::documents(move |call, document, status, sight| {
             if matches!(sight.what(call), Some(What::Helper(_)))
                 && status < 300
                 && let Some(address) =
@@ -82,13 +82,13 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
             });
         })
     })
-    .over(Over::Mirror(matched))
+    .over(Over::SecondServer(matched))
 }
 
 /// The second action of a person whose address was posted before is answered with the first, and not stored.
 fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
     Fault::new(FAMILY, name, &[row, row::HLP_03, row::HLP_06], move || {
-        Twist::around(move |call, server| {
+        Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let person = call.json().and_then(|mut body| body.remove("person"));
                 let address = person.as_ref().and_then(|person| mail(person.as_object()?).map(str::to_lowercase));
@@ -104,7 +104,7 @@ fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
             })
         })
     })
-    .over(Over::Mirror(matched))
+    .over(Over::SecondServer(matched))
     .at(Place::Backend)
 }
 
@@ -189,7 +189,7 @@ pub(super) fn faults() -> Vec<Fault> {
             &[row::HLP_06, row::HLP_19, row::HLP_03],
             stale,
         )
-        .over(Over::Mirror(matched)),
+        .over(Over::SecondServer(matched)),
         Fault::new("action functions", "a tag twice in one call is two taggings", &[row::HAF_02], || {
             doubled("add_tags")
         })
@@ -202,20 +202,20 @@ pub(super) fn faults() -> Vec<Fault> {
 }
 
 /// The answer to a signup shows each person as at the first signup.
-fn stale() -> Twist {
+fn stale() -> Interceptor {
     let mut first: HashMap<String, Map<String, Value>> = HashMap::new();
-    Twist::documents(move |call, document, status, sight| {
+    Interceptor::documents(move |call, document, status, sight| {
         if sight.what(call) == Some(What::Helper("person")) && status < 300 {
-            let own = sight::href(document, "self").unwrap_or_default().to_owned();
+            let own = link_map::href(document, "self").unwrap_or_default().to_owned();
             *document = first.entry(own).or_insert_with(|| document.clone()).clone();
         }
     })
 }
 
 /// What is named twice in one call is there twice: each page of memberships shows it again.
-fn doubled(function: &'static str) -> Twist {
+fn doubled(function: &'static str) -> Interceptor {
     let mut twice = false;
-    Twist::before(move |call, sight| {
+    Interceptor::before(move |call, sight| {
         let list = call.json().and_then(|mut body| body.remove(function));
         let list = list.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         twice |= matches!(sight.what(call), Some(What::Helper(_)))

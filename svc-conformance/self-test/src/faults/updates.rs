@@ -6,16 +6,16 @@ use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Over, Place, add, links, members, set};
-use crate::sight::{self, What};
-use crate::twist::{Server, Twist};
-use crate::wire::{Answer, Call};
+use crate::interceptor::{Interceptor, Server};
+use crate::link_map::{self, What};
+use crate::transport::{Answer, Call};
 
 const FAMILY: &str = "update";
 
 /// A change to the body of updates.
 fn put(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::sent(move |call, _, body, _| {
+        Interceptor::sent(move |call, _, body, _| {
             if call.method == "PUT" {
                 change(body);
             }
@@ -27,7 +27,7 @@ fn put(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -
 /// An update for which the server first reads the record.
 fn read_first(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>, &Map<String, Value>)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Twist::around(move |mut call: Call, server: Server| {
+        Interceptor::around(move |mut call: Call, server: Server| {
             Box::pin(async move {
                 if call.method == "PUT"
                     && let Some(mut body) = call.json()
@@ -48,7 +48,7 @@ fn read_first(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Val
 /// The answer to writes of some sort is another one.
 fn answered(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer, Option<What>)) -> Fault {
     Fault::new("write answer", name, rows, move || {
-        Twist::after(move |call, answer, sight| {
+        Interceptor::after(move |call, answer, sight| {
             if call.is_write() && answer.is_success() {
                 change(call, answer, sight.what(call));
             }
@@ -60,7 +60,7 @@ fn answered(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer, Op
 fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) -> Fault {
     Fault::new("write lost", name, rows, move || {
         let mut counts: HashMap<String, u32> = HashMap::new();
-        Twist::before(move |call, sight| {
+        Interceptor::before(move |call, sight| {
             if call.method != method || !matches!(sight.what(call), Some(What::Record(_))) {
                 return None;
             }
@@ -154,11 +154,11 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new(FAMILY, "modified_date stays, in whole seconds", &[row::CRU_19, row::TYP_16], || frozen(false))
-            .over(Over::Mirror(|options| options.whole_seconds = true))
+            .over(Over::SecondServer(|options| options.whole_seconds = true))
             .at(Place::Backend),
         Fault::new(FAMILY, "modified_date goes back", &[row::CRU_19, row::TYP_16], || frozen(true)),
         Fault::new(FAMILY, "created_date moves with updates", &[row::TYP_15], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 if let Some(modified) = record.get("modified_date").cloned() {
                     set(record, "created_date", modified);
                 }
@@ -167,18 +167,18 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         Fault::new(FAMILY, "a total can be written", &[row::RES_PETITION_10, row::RES_FORM_10, "RES-*"], || {
             let mut written: HashMap<String, Value> = HashMap::new();
-            Twist::documents(move |call, document, status, sight| {
+            Interceptor::documents(move |call, document, status, sight| {
                 let own = call.address();
                 if call.is_write() && status < 300 {
                     let total =
                         call.json().and_then(|body| body.into_iter().find(|(name, _)| name.starts_with("total_")));
-                    let at = sight::href(document, "self").map_or(own, crate::wire::address);
+                    let at = link_map::href(document, "self").map_or(own, crate::transport::address);
                     if let Some((name, total)) = total {
                         written.insert(format!("{at} {name}"), total);
                     }
                 }
                 sight.each_record(call, document, &mut |_, record| {
-                    let at = sight::href(record, "self").map(crate::wire::address).unwrap_or_default();
+                    let at = link_map::href(record, "self").map(crate::transport::address).unwrap_or_default();
                     for (name, value) in record.iter_mut() {
                         if let Some(total) = written.get(&format!("{at} {name}")) {
                             *value = total.clone();
@@ -278,7 +278,7 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         Fault::new("write lost", "a deleted record still counts", &[row::COL_23], || {
             let mut deleted: HashMap<&'static str, i64> = HashMap::new();
-            Twist::documents(move |call, document, status, sight| {
+            Interceptor::documents(move |call, document, status, sight| {
                 let Some(kind) = sight.what(call).and_then(What::kind) else { return };
                 if call.method == "DELETE" && status < 300 {
                     let count = deleted.entry(kind).or_default();
@@ -316,7 +316,7 @@ fn actions() -> Vec<Fault> {
             "a signature's comments are lost on create",
             &[row::CRU_01, row::RES_SIGNATURE_03],
             || {
-                Twist::sent(|call, what, body, _| {
+                Interceptor::sent(|call, what, body, _| {
                     if call.method == "POST" && what == Some(What::Collection("signature")) {
                         body.remove("comments");
                         body.remove("origin_system");
@@ -331,7 +331,7 @@ fn actions() -> Vec<Fault> {
             &[row::CRU_02, row::RES_SIGNATURE_06, row::COL_14],
             || {
                 let mut first: Option<Value> = None;
-                Twist::sent(move |_, what, body, sight| {
+                Interceptor::sent(move |_, what, body, sight| {
                     if what != Some(What::Collection("signature")) {
                         return;
                     }
@@ -344,7 +344,7 @@ fn actions() -> Vec<Fault> {
         )
         .at(Place::Backend),
         Fault::new("action", "a link to nobody is taken", &[row::CRU_02, row::CRU_06], || {
-            Twist::around(|mut call, server| {
+            Interceptor::around(|mut call, server| {
                 Box::pin(async move {
                     let answer = server.send(call.clone()).await;
                     let is_action = matches!(server.what(&call), Some(What::Collection("signature" | "submission")));
@@ -365,7 +365,7 @@ fn actions() -> Vec<Fault> {
         })
         .at(Place::Backend),
         Fault::new("action", "a new record has no identifier of its own", &[row::CRU_03, row::ENT_08], || {
-            Twist::alone("*", |call, record, _| {
+            Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::Array(list)) = record.get_mut("identifiers")
                 {
@@ -374,7 +374,7 @@ fn actions() -> Vec<Fault> {
             })
         }),
         Fault::new("action", "a submission without answers and form", &[row::CRU_07, "RES-submission-*"], || {
-            Twist::alone("submission", |call, record, sight| {
+            Interceptor::alone("submission", |call, record, sight| {
                 if call.method == "POST" && matches!(sight.what(call), Some(What::Collection(_))) {
                     for name in ["answers", "form"] {
                         let rel = sight.rel(name);
@@ -403,7 +403,7 @@ fn actions() -> Vec<Fault> {
 fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: &[&str]) -> Fault {
     let rows: Vec<&str> = rows.iter().copied().chain([row::CRU_15]).collect();
     Fault::new("action", name, &rows, move || {
-        Twist::sent(move |call, what, body, _| {
+        Interceptor::sent(move |call, what, body, _| {
             if call.method == method && what.and_then(What::kind) == Some(kind) {
                 body.retain(|name, _| ["_links", "question_type", "identifiers"].contains(&name.as_str()));
             }
@@ -414,7 +414,7 @@ fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: 
 
 fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
     Fault::new("action", name, &[row, row::CRU_14, row::ERR_16, row::ERR_11], move || {
-        Twist::before(move |call, sight| {
+        Interceptor::before(move |call, sight| {
             let is_it = call.method == "DELETE" && sight.what(call) == Some(What::Record(kind));
             is_it.then(|| Answer::empty(204))
         })
@@ -423,10 +423,10 @@ fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Fault
 }
 
 /// The first modified date of each record, or one before it, is shown for ever.
-fn frozen(back: bool) -> Twist {
+fn frozen(back: bool) -> Interceptor {
     let mut first: HashMap<String, Value> = HashMap::new();
-    Twist::records("*", move |record, _| {
-        let Some(own) = sight::href(record, "self").map(ToOwned::to_owned) else { return };
+    Interceptor::records("*", move |record, _| {
+        let Some(own) = link_map::href(record, "self").map(ToOwned::to_owned) else { return };
         let (Some(modified), Some(created)) =
             (record.get("modified_date").cloned(), record.get("created_date").cloned())
         else {
@@ -442,9 +442,9 @@ fn frozen(back: bool) -> Twist {
 }
 
 /// New records of a collection are left out of it.
-fn hidden(_: bool) -> Twist {
+fn hidden(_: bool) -> Interceptor {
     let mut seen: HashMap<String, HashSet<String>> = HashMap::new();
-    Twist::pages(move |call, page, _| {
+    Interceptor::pages(move |call, page, _| {
         let is_first = !seen.contains_key(call.uri.path());
         let known = seen.entry(call.uri.path().to_owned()).or_default();
         let own =
@@ -460,11 +460,11 @@ fn hidden(_: bool) -> Twist {
 }
 
 /// Deleted records stay readable, or listed.
-fn ghosts(readable: bool) -> Twist {
+fn ghosts(readable: bool) -> Interceptor {
     let mut last: HashMap<String, Value> = HashMap::new();
     let mut gone: Vec<(&'static str, Value)> = Vec::new();
     let mut dead: HashSet<String> = HashSet::new();
-    Twist::after(move |call, answer, sight| {
+    Interceptor::after(move |call, answer, sight| {
         let (at, what) = (call.address(), sight.what(call));
         if call.method == "DELETE" && answer.is_success() {
             if let (Some(record), Some(kind)) = (last.get(&at).cloned(), what.and_then(What::kind)) {
@@ -481,8 +481,8 @@ fn ghosts(readable: bool) -> Twist {
         }
         let Some(Value::Object(mut document)) = answer.json() else { return };
         sight.each_record(call, &mut document.clone(), &mut |_, record| {
-            if let Some(own) = sight::href(record, "self") {
-                last.insert(crate::wire::address(own), Value::Object(record.clone()));
+            if let Some(own) = link_map::href(record, "self") {
+                last.insert(crate::transport::address(own), Value::Object(record.clone()));
             }
         });
         if let (false, Some(What::Collection(kind))) = (readable, what)
@@ -496,8 +496,8 @@ fn ghosts(readable: bool) -> Twist {
 }
 
 /// What is refused is done all the same, with the fields that are right.
-fn unconditional(method: &'static str) -> Twist {
-    Twist::around(move |mut call, server| {
+fn unconditional(method: &'static str) -> Interceptor {
+    Interceptor::around(move |mut call, server| {
         Box::pin(async move {
             let answer = server.send(call.clone()).await;
             let is_record = matches!(server.what(&call), Some(What::Collection(_) | What::Record(_)));

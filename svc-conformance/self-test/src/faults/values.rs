@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Place, links, set};
-use crate::sight::What;
-use crate::twist::Twist;
+use crate::interceptor::Interceptor;
+use crate::link_map::What;
 
 /// Rows that a damaged value may be seen under, whatever field it is in.
 const TEXT: [&str; 2] = [row::TYP_01, "RES-*"];
@@ -39,7 +39,7 @@ fn walk(name: &str, value: &mut Value, act: &mut dyn FnMut(&str, &mut Value)) {
 /// Every text is damaged.
 fn text(name: &'static str, change: fn(&str) -> String) -> Fault {
     Fault::new("text damaged", name, &TEXT, move || {
-        Twist::records("*", move |record, _| {
+        Interceptor::records("*", move |record, _| {
             every_value(record, &mut |_, value| {
                 if let Value::String(text) = value {
                     *text = change(text);
@@ -52,7 +52,7 @@ fn text(name: &'static str, change: fn(&str) -> String) -> Fault {
 /// Every number is damaged.
 fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Fault {
     Fault::new("number damaged", name, rows, move || {
-        Twist::records("*", move |record, _| {
+        Interceptor::records("*", move |record, _| {
             every_value(record, &mut |name, value| {
                 if value.is_number()
                     && !name.starts_with("total_")
@@ -68,7 +68,7 @@ fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>
 /// A change to texts that are timestamps or dates.
 fn date(name: &'static str, rows: &[&str], is_it: fn(&str) -> bool, change: fn(&str) -> String) -> Fault {
     Fault::new("date shifted", name, rows, move || {
-        Twist::records("*", move |record, _| {
+        Interceptor::records("*", move |record, _| {
             every_value(record, &mut |name, value| {
                 if let Value::String(text) = value
                     && name.ends_with("_date")
@@ -100,13 +100,13 @@ fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Val
 
 fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Fault {
     Fault::new("list damaged", name, rows, move || {
-        Twist::records("*", move |record, _| lists(record, &mut |_, list| change(list)))
+        Interceptor::records("*", move |record, _| lists(record, &mut |_, list| change(list)))
     })
 }
 
 /// A common field of every record.
 fn common(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new("common field", name, rows, move || Twist::records("*", move |record, _| change(record)))
+    Fault::new("common field", name, rows, move || Interceptor::records("*", move |record, _| change(record)))
 }
 
 fn identifiers(record: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
@@ -147,7 +147,7 @@ fn texts() -> Vec<Fault> {
             text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
         }),
         Fault::new("text damaged", "an empty text is null", &[row::TYP_01, "RES-*", "CRU-*"], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 every_value(record, &mut |_, value| {
                     if value.as_str() == Some("") {
                         *value = "(none)".into();
@@ -208,7 +208,7 @@ fn numbers() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("number damaged", "what is false is left out", &[row::TYP_05, "RES-*"], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 every_value(record, &mut |_, value| {
                     if *value == Value::Bool(false) {
                         *value = Value::Null;
@@ -217,7 +217,7 @@ fn numbers() -> Vec<Fault> {
             })
         }),
         Fault::new("number damaged", "what is false is true", &[row::TYP_05, "RES-*"], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 every_value(record, &mut |_, value| {
                     if *value == Value::Bool(false) {
                         *value = true.into();
@@ -250,7 +250,7 @@ fn numbers() -> Vec<Fault> {
         primaries("email_addresses", row::RES_EMAIL_ADDRESS_02, json!(true)),
         primaries("phone_numbers", row::RES_PHONE_NUMBER_02, json!("true")),
         Fault::new("shared object", "phone numbers with a plus", &[row::RES_PHONE_NUMBER_03, row::LIM_03], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 for phone in record.get_mut("phone_numbers").and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(Value::String(number)) = phone.get_mut("number") {
                         number.insert(0, '+');
@@ -259,7 +259,7 @@ fn numbers() -> Vec<Fault> {
             })
         }),
         Fault::new("shared object", "network names of others", &[row::HAL_11, "RES-share_options-*"], || {
-            Twist::records("*", |record, _| {
+            Interceptor::records("*", |record, _| {
                 for option in record.get_mut("share_options").and_then(Value::as_array_mut).into_iter().flatten() {
                     let Some(option) = option.as_object_mut() else { continue };
                     for (own, other) in [("network_a_share", "facebook_share"), ("network_b_share", "twitter_share")] {
@@ -272,7 +272,7 @@ fn numbers() -> Vec<Fault> {
         })
         .on_reference(),
         Fault::new("shared object", "handles begin with an at sign", &[row::RES_PERSON_35], || {
-            Twist::records("person", |record, _| {
+            Interceptor::records("person", |record, _| {
                 for profile in record.get_mut("profiles").and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(Value::String(handle)) = profile.get_mut("handle") {
                         handle.insert(0, '@');
@@ -281,7 +281,7 @@ fn numbers() -> Vec<Fault> {
             })
         }),
         Fault::new("shared object", "keys of responses with a dash", &[row::RES_QUESTION_08], || {
-            Twist::records("question", |record, _| {
+            Interceptor::records("question", |record, _| {
                 for response in record.get_mut("responses").and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(Value::String(key)) = response.get_mut("key") {
                         key.insert(0, '-');
@@ -299,13 +299,13 @@ fn numbers() -> Vec<Fault> {
             "shared object",
             "targets of outreaches are lost",
             &[row::RES_TARGET_01, row::RES_OUTREACH_09],
-            || Twist::records("outreach", |record, _| drop(record.remove("targets"))),
+            || Interceptor::records("outreach", |record, _| drop(record.remove("targets"))),
         ),
         Fault::new(
             "shared object",
             "share options of share pages are lost",
             &[row::RES_SHARE_OPTIONS_01, row::RES_SHARE_PAGE_10],
-            || Twist::records("share_page", |record, _| drop(record.remove("share_options"))),
+            || Interceptor::records("share_page", |record, _| drop(record.remove("share_options"))),
         ),
     ]
 }
@@ -315,13 +315,13 @@ fn referrer(name: &'static str, kind: &'static str) -> Fault {
         "shared object",
         name,
         &[row::RES_REFERRER_DATA_01, row::RES_ATTENDANCE_07, row::RES_OUTREACH_08],
-        move || Twist::records(kind, |record, _| drop(record.remove("referrer_data"))),
+        move || Interceptor::records(kind, |record, _| drop(record.remove("referrer_data"))),
     )
 }
 
 /// Gender is as it was sent, for plain identities or for compound ones.
-fn gender(plain: bool) -> Twist {
-    Twist::records("person", move |record, _| {
+fn gender(plain: bool) -> Interceptor {
+    Interceptor::records("person", move |record, _| {
         let identity = record.get("gender_identity").and_then(Value::as_str).unwrap_or_default();
         if !identity.is_empty() && matches!(identity, "Female" | "Male") == plain {
             record.remove("gender");
@@ -332,7 +332,7 @@ fn gender(plain: bool) -> Twist {
 /// A unique list with a repetition.
 fn repeated(field: &'static str, row: &'static str) -> Fault {
     Fault::new("list damaged", format!("{field} twice"), &[row], move || {
-        Twist::records("person", move |record, _| {
+        Interceptor::records("person", move |record, _| {
             if let Some(list) = record.get_mut(field).and_then(Value::as_array_mut)
                 && let Some(first) = list.first().cloned()
             {
@@ -346,7 +346,7 @@ fn repeated(field: &'static str, row: &'static str) -> Fault {
 fn primaries(field: &'static str, row: &'static str, primary: Value) -> Fault {
     Fault::new("shared object", format!("all {field} are primary"), &[row], move || {
         let primary = primary.clone();
-        Twist::records("person", move |record, _| {
+        Interceptor::records("person", move |record, _| {
             for one in record.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(one) = one.as_object_mut() {
                     set(one, "primary", primary.clone());
@@ -402,18 +402,18 @@ fn commons() -> Vec<Fault> {
         sent_dates("modified_date is taken from the client", "modified_date", row::TYP_16),
         Fault::new("common field", "helpers take created_date", &[row::TYP_17, row::TYP_15], || taken("created_date", true)).at(Place::Backend),
         Fault::new("common field", "omitted fields are filled", &[row::CAP_08], || {
-            Twist::alone("*", |call, record, _| {
+            Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST" && !record.contains_key("summary") {
                     set(record, "summary", "No summary yet");
                 }
             })
         }),
         Fault::new("common field", "a create with few fields is refused", &[row::CAP_08, "CRU-*", row::ERR_13], || {
-            Twist::before(|call, sight| {
+            Interceptor::before(|call, sight| {
                 let body = call.json()?;
                 let is_create = call.method == "POST" && matches!(sight.what(call), Some(What::Collection("petition" | "event" | "form")));
                 (is_create && !body.contains_key("title")).then(|| {
-                    crate::wire::Answer::document(400, &json!({ sight.rel("error"): {
+                    crate::transport::Answer::document(400, &json!({ sight.rel("error"): {
                         "request_type": "atomic", "response_code": 400, "resource_status": [{
                             "resource": sight.rel("petition"), "response_code": 400, "error_descriptions": [{
                                 "error_code": "TITLE_MISSING", "description": "A title is needed.", "properties": ["title"]
@@ -425,11 +425,11 @@ fn commons() -> Vec<Fault> {
         })
         .at(Place::Request),
         Fault::new("common field", "a person's id is a number", &[row::HLP_20], || {
-            Twist::records("person", |record, _| set(record, "id", 17))
+            Interceptor::records("person", |record, _| set(record, "id", 17))
         }),
-        Fault::new("common field", "a person has no id", &[row::HLP_20], || Twist::records("person", |record, _| drop(record.remove("id")))).on_reference(),
+        Fault::new("common field", "a person has no id", &[row::HLP_20], || Interceptor::records("person", |record, _| drop(record.remove("id")))).on_reference(),
         Fault::new("link missing", "embedded records without self", &[row::HAL_08, row::COL_25, row::HAL_16, "RES-*"], || {
-            Twist::pages(|_, page, _| {
+            Interceptor::pages(|_, page, _| {
                 for member in super::members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
                     drop(links(member).and_then(|links| links.remove("self")));
                 }
@@ -443,9 +443,9 @@ fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Fau
 }
 
 /// A date that clients send is shown instead of the server's.
-fn taken(field: &'static str, only_helpers: bool) -> Twist {
+fn taken(field: &'static str, only_helpers: bool) -> Interceptor {
     let mut sent: Vec<(String, Value)> = Vec::new();
-    Twist::after(move |call, answer, sight| {
+    Interceptor::after(move |call, answer, sight| {
         let Some(Value::Object(mut document)) = answer.json() else { return };
         if call.is_write()
             && answer.is_success()
@@ -453,13 +453,13 @@ fn taken(field: &'static str, only_helpers: bool) -> Twist {
         {
             let body = call.json().unwrap_or_default();
             let value = body.get(field).or_else(|| body.get("person")?.get(field));
-            if let (Some(value), Some(own)) = (value, crate::sight::href(&document, "self")) {
+            if let (Some(value), Some(own)) = (value, crate::link_map::href(&document, "self")) {
                 sent.push((own.to_owned(), value.clone()));
             }
         }
         let mut changed = false;
         sight.each_record(call, &mut document, &mut |_, record| {
-            let own = crate::sight::href(record, "self").unwrap_or_default().to_owned();
+            let own = crate::link_map::href(record, "self").unwrap_or_default().to_owned();
             if let Some((_, value)) = sent.iter().rev().find(|(known, _)| *known == own) {
                 set(record, field, value.clone());
                 changed = true;

@@ -7,15 +7,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::fields::{self, Field};
-use super::mirror::{Hrefs, Options, Time};
+use super::interceptor::Interceptor;
+use super::second_server::{Hrefs, Options, Time};
 use super::subject::{Subject, SubjectError};
-use super::twist::Twist;
 use crate::faults::Over;
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
 /// Makes the oddity that stands around a service, which may look at its time.
-type Oddity = Arc<dyn Fn(&Time) -> Twist + Send + Sync>;
+type Oddity = Arc<dyn Fn(&Time) -> Interceptor + Send + Sync>;
 
 /// An odd server.
 #[derive(Clone)]
@@ -35,19 +35,19 @@ impl fmt::Debug for Odd {
 }
 
 impl Odd {
-    const fn mirror(name: &'static str, set_up: fn(&mut Options)) -> Self {
-        Self { name, over: Over::Mirror(set_up), twist: None, more_keys: true }
+    const fn second_server(name: &'static str, set_up: fn(&mut Options)) -> Self {
+        Self { name, over: Over::SecondServer(set_up), twist: None, more_keys: true }
     }
 
     const fn reference(name: &'static str, set_up: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder) -> Self {
         Self { name, over: Over::Reference(set_up), twist: None, more_keys: true }
     }
 
-    fn with(self, twist: impl Fn() -> Twist + Send + Sync + 'static) -> Self {
+    fn with(self, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Self {
         self.timed(move |_| twist())
     }
 
-    fn timed(self, twist: impl Fn(&Time) -> Twist + Send + Sync + 'static) -> Self {
+    fn timed(self, twist: impl Fn(&Time) -> Interceptor + Send + Sync + 'static) -> Self {
         Self { twist: Some(Arc::new(twist)), ..self }
     }
 
@@ -74,43 +74,43 @@ pub fn registry() -> Vec<Odd> {
     let plain: fn(&mut Options) = |_| {};
     let same: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder = |api| api;
     vec![
-        Odd::mirror("another service: numbers for ids, paths of its own, every field", plain),
-        Odd::mirror("a create answers 200", |options| options.create_status = 200),
-        Odd::mirror("a delete answers 204", |options| options.delete_notice = false),
-        Odd::mirror("entries are spelt errors and code", |options| options.short_entries = true),
-        Odd::mirror("an empty collection is an empty object", |options| options.empty_is_bare = true),
-        Odd::mirror("hrefs are relative", |options| options.hrefs = Hrefs::Relative),
-        Odd::mirror("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
-        Odd::mirror("dates of records have whole seconds", |options| options.whole_seconds = true),
-        Odd::mirror("no optional field", |options| options.without_fields = optional_fields()),
-        Odd::mirror("a page has one member", |options| options.per_page = 1),
-        Odd::mirror("fields and links beyond the interface", |options| options.extras = true),
-        Odd::mirror("headers in another order and case", plain).with(wrapped::headers),
-        Odd::mirror("media types have a charset", plain).with(wrapped::charset),
-        Odd::mirror("links have no titles", |options| options.titles = false),
-        Odd::mirror("a 404 has a body", |options| options.not_found_bodies = true),
-        Odd::mirror("values for read-only fields are refused", |options| options.rejects_read_only = true),
-        Odd::mirror("custom fields have a prefix", |options| options.custom_field_prefix.push_str("second_")),
-        Odd::mirror("helpers only", |options| options.helpers_only = true),
-        Odd::mirror("nothing can be written", |options| options.read_only = true),
-        Odd { more_keys: false, ..Odd::mirror("one tenant", plain) },
-        Odd::mirror("people are matched", |options| options.matches_people = true),
-        Odd::mirror("helpers are atomic", |options| options.atomic_helpers = true),
-        Odd::mirror("helpers need a key", |options| options.anonymous_helpers = false),
-        Odd::mirror("it takes its time", plain).with(wrapped::slow),
-        Odd::mirror("it limits the rate", plain).timed(wrapped::rate_limited),
-        Odd::mirror("totals follow later", plain).with(wrapped::later),
-        Odd::mirror("another prefix and key header", |options| {
+        Odd::second_server("another service: numbers for ids, paths of its own, every field", plain),
+        Odd::second_server("a create answers 200", |options| options.create_status = 200),
+        Odd::second_server("a delete answers 204", |options| options.delete_notice = false),
+        Odd::second_server("entries are spelt errors and code", |options| options.short_entries = true),
+        Odd::second_server("an empty collection is an empty object", |options| options.empty_is_bare = true),
+        Odd::second_server("hrefs are relative", |options| options.hrefs = Hrefs::Relative),
+        Odd::second_server("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
+        Odd::second_server("dates of records have whole seconds", |options| options.whole_seconds = true),
+        Odd::second_server("no optional field", |options| options.without_fields = optional_fields()),
+        Odd::second_server("a page has one member", |options| options.per_page = 1),
+        Odd::second_server("fields and links beyond the interface", |options| options.extras = true),
+        Odd::second_server("headers in another order and case", plain).with(wrapped::headers),
+        Odd::second_server("media types have a charset", plain).with(wrapped::charset),
+        Odd::second_server("links have no titles", |options| options.titles = false),
+        Odd::second_server("a 404 has a body", |options| options.not_found_bodies = true),
+        Odd::second_server("values for read-only fields are refused", |options| options.rejects_read_only = true),
+        Odd::second_server("custom fields have a prefix", |options| options.custom_field_prefix.push_str("second_")),
+        Odd::second_server("helpers only", |options| options.helpers_only = true),
+        Odd::second_server("nothing can be written", |options| options.read_only = true),
+        Odd { more_keys: false, ..Odd::second_server("one tenant", plain) },
+        Odd::second_server("people are matched", |options| options.matches_people = true),
+        Odd::second_server("helpers are atomic", |options| options.atomic_helpers = true),
+        Odd::second_server("helpers need a key", |options| options.anonymous_helpers = false),
+        Odd::second_server("it takes its time", plain).with(wrapped::slow),
+        Odd::second_server("it limits the rate", plain).timed(wrapped::rate_limited),
+        Odd::second_server("totals follow later", plain).with(wrapped::later),
+        Odd::second_server("another prefix and key header", |options| {
             "osdi".clone_into(&mut options.prefix);
             "OSDI-API-Token".clone_into(&mut options.key_header);
         }),
-        Odd::mirror("few kinds", |options| {
+        Odd::second_server("few kinds", |options| {
             options.without =
                 ["lists", "items", "share_pages", "messages", "canvasses", "donations", "fundraising_pages"]
                     .map(ToOwned::to_owned)
                     .to_vec();
         }),
-        Odd::mirror("all at once", |options| {
+        Odd::second_server("all at once", |options| {
             options.create_status = 200;
             options.delete_notice = false;
             options.hrefs = Hrefs::Relative;

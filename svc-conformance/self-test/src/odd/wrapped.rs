@@ -8,14 +8,14 @@ use std::time::Duration;
 use http::{HeaderValue, header};
 use serde_json::{Map, Value};
 
-use crate::mirror::Time;
-use crate::sight::{self, What};
-use crate::twist::Twist;
-use crate::wire::{self, Answer};
+use crate::interceptor::Interceptor;
+use crate::link_map::{self, What};
+use crate::second_server::Time;
+use crate::transport::{self, Answer};
 
 /// Values of headers in another case and order; more headers.
-pub(super) fn headers() -> Twist {
-    Twist::after(|_, answer, _| {
+pub(super) fn headers() -> Interceptor {
+    Interceptor::after(|_, answer, _| {
         let headers = &mut answer.headers;
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("Must-Revalidate,PRIVATE,  Max-Age=0"));
         headers.insert(header::SERVER, HeaderValue::from_static("Second"));
@@ -26,8 +26,8 @@ pub(super) fn headers() -> Twist {
 }
 
 /// A charset stands behind the media type.
-pub(super) fn charset() -> Twist {
-    Twist::after(|_, answer, _| {
+pub(super) fn charset() -> Interceptor {
+    Interceptor::after(|_, answer, _| {
         if answer.is_hal() {
             let media = HeaderValue::from_static("application/hal+json; charset=utf-8");
             answer.headers.insert(header::CONTENT_TYPE, media);
@@ -36,9 +36,9 @@ pub(super) fn charset() -> Twist {
 }
 
 /// Every 100th answer takes a while, the first among them.
-pub(super) fn slow() -> Twist {
+pub(super) fn slow() -> Interceptor {
     let count = Arc::new(AtomicU32::new(0));
-    Twist::around(move |call, server| {
+    Interceptor::around(move |call, server| {
         let is_late = count.fetch_add(1, Ordering::Relaxed).is_multiple_of(100);
         Box::pin(async move {
             if is_late {
@@ -50,10 +50,10 @@ pub(super) fn slow() -> Twist {
 }
 
 /// After 400 requests every further one is put off until the client has waited for a second.
-pub(super) fn rate_limited(time: &Time) -> Twist {
+pub(super) fn rate_limited(time: &Time) -> Interceptor {
     let time = time.clone();
     let (mut count, mut began) = (0_u32, time.passed());
-    Twist::before(move |_, _| {
+    Interceptor::before(move |_, _| {
         if time.passed() >= began.saturating_add(Duration::from_secs(1)) {
             (count, began) = (0, time.passed());
         }
@@ -67,7 +67,7 @@ pub(super) fn rate_limited(time: &Time) -> Twist {
 }
 
 /// Totals of records and collections follow at the second look, and the declaration says so.
-pub(super) fn later() -> Twist {
+pub(super) fn later() -> Interceptor {
     let mut last: HashMap<String, Value> = HashMap::new();
     let mut delay = move |at: &str, object: &mut Map<String, Value>| {
         let names: Vec<String> = object
@@ -82,7 +82,7 @@ pub(super) fn later() -> Twist {
             }
         }
     };
-    Twist::after(move |call, answer, sight| {
+    Interceptor::after(move |call, answer, sight| {
         if answer.declare("totals_follow_later") {
             return;
         }
@@ -90,7 +90,7 @@ pub(super) fn later() -> Twist {
             return;
         }
         if let Some(Value::Object(mut document)) = answer.json() {
-            let own = sight::href(&document, "self").map(wire::address).unwrap_or_default();
+            let own = link_map::href(&document, "self").map(transport::address).unwrap_or_default();
             delay(&own, &mut document);
             answer.set_json(&Value::Object(document));
         }

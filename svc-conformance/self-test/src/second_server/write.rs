@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::answer::{self, Answer, Problem};
-use super::bugs::{Bug, damage_delete, damage_update};
 use super::check::{self, Reading};
+use super::defects::{Defect, damage_delete, damage_update};
 use super::kinds::{self, Kind};
 use super::render::View;
 use super::store::{Data, Number, Record, Tenants};
@@ -195,7 +195,7 @@ impl Work<'_> {
         }
         let number = self.tenants.next();
         let mut record = Record { number, kind, body, identifiers, created, modified: created, links, updates: 0 };
-        if self.options.has(Bug::DropsSecondIdentifier) {
+        if self.options.has(Defect::DropsSecondIdentifier) {
             record.identifiers.truncate(1);
         }
         self.data.records.insert(number, Arc::new(record));
@@ -219,7 +219,7 @@ impl Work<'_> {
                 .and_then(|kind| kind.below("attendances"))
                 .map_or(0, |below| self.data.below(event, below).len().saturating_add(1))
         };
-        let slack = usize::from(self.options.has(Bug::CapacityOffByOne));
+        let slack = usize::from(self.options.has(Defect::CapacityOffByOne));
         let capacity = record.body.get("capacity").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
         if capacity.is_some_and(|most| taken > most.saturating_add(slack)) {
             return Err(vec![Problem::new("EVENT_IS_FULL", "The event has no place left.", &[])]);
@@ -231,7 +231,7 @@ impl Work<'_> {
                 continue;
             };
             let Some(limit) = level.get("limit").and_then(Value::as_i64) else { continue };
-            if limit < 1 && !self.options.has(Bug::TicketLimitIgnored) {
+            if limit < 1 && !self.options.has(Defect::TicketLimitIgnored) {
                 return Err(vec![Problem::new("SOLD_OUT", "No ticket of this level is left.", &["tickets"])]);
             }
             if let Some(level) = level.as_object_mut() {

@@ -7,7 +7,7 @@ use super::store::{Data, Record};
 /// One fault of the backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Bug {
+pub enum Defect {
     /// The third update of a record drops a field that it did not send.
     ThirdUpdateDropsField,
     /// The second delete among the records of one container or person does nothing, though it answers as if.
@@ -31,33 +31,33 @@ pub enum Bug {
 }
 
 /// What faults do to a record that is about to be stored by an update.
-pub(super) fn damage_update(has: impl Fn(Bug) -> bool, data: &Data, record: &mut Record, sent: &Map<String, Value>) {
-    if has(Bug::ThirdUpdateDropsField) && record.updates == 3 {
+pub(super) fn damage_update(has: impl Fn(Defect) -> bool, data: &Data, record: &mut Record, sent: &Map<String, Value>) {
+    if has(Defect::ThirdUpdateDropsField) && record.updates == 3 {
         let unsent = record.body.keys().find(|name| !sent.contains_key(*name)).cloned();
         if let Some(name) = unsent {
             record.body.remove(&name);
         }
     }
-    if has(Bug::TaggedUpdateLosesIdentifiers) && record.kind.one == "person" {
+    if has(Defect::TaggedUpdateLosesIdentifiers) && record.kind.one == "person" {
         let mut all = data.records.values();
         if all.any(|one| one.kind.one == "tagging" && one.links.get("person") == Some(&record.number)) {
             record.identifiers.clear();
         }
     }
-    if has(Bug::UpdateAfterDeleteLost)
+    if has(Defect::UpdateAfterDeleteLost)
         && data.thinned.contains_key(&record.number)
         && let Some(stored) = data.records.get(&record.number)
     {
         record.body.clone_from(&stored.body);
     }
-    if has(Bug::EmptiedFieldMovesCreation) && sent.values().any(Value::is_null) && record.updates > 1 {
+    if has(Defect::EmptiedFieldMovesCreation) && sent.values().any(Value::is_null) && record.updates > 1 {
         record.created = record.modified;
     }
 }
 
 /// Whether a fault swallows a delete.
-pub(super) fn damage_delete(has: impl Fn(Bug) -> bool, data: &mut Data, record: &Record) -> bool {
-    if !has(Bug::SecondDeleteLost) {
+pub(super) fn damage_delete(has: impl Fn(Defect) -> bool, data: &mut Data, record: &Record) -> bool {
+    if !has(Defect::SecondDeleteLost) {
         return false;
     }
     let lost = record.links.values().any(|number| data.thinned.get(number) == Some(&1));

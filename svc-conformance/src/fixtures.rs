@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Record};
 use crate::check::Cx;
+use crate::client::Client;
 use crate::generate::{least, with};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
-use crate::session::Client;
 
 /// The body of a create: the least that a record needs, with these fields over it.
 pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {

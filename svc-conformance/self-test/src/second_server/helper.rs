@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, Answer, Entry, Problem};
-use super::bugs::Bug;
 use super::check;
 use super::dates;
+use super::defects::Defect;
 use super::kinds::{self, Kind};
 use super::store::Number;
 use super::write::{Links, Work};
@@ -252,7 +252,7 @@ impl Work<'_> {
                             links.insert("canvass", canvass);
                         }
                         let status = if self.member(kind, &links).is_some() { 200 } else { 201 };
-                        if status == 201 && !self.options.has(Bug::HelperWithoutTagging) {
+                        if status == 201 && !self.options.has(Defect::HelperWithoutTagging) {
                             drop(self.insert(kind, Map::new(), Vec::new(), links));
                         }
                         outcome.entries.push(self.entry(one, status, Vec::new()));
@@ -326,7 +326,7 @@ impl Work<'_> {
                 let problem = Problem::new("NOT_SCHEDULED", "The message is not scheduled.", &[]);
                 return answer::refused(self.options, 400, "message", vec![problem]);
             }
-            if !self.options.has(Bug::ScheduleNotCancelled) {
+            if !self.options.has(Defect::ScheduleNotCancelled) {
                 record.body.retain(|name, _| !DATES.contains(&name.as_str()));
             }
             return notice("The schedule is cancelled.");

@@ -6,32 +6,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::sight::{Sight, What};
-use super::wire::{Answer, Call, Later, Wire};
+use super::link_map::{LinkMap, What};
+use super::transport::{Answer, Call, Later, Transport};
 
-type Before = Box<dyn FnMut(&mut Call, &Sight) -> Option<Answer> + Send>;
-type After = Box<dyn FnMut(&Call, &mut Answer, &Sight) + Send>;
+type Before = Box<dyn FnMut(&mut Call, &LinkMap) -> Option<Answer> + Send>;
+type After = Box<dyn FnMut(&Call, &mut Answer, &LinkMap) + Send>;
 type Around = Arc<dyn Fn(Call, Server) -> Later<Answer> + Send + Sync>;
 
 /// A change to requests, to answers, or to the whole exchange; it may remember what it saw.
 #[derive(Default)]
-pub struct Twist {
+pub struct Interceptor {
     before: Option<Before>,
     after: Option<After>,
     around: Option<Around>,
 }
 
-impl fmt::Debug for Twist {
+impl fmt::Debug for Interceptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Twist")
+        f.write_str("Interceptor")
     }
 }
 
 /// The server behind a change, and what is known of its addresses.
 #[derive(Debug, Clone)]
 pub struct Server {
-    wire: Wire,
-    sight: Arc<Mutex<Sight>>,
+    wire: Transport,
+    sight: Arc<Mutex<LinkMap>>,
     answers: Arc<Mutex<HashMap<String, Answer>>>,
 }
 
@@ -84,19 +84,19 @@ impl Server {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(name, answer.clone());
     }
 
-    fn with<T>(&self, look: impl FnOnce(&mut Sight) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&mut LinkMap) -> T) -> T {
         look(&mut self.sight.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Twist {
+impl Interceptor {
     /// Changes requests, or answers them itself.
-    pub fn before(act: impl FnMut(&mut Call, &Sight) -> Option<Answer> + Send + 'static) -> Self {
+    pub fn before(act: impl FnMut(&mut Call, &LinkMap) -> Option<Answer> + Send + 'static) -> Self {
         Self { before: Some(Box::new(act)), ..Self::default() }
     }
 
     /// Changes answers.
-    pub fn after(act: impl FnMut(&Call, &mut Answer, &Sight) + Send + 'static) -> Self {
+    pub fn after(act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static) -> Self {
         Self { after: Some(Box::new(act)), ..Self::default() }
     }
 
@@ -107,7 +107,7 @@ impl Twist {
 
     /// Changes answers, too.
     #[must_use]
-    pub fn and_after(mut self, act: impl FnMut(&Call, &mut Answer, &Sight) + Send + 'static) -> Self {
+    pub fn and_after(mut self, act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static) -> Self {
         self.after = Some(Box::new(act));
         self
     }
@@ -123,7 +123,7 @@ impl Twist {
     }
 
     /// Changes the HAL documents of answers.
-    pub fn documents(mut act: impl FnMut(&Call, &mut Map<String, Value>, u16, &Sight) + Send + 'static) -> Self {
+    pub fn documents(mut act: impl FnMut(&Call, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static) -> Self {
         Self::after(move |call, answer, sight| {
             let Some(Value::Object(mut document)) = answer.json() else { return };
             let before = document.clone();
@@ -137,7 +137,7 @@ impl Twist {
     /// Changes every record of a kind, `*` for all kinds, wherever it is shown.
     pub fn records(
         wanted: &'static str,
-        mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static,
+        mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
         Self::documents(move |call, document, _, sight| {
             sight.each_record(call, document, &mut |kind, record| {
@@ -151,7 +151,7 @@ impl Twist {
     /// Changes records as they are shown alone.
     pub fn alone(
         wanted: &'static str,
-        mut act: impl FnMut(&Call, &mut Map<String, Value>, &Sight) + Send + 'static,
+        mut act: impl FnMut(&Call, &mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status >= 300 || document.contains_key("_embedded") {
@@ -166,7 +166,7 @@ impl Twist {
     }
 
     /// Changes the entry point.
-    pub fn entry(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+    pub fn entry(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status == 200 && sight.what(call) == Some(What::Entry) {
                 act(document, sight);
@@ -175,7 +175,7 @@ impl Twist {
     }
 
     /// Changes the pages of collections.
-    pub fn pages(mut act: impl FnMut(&Call, &mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+    pub fn pages(mut act: impl FnMut(&Call, &mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status == 200 && document.contains_key("_embedded") {
                 act(call, document, sight);
@@ -184,7 +184,7 @@ impl Twist {
     }
 
     /// Changes error objects.
-    pub fn errors(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+    pub fn errors(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::documents(move |_, document, _, sight| {
             if let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) {
                 act(error, sight);
@@ -193,7 +193,7 @@ impl Twist {
     }
 
     /// Changes the entries of error objects.
-    pub fn entries(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+    pub fn entries(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::errors(move |error, sight| {
             for entry in error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(entry) = entry.as_object_mut() {
@@ -204,7 +204,7 @@ impl Twist {
     }
 
     /// Changes the descriptions in error objects.
-    pub fn descriptions(mut act: impl FnMut(&mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+    pub fn descriptions(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::entries(move |entry, sight| {
             for list in ["error_descriptions", "errors"] {
                 for one in entry.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
@@ -217,7 +217,7 @@ impl Twist {
     }
 
     /// Changes the bodies of requests to what an address of a kind takes.
-    pub fn sent(mut act: impl FnMut(&Call, Option<What>, &mut Map<String, Value>, &Sight) + Send + 'static) -> Self {
+    pub fn sent(mut act: impl FnMut(&Call, Option<What>, &mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::before(move |call, sight| {
             let mut body = call.json()?;
             let before = body.clone();
@@ -231,11 +231,11 @@ impl Twist {
 
     /// The server with this change.
     #[must_use]
-    pub fn over(self, wire: Wire, prefix: &str, base: &str) -> Wire {
-        let server = Server { wire, sight: Arc::new(Mutex::new(Sight::new(prefix, base))), answers: Arc::default() };
+    pub fn over(self, wire: Transport, prefix: &str, base: &str) -> Transport {
+        let server = Server { wire, sight: Arc::new(Mutex::new(LinkMap::new(prefix, base))), answers: Arc::default() };
         let around = self.around.clone();
         let changes = Arc::new(Mutex::new(self));
-        Wire::new(move |mut call| {
+        Transport::new(move |mut call| {
             let (server, changes, around) = (server.clone(), changes.clone(), around.clone());
             Box::pin(async move {
                 let lock = || changes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,13 +3,13 @@
 //!
 //! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a notice on delete, other
 //! error codes, nested objects replaced as a whole, deletes that take along what depends on the record.
-//! [`Options`] chooses among what is free; [`Bug`] breaks what is not.
+//! [`Options`] chooses among what is free; [`Defect`] breaks what is not.
 
 mod answer;
-mod bugs;
 mod check;
 mod dates;
 mod declare;
+mod defects;
 mod helper;
 mod kinds;
 mod options;
@@ -31,17 +31,17 @@ use http_body_util::{BodyExt, Full};
 use answer::Answer;
 use store::Tenants;
 
-pub use bugs::Bug;
+pub use defects::Defect;
 pub use options::{Clock, Hrefs, Key, Options, Time};
 
 /// The second service; a clone shares its data.
 #[derive(Debug, Clone)]
-pub struct Mirror {
+pub struct SecondServer {
     options: Arc<Options>,
     tenants: Arc<Mutex<Tenants>>,
 }
 
-impl Mirror {
+impl SecondServer {
     /// A service without data.
     #[must_use]
     pub fn new(options: Options) -> Self {
@@ -75,7 +75,7 @@ impl Mirror {
     }
 }
 
-impl tower::Service<Request<Full<Bytes>>> for Mirror {
+impl tower::Service<Request<Full<Bytes>>> for SecondServer {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use svc_self_test::mirror::{Clock, Hrefs, Mirror, Options};
+use svc_self_test::second_server::{Clock, Hrefs, Options, SecondServer};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 struct Client {
-    service: Mirror,
+    service: SecondServer,
     runtime: Runtime,
     prefix: String,
     header: String,
@@ -32,7 +32,7 @@ impl Client {
         let (prefix, header, base) = (options.prefix.clone(), options.key_header.clone(), options.base.clone());
         let options = Options { clock: Clock::new(|| 1_767_603_600_123_456), ..options };
         let runtime = Builder::new_current_thread().build().expect("a runtime");
-        Self { service: Mirror::new(options), runtime, prefix, header, base, key: Some("k-one") }
+        Self { service: SecondServer::new(options), runtime, prefix, header, base, key: Some("k-one") }
     }
 
     fn send(&self, method: &str, url: &str, body: &Value) -> Reply {
@@ -130,7 +130,7 @@ fn sources(folder: &Path, into: &mut Vec<String>) {
 fn it_names_nothing_of_the_crates_it_helps_to_judge() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test/src");
     let mut texts = vec![fs::read_to_string(folder.join("fields.rs")).expect("a source")];
-    sources(&folder.join("mirror"), &mut texts);
+    sources(&folder.join("second_server"), &mut texts);
     assert!(texts.len() > 8, "the sources are found");
     for text in texts {
         for name in ["svc_core", "svc_tower", "svc_sqlite"] {

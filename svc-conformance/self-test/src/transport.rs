@@ -156,15 +156,15 @@ impl Answer {
 
 /// A service of any make.
 #[derive(Clone)]
-pub struct Wire(Arc<dyn Fn(Call) -> Later<Answer> + Send + Sync>);
+pub struct Transport(Arc<dyn Fn(Call) -> Later<Answer> + Send + Sync>);
 
-impl fmt::Debug for Wire {
+impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wire")
+        f.write_str("Transport")
     }
 }
 
-impl Wire {
+impl Transport {
     /// A service from a function.
     #[must_use]
     pub fn new(answer: impl Fn(Call) -> Later<Answer> + Send + Sync + 'static) -> Self {
@@ -200,7 +200,7 @@ impl Wire {
     }
 }
 
-impl Service<Request<Full<Bytes>>> for Wire {
+impl Service<Request<Full<Bytes>>> for Transport {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Later<Result<Self::Response, Infallible>>;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::wire::{Answer, Call, address};
+use super::transport::{Answer, Call, address};
 
 /// Singular and plural names.
 pub(super) const NAMES: [(&str, &str); 21] = [
@@ -58,14 +58,14 @@ impl What {
 
 /// What is known of a server's addresses.
 #[derive(Debug, Clone)]
-pub struct Sight {
+pub struct LinkMap {
     prefix: String,
     known: HashMap<String, What>,
     /// The nested collections: where they are, and the record they belong to.
     pub(super) nested: HashMap<String, (String, String)>,
 }
 
-impl Sight {
+impl LinkMap {
     /// Nothing but the entry point is known.
     #[must_use]
     pub fn new(prefix: &str, base: &str) -> Self {

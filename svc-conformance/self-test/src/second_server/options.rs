@@ -156,7 +156,7 @@ pub struct Options {
     /// Fields that are left out of every kind, by name; `*` for all that are not needed.
     pub without_fields: Vec<String>,
     /// What is wrong with it.
-    pub bugs: Vec<super::Bug>,
+    pub defects: Vec<super::Defect>,
 }
 
 impl Default for Options {
@@ -192,7 +192,7 @@ impl Default for Options {
             matches_people: false,
             without: Vec::new(),
             without_fields: Vec::new(),
-            bugs: Vec::new(),
+            defects: Vec::new(),
         }
     }
 }
@@ -203,8 +203,8 @@ impl Options {
         format!("{}:{name}", self.prefix)
     }
 
-    pub(super) fn has(&self, bug: super::Bug) -> bool {
-        self.bugs.contains(&bug)
+    pub(super) fn has(&self, bug: super::Defect) -> bool {
+        self.defects.contains(&bug)
     }
 
     /// The path of the base.
