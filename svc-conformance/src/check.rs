@@ -39,6 +39,8 @@ pub(crate) struct Check {
     pub(crate) intensity: Intensity,
     pub(crate) writes: bool,
     pub(crate) side_effects: bool,
+    /// Whether what it sends is the same whatever is there, so that its answers can be pinned.
+    pub(crate) pinned: bool,
     pub(crate) run: for<'c> fn(&'c Cx) -> Running<'c>,
 }
 
@@ -50,7 +52,7 @@ impl Check {
         run: for<'c> fn(&'c Cx) -> Running<'c>,
     ) -> Self {
         let intensity = Intensity::Quick;
-        Self { id, rows, needs: "always", subject: "", intensity, writes: true, side_effects: false, run }
+        Self { id, rows, needs: "always", subject: "", intensity, writes: true, side_effects: false, pinned: true, run }
     }
 
     pub(crate) const fn needs(self, needs: &'static str) -> Self {
@@ -67,6 +69,10 @@ impl Check {
 
     pub(crate) const fn only_reads(self) -> Self {
         Self { writes: false, ..self }
+    }
+
+    pub(crate) const fn sends_what_is_missing(self) -> Self {
+        Self { pinned: false, ..self }
     }
 
     pub(crate) const fn has_side_effects(self) -> Self {
@@ -197,7 +203,9 @@ impl Cx {
 
     /// Notes what the server chose, one line each.
     pub(crate) fn pin(&self, lines: impl IntoIterator<Item = String>) {
-        self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
+        if self.check.pinned {
+            self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
+        }
     }
 
     /// Everything that the server was seen to choose so far.

@@ -10,18 +10,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`catalogue`]: the rows, read from the `catalogue.toml` that is built into the crate.
+//! - [`catalogue`]: the rows, a crate of their own.
 //! - [`row`]: the id of each row as a constant.
 //! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
 //!
-//! Of the workspace the crate uses only `svc-declaration`, the form of the capability document: what judges a server must not
+//! Of the workspace the crate uses only `svc-catalogue` and `svc-declaration`, the form of the capability document: what judges a server must not
 //! share a mistake with it.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod address;
 mod answer;
-pub mod catalogue;
 mod cause;
 mod check;
 mod checks;
@@ -57,7 +56,6 @@ mod recorder;
 mod relations;
 mod replay;
 mod report;
-pub mod row;
 mod run;
 mod runner;
 mod seed;
@@ -67,6 +65,8 @@ mod snapshot;
 mod suite;
 mod target;
 mod values;
+
+pub use svc_catalogue::{self as catalogue, row};
 
 pub use cause::{Cause, Flaw};
 pub use clean_up::{CleanUp, resume as clean};

@@ -126,7 +126,7 @@ mod tests {
     /// `UPDATE_CATALOGUE=1 cargo test -p svc-conformance --lib` writes the lists anew.
     #[test]
     fn the_catalogue_lists_what_is_registered() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue.toml");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue/catalogue.toml");
         let text = fs::read_to_string(&path).expect("the catalogue");
         let checks = all();
         let mut out = String::with_capacity(text.len());
@@ -151,6 +151,14 @@ mod tests {
         } else {
             let differs = text.lines().zip(out.lines()).find(|(one, other)| one != other);
             assert_eq!(differs, None, "run with UPDATE_CATALOGUE=1");
+        }
+    }
+
+    #[test]
+    fn what_every_check_needs_can_be_read() {
+        let catalogue = Catalogue::built_in().expect("a catalogue");
+        for check in all() {
+            assert!(catalogue.condition(check.needs).is_ok(), "{}: {:?}", check.id, catalogue.condition(check.needs));
         }
     }
 }

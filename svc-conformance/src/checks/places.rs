@@ -24,7 +24,8 @@ pub(super) const CHECKS: &[Check] = &[
         Box::pin(listed(cx))
     })
     .needs("*.list")
-    .only_reads(),
+    .only_reads()
+    .sends_what_is_missing(),
     Check::new("col/places-below", &[row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_27], |cx| {
         Box::pin(below(cx))
     })

@@ -26,7 +26,7 @@ pub struct Row {
     /// The checks of the suite that prove the row.
     pub checks: Vec<String>,
     /// The condition as the suite asks it.
-    pub(crate) when: Condition,
+    pub when: Condition,
     pub(super) states: States,
 }
 
@@ -58,7 +58,8 @@ impl Row {
     }
 
     /// Whether its condition is that the field or link itself is declared.
-    pub(crate) fn applies_where_declared(&self) -> bool {
+    #[must_use]
+    pub fn applies_where_declared(&self) -> bool {
         matches!(&self.when, Condition::Is(word) if matches!(&word.term, Term::Field { .. } | Term::Link { .. }))
     }
 
@@ -111,7 +112,8 @@ pub struct Link {
 
 impl Link {
     /// Whether it leads to a person other than the record itself.
-    pub(crate) fn is_to_person(&self) -> bool {
+    #[must_use]
+    pub fn is_to_person(&self) -> bool {
         self.target.as_deref() == Some("person") && !self.many && self.name != "self"
     }
 }

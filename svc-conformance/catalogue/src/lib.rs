@@ -1,8 +1,22 @@
-//! The requirement catalogue: every row a server can be held to, built into the crate.
+//! The catalogue of the Activist Data Exchange API: every row that a server can be held to, as data that is built into the crate.
+//!
+//! ```
+//! use svc_catalogue::{Catalogue, Level, row};
+//!
+//! let row = Catalogue::built_in()?.row(row::COL_20).ok_or("no such row")?;
+//! assert_eq!((row.area(), row.level), ("COL", Level::Must));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Row`] is a field, a link or a rule, one block of `catalogue.toml` each; its [`Condition`] is read with it, and a word that
+//! means nothing is an error. [`mod@row`] has the id of each row as a constant.
+
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod condition;
 mod names;
-mod row;
+pub mod row;
+mod rows;
 mod types;
 mod written;
 
@@ -12,9 +26,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub(crate) use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
-pub(crate) use names::{Behaviour, KindRow};
-pub use row::{Field, Link, Row, Way};
+pub use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
+pub use names::{Behaviour, KindRow};
+pub use rows::{Field, Link, Row, Way};
 pub use types::Type;
 
 use self::condition::Words;
@@ -135,17 +149,22 @@ impl Catalogue {
     }
 
     /// A condition in the words of the catalogue.
-    pub(crate) fn condition(&self, text: &str) -> Result<Condition, Unknown> {
+    ///
+    /// # Errors
+    /// A word of it means nothing.
+    pub fn condition(&self, text: &str) -> Result<Condition, Unknown> {
         self.words.condition(text)
     }
 
     /// The kinds of records, containers before what they contain.
-    pub(crate) fn kinds(&self) -> &[KindRow] {
+    #[must_use]
+    pub fn kinds(&self) -> &[KindRow] {
         &self.words.kinds
     }
 
     /// The words that a declaration may list as behaviours.
-    pub(crate) fn behaviours(&self) -> &[Behaviour] {
+    #[must_use]
+    pub fn behaviours(&self) -> &[Behaviour] {
         &self.words.behaviours
     }
 

@@ -5,7 +5,7 @@ use toml::Spanned;
 
 use super::condition::{Unknown, Words, one_of};
 use super::names::{Behaviour, KindRow};
-use super::row::{Field, Link, Row, States, Way};
+use super::rows::{Field, Link, Row, States, Way};
 use super::types::Type;
 use super::{CatalogueError, Level, split};
 
