@@ -3,8 +3,8 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::alike;
-use super::same::is_one;
+use super::compare;
+use super::compare::is_one;
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::client::Client;
@@ -110,7 +110,7 @@ impl Subject {
             let record = api.reread(&api.make(one, &json!({})).await?).await?;
             let below =
                 declared.kinds().find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
-            let below = below.filter(|below| declared.offers(below.one, "create") && alike::can_make(cx, "person"));
+            let below = below.filter(|below| declared.offers(below.one, "create") && compare::can_make(cx, "person"));
             let posts = match below.and_then(|below| Some((below, record.href(below.many)?))) {
                 Some((below, url)) => {
                     let person = api.person().await?;
@@ -313,7 +313,7 @@ async fn below(cx: &Cx, api: &Client<'_>, other: &Client<'_>, of: Kind, record: 
     for one in ACTIONS.iter().chain(&["tagging", "item"]) {
         let Some(kind) = kind(one).filter(|kind| kind.under == Some(of.one)) else { continue };
         let may = declared.lists_below(of.one, kind.many) && declared.offers(one, "create");
-        if !may || !alike::can_make(cx, "person") {
+        if !may || !compare::can_make(cx, "person") {
             continue;
         }
         let person = api.person().await?;

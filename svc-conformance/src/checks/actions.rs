@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::calls::{ignored, row, somebody};
-use super::same::{Each, holds, identified, is_one, kept, must, part};
+use super::compare::{Each, holds, identified, is_one, kept, must, part};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::fixtures::{helper_address, ticketed};

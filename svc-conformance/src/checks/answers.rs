@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::calls::somebody;
+use super::compare::put;
 use super::functions::{about, any_helper, below, call, note_rest};
-use super::same::put;
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::alike;
-use super::same::is_one;
+use super::compare;
+use super::compare::is_one;
 use crate::answer::{Answer, Record};
 use crate::catalogue::Encounter;
 use crate::check::{Check, Cx};
@@ -70,7 +70,7 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
     let declared = api.cx.declared();
     let under = of.under.filter(|under| declared.lists_below(under, of.many));
     let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
-    if !alike::can_make(api.cx, under) {
+    if !compare::can_make(api.cx, under) {
         return Err(none(format!("no {under} can be created")));
     }
     let container = api.make(under, &json!({})).await?;
@@ -144,7 +144,7 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     if !cx.declared().lists_below("person", of.many) {
         return Err(none(format!("the {} of a person are not declared", of.many)));
     }
-    if !alike::can_make(cx, "person") {
+    if !compare::can_make(cx, "person") {
         return Err(none("no person can be created"));
     }
     let under = of.under.ok_or_else(|| none("no container"))?;
@@ -182,7 +182,7 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
         cx.holds(row, is_empty(&answer), || format!("answers of a new submission: {answer}"));
     }
     let asks = cx.declared().helps("record_submission") && cx.declared().acts("add_questions_responses_uri");
-    if !asks || !cx.declared().offers("question", "create") || !alike::can_make(cx, "form") {
+    if !asks || !cx.declared().offers("question", "create") || !compare::can_make(cx, "form") {
         return Ok(());
     }
     let question = api.make("question", &json!({})).await?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::same::{must, part, put};
+use super::compare::{must, part, put};
 use crate::answer::Record;
 use crate::check::Cx;
 use crate::client::Client;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::calls::{Ready, own_fields, somebody};
+use super::compare::{Each, is_one, kept, put};
 use super::crud::is_page;
-use super::same::{Each, is_one, kept, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::same::put;
+use super::compare::put;
 use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::check::Cx;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::alike;
 use super::below::{container, none};
-use super::same::is_one;
+use super::compare;
+use super::compare::is_one;
 use crate::address;
 use crate::answer::Record;
 use crate::catalogue::Encounter;
@@ -61,7 +61,7 @@ struct Place {
 /// A collection in which records can be made and listed: below a container of its own if there is one.
 async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
     let declared = cx.declared();
-    if alike::can_make(cx, "person") {
+    if compare::can_make(cx, "person") {
         for one in ["signature", "outreach", "donation", "submission", "attendance", "tagging", "item"] {
             let Some(kind) = kind(one) else { continue };
             let under = kind.under.unwrap_or_default();
@@ -85,7 +85,7 @@ async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
 
 impl Place {
     async fn add(&self, cx: &Cx, api: &Client<'_>) -> Result<Record, Stop> {
-        let fields = alike::filled(cx, self.kind.one);
+        let fields = compare::filled(cx, self.kind.one);
         let Some(container) = &self.container else { return api.make(self.kind.one, &fields).await };
         let person = api.person().await?;
         api.act(container, self.kind.one, &person, &cx.marked(&crate::fixtures::full(cx, self.kind.one, &fields))).await
@@ -149,7 +149,7 @@ async fn changed(cx: &Cx, api: &Client<'_>, place: &Place, made: &mut [Record]) 
     *record = api.change(record, &json!({ "origin_system": cx.unique() })).await?;
     let page = api.get(&place.url).await?.record();
     let Some(member) = page.embedded().into_iter().find(|member| is_one(member, record)) else { return Ok(()) };
-    alike::compare(cx, api, &[row::COL_28], &member, one).await
+    compare::compare(cx, api, &[row::COL_28], &member, one).await
 }
 
 /// Follows `next` from the first page to the last; how many records the pages count.
@@ -205,7 +205,7 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
         }
         if cx.declared().offers(place.kind.one, "read") {
             for member in page.embedded().iter().take(2) {
-                alike::compare(cx, api, &[row::COL_28], member, place.kind.one).await?;
+                compare::compare(cx, api, &[row::COL_28], member, place.kind.one).await?;
             }
         }
     }
@@ -259,7 +259,7 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         if cx.declared().offers(of.one, "create") && cx.run.settings.writes {
-            api.make(of.one, &alike::filled(cx, of.one)).await?;
+            api.make(of.one, &compare::filled(cx, of.one)).await?;
         }
         let answer = api.get(&api.collection(of.many).await?).await?;
         cx.holds(row::COL_01, answer.status == 200, || answer.to_string());
@@ -272,7 +272,7 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
             continue;
         }
         for member in page.embedded().iter().take(2) {
-            alike::compare(cx, &api, &[row::COL_28, row::COL_03, row::ERR_10, row::HAL_17], member, of.one).await?;
+            compare::compare(cx, &api, &[row::COL_28, row::COL_03, row::ERR_10, row::HAL_17], member, of.one).await?;
         }
     }
     Ok(())

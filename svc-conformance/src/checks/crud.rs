@@ -3,7 +3,7 @@
 use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::same::{Each, holds, identified, is_one, kept, must, part};
+use super::compare::{Each, holds, identified, is_one, kept, must, part};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::client::Client;
@@ -63,7 +63,7 @@ fn fields_of(one: &str) -> Value {
         "referrer_data": {"source": "mail-3", "website": "example.org"},
     });
     if one == "signature" {
-        super::same::put(&mut body, "comments", "Yes, \u{e9} & \u{1f600}");
+        super::compare::put(&mut body, "comments", "Yes, \u{e9} & \u{1f600}");
     }
     body
 }
@@ -370,7 +370,7 @@ async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
     let before = api.make(one, &json!({ name: "As it was" })).await?;
     let before = api.reread(&before).await?;
     let mut body = before.json.clone();
-    super::same::put(&mut body, name, "Put back");
+    super::compare::put(&mut body, name, "Put back");
     let answer = api.put(&before.own()?, &body).await?;
     if answer.status == 400 && cx.declared().behaves("rejects_read_only") {
         cx.prefers(row::CRU_16, true, String::new);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::alike;
-use super::same::is_one;
+use super::compare;
+use super::compare::is_one;
 use crate::address;
 use crate::answer::{Answer, Record, descriptions};
 use crate::check::{Check, Cx};
@@ -76,7 +76,7 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
 /// An operation that is not declared, on a record that this run created.
 async fn on_record(cx: &Cx, api: &Client<'_>, of: Kind, operation: &str) -> Result<Option<Answer>, Stop> {
     let declared = cx.declared();
-    let under = of.under.is_none_or(|under| alike::can_make(cx, under) && alike::can_make(cx, "person"));
+    let under = of.under.is_none_or(|under| compare::can_make(cx, under) && compare::can_make(cx, "person"));
     if !declared.offers(of.one, "create") || !under {
         return Ok(None);
     }
@@ -96,7 +96,7 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
     let mut looked = false;
     for of in declared.kinds().filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete"))
     {
-        if of.under.is_some_and(|under| !alike::can_make(cx, under) || !alike::can_make(cx, "person")) {
+        if of.under.is_some_and(|under| !compare::can_make(cx, under) || !compare::can_make(cx, "person")) {
             continue;
         }
         looked = true;
@@ -230,7 +230,7 @@ impl Ready {
         for one in ACTIONS.iter() {
             let Some(kind) = kind(one) else { continue };
             let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
-            let Some(under) = kind.under.filter(|under| alike::can_make(cx, under)) else { continue };
+            let Some(under) = kind.under.filter(|under| compare::can_make(cx, under)) else { continue };
             let container = api.make(under, &json!({})).await?;
             return Ok(Self { url: helper_address(&container, helper)? });
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::calls::{Ready, declared_helpers, somebody};
-use super::same::{Each, is_one, put};
+use super::compare::{Each, is_one, put};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::client::Client;
@@ -244,14 +244,14 @@ pub(super) async fn note_rest(
     }
     let shown = answer.json.get(api.cx.declared().rel("person"));
     if let Some(shown) = shown {
-        super::same::adopt(api.cx, &Record { json: shown.clone(), ..answer.record() });
+        super::compare::adopt(api.cx, &Record { json: shown.clone(), ..answer.record() });
     }
     let sent = |json: &Value| Record { json: json.clone(), ..answer.record() };
     let Some(url) = ready.container.as_ref().and_then(|container| container.href(ready.kind.many)) else {
         return Ok(());
     };
     if let Ok(Some(made)) = api.find_in(&url, &sent(body)).await {
-        super::same::adopt(api.cx, &made);
+        super::compare::adopt(api.cx, &made);
         if shown.is_none() && made.href("person").is_some() && !person.is_null() {
             drop(api.person_of(&made, "person").await);
         }

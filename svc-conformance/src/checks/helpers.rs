@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::json;
 
 use super::calls::{declared_helpers, for_each_helper, ignored, somebody};
-use super::same::{Each, put};
+use super::compare::{Each, put};
 use crate::check::{Check, Cx};
 use crate::generate::with;
 use crate::outcome::Stop;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::alike;
-use super::same::is_one;
+use super::compare;
+use super::compare::is_one;
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;
@@ -37,7 +37,7 @@ fn tops(cx: &Cx) -> Vec<Kind> {
 async fn own(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     for of in tops(cx) {
-        let body = alike::filled(cx, of.one);
+        let body = compare::filled(cx, of.one);
         let made = [api.make(of.one, &body).await?, api.make(of.one, &json!({})).await?];
         other_way_round(cx, &api, &made).await?;
         for record in &made {
@@ -92,7 +92,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
     let declared = cx.declared();
     for of in declared.kinds() {
         let Some(under) = of.under.filter(|_| declared.offers(of.one, "create")) else { continue };
-        if !alike::can_make(cx, under) || !alike::can_make(cx, "person") {
+        if !compare::can_make(cx, under) || !compare::can_make(cx, "person") {
             continue;
         }
         if under == "person" {

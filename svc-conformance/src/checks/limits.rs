@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::alike;
+use super::compare;
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::client::Client;
@@ -134,7 +134,7 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let url = helper_address(&entry, "person_signup")?;
-    let answer = api.post(&url, &json!({"person": cx.marked(&alike::filled(cx, "person"))})).await?;
+    let answer = api.post(&url, &json!({"person": cx.marked(&compare::filled(cx, "person"))})).await?;
     for row in [row::CAP_09, row::ENT_24] {
         cx.holds(row, answer.is_created() && answer.json.is_object(), || answer.to_string());
     }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::calls::{own_fields, somebody};
+use super::compare::{is_one, part};
 use super::crud::is_page;
-use super::same::{is_one, part};
 use crate::answer::Record;
 use crate::catalogue::Link;
 use crate::check::{Check, Cx};

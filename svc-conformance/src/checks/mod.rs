@@ -7,13 +7,13 @@
 
 mod access;
 mod actions;
-mod alike;
 mod answers;
 mod below;
 mod calls;
 mod canvasses;
 mod changes;
 mod collections;
+mod compare;
 mod concurrent;
 mod crud;
 mod entry;
@@ -28,7 +28,6 @@ mod places;
 mod refusals;
 mod round_trip;
 mod rules;
-mod same;
 mod schedule;
 mod stateful;
 mod strangers;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::calls::{declared_helpers, for_each_helper, somebody};
+use super::compare::{Each, identified, kept, must, part, put};
 use super::crud::is_page;
-use super::same::{Each, identified, kept, must, part, put};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::fields;

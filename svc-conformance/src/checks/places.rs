@@ -5,10 +5,10 @@
 
 use serde_json::json;
 
-use super::alike;
 use super::below::{container, none};
 use super::collections::same_page;
-use super::same::{Each, is_one};
+use super::compare;
+use super::compare::{Each, is_one};
 use crate::address;
 use crate::answer::{Answer, Record};
 use crate::catalogue::Encounter;
@@ -132,7 +132,7 @@ async fn odd(cx: &Cx) -> Result<(), Stop> {
     let of = cx
         .declared()
         .kinds()
-        .find(|of| of.under.is_none() && cx.declared().offers(of.one, "list") && alike::can_make(cx, of.one));
+        .find(|of| of.under.is_none() && cx.declared().offers(of.one, "list") && compare::can_make(cx, of.one));
     let of = of.or_else(|| cx.declared().kinds().find(|of| of.under.is_none() && cx.declared().offers(of.one, "list")));
     let url = api.collection(of.ok_or_else(|| none("no collection is listed"))?.many).await?;
     let total = api.total(&url).await?;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::alike;
-use super::same::{Each, part};
+use super::compare;
+use super::compare::{Each, part};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::fixtures::ticketed;
@@ -305,7 +305,7 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
         made.push(api.act(&container, one, &person, &cx.marked(&fields)).await?);
         api.total_is(row, &container, counted, before + more).await?;
     }
-    alike::elsewhere(cx, &api, &container, under, &[(row.first().unwrap_or(&""), counted)]).await?;
+    compare::elsewhere(cx, &api, &container, under, &[(row.first().unwrap_or(&""), counted)]).await?;
     if matches!(one, "signature" | "submission") && cx.declared().offers(one, "delete") {
         for (record, left) in made.iter().zip([2.0, 1.0, 0.0]) {
             api.remove(record).await?;
@@ -335,7 +335,7 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
         expected += amount;
         api.total_is(row, &page, "total_amount", expected).await?;
     }
-    alike::elsewhere(cx, &api, &page, "fundraising_page", &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")]).await
+    compare::elsewhere(cx, &api, &page, "fundraising_page", &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")]).await
 }
 
 /// Tickets that are sold are counted, for the event and for each of its levels.
@@ -397,5 +397,5 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         (row::RES_EVENT_19, "total_tickets"),
         (row::RES_EVENT_20, "total_amount"),
     ];
-    alike::elsewhere(cx, &api, &event, "event", &totals).await
+    compare::elsewhere(cx, &api, &event, "event", &totals).await
 }

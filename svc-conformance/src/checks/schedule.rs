@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::same::{Each, holds, must, part};
+use super::compare::{Each, holds, must, part};
 use crate::answer::{Answer, Record};
 use crate::check::{Check, Cx};
 use crate::client::Client;

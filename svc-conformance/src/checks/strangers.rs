@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::calls::{declared_helpers, for_each_helper, somebody};
-use super::same::{Each, adopt, is_one, kept, put};
+use super::compare::{Each, adopt, is_one, kept, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;

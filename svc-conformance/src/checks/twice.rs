@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::calls::{Ready, declared_helpers, row, somebody};
+use super::compare::{Each, holds, identified, is_one, kept, part, put};
 use super::functions::any_helper;
-use super::same::{Each, holds, identified, is_one, kept, part, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;
