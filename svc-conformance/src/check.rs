@@ -197,14 +197,14 @@ impl Cx {
     /// Records which of several allowed forms the server uses.
     pub(crate) fn chose(&self, what: &'static str, form: impl Into<String>) {
         let form = form.into();
-        self.pin([format!("{what}: {form}")]);
+        self.pin(|| [format!("{what}: {form}")]);
         self.run.choose(what, form);
     }
 
-    /// Notes what the server chose, one line each.
-    pub(crate) fn pin(&self, lines: impl IntoIterator<Item = String>) {
-        if self.check.pinned {
-            self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
+    /// Notes what the server chose, one line each, where the run is held against pins.
+    pub(crate) fn pin<L: IntoIterator<Item = String>>(&self, lines: impl FnOnce() -> L) {
+        if self.check.pinned && self.run.settings.pins {
+            self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(lines());
         }
     }
 
@@ -225,12 +225,14 @@ impl Cx {
             self.enough.store(true, Ordering::Relaxed);
         }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nearly all looks are at a row that was looked at before, and it holds.
+        if let Some(seen) = all.get_mut(row).filter(|_| verdict == Verdict::Holds) {
+            seen.held = seen.held.saturating_add(1);
+            return;
+        }
         let seen = all.entry(row.to_owned()).or_default();
         let list = match verdict {
-            Verdict::Holds => {
-                seen.held = seen.held.saturating_add(1);
-                return;
-            }
+            Verdict::Holds => return seen.held = seen.held.saturating_add(1),
             Verdict::Breaks => &mut seen.broke,
             Verdict::Deviates => &mut seen.deviated,
         };

@@ -162,7 +162,7 @@ impl Client<'_> {
         if judged {
             passive::look(cx, &answer);
         }
-        cx.pin(pins::lines(&answer));
+        cx.pin(|| pins::lines(&answer));
         Ok(answer)
     }
 

@@ -1,6 +1,6 @@
 //! The fields and links of the catalogue as the checks look at them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 pub(crate) use crate::catalogue::Way;
@@ -66,6 +66,20 @@ pub(crate) struct Field {
 
 static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| rows().iter().filter_map(field).collect());
 
+/// The fields and links by their owner: every record of every answer is held against them.
+static OWNED: LazyLock<HashMap<&str, Vec<&Field>>> =
+    LazyLock::new(|| by_owner(all().iter().map(|one| (one.owner, one))));
+static LINKS: LazyLock<HashMap<&str, Vec<(&Row, &Link)>>> = LazyLock::new(|| {
+    by_owner(rows().iter().filter_map(|row| row.link().map(|link| (link.owner.as_str(), (row, link)))))
+});
+
+fn by_owner<T>(all: impl Iterator<Item = (&'static str, T)>) -> HashMap<&'static str, Vec<T>> {
+    all.fold(HashMap::new(), |mut owned: HashMap<_, Vec<T>>, (owner, one)| {
+        owned.entry(owner).or_default().push(one);
+        owned
+    })
+}
+
 /// The shared objects by the names of the fields that carry them, in whatever resource or object these stand.
 static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let fields = rows().iter().filter_map(Row::field);
@@ -104,16 +118,16 @@ pub(crate) fn all() -> &'static [Field] {
 }
 
 /// The fields of a resource or shared object.
-pub(crate) fn of(owner: &str) -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().filter(move |field| field.owner == owner)
+pub(crate) fn of(owner: &str) -> impl Iterator<Item = &'static Field> + use<> {
+    OWNED.get(owner).into_iter().flatten().copied()
 }
 
 /// The field at a path of an owner.
 pub(crate) fn find(owner: &str, path: &str) -> Option<&'static Field> {
-    FIELDS.iter().find(|field| field.owner == owner && field.path == path)
+    of(owner).find(|field| field.path == path)
 }
 
 /// The links of a resource or of the entry point, each with its row.
-pub(crate) fn links(owner: &str) -> impl Iterator<Item = (&'static Row, &'static Link)> {
-    rows().iter().filter_map(|row| Some((row, row.link()?))).filter(move |(_, link)| link.owner == owner)
+pub(crate) fn links(owner: &str) -> impl Iterator<Item = (&'static Row, &'static Link)> + use<> {
+    LINKS.get(owner).into_iter().flatten().copied()
 }

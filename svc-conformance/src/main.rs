@@ -1,7 +1,5 @@
 //! The conformance suite as a program; `svc-conformance --help` says how.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     svc_conformance::program::main()
 }

@@ -83,7 +83,6 @@ impl PinFile {
 }
 
 /// What the differences mean and what to do about them; nothing where there are none.
-#[cfg(any(feature = "program", feature = "harness"))]
 pub(crate) fn told(drift: &[String]) -> String {
     if drift.is_empty() {
         return String::new();

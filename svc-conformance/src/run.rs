@@ -54,9 +54,13 @@ impl Run {
     /// Whether a failure of this row, once confirmed, ends the run.
     pub(crate) fn ends_at(&self, id: &str) -> bool {
         let Some(rows) = &self.settings.stop_at else { return false };
-        let binds = |row: &Row| row.level == Level::Must && self.facts().applies(&row.when).is_ok();
-        let row = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(id));
-        (rows.is_empty() || rows.contains(id)) && row.is_some_and(binds)
+        (rows.is_empty() || rows.contains(id)) && self.applicable(id).is_some_and(|row| row.level == Level::Must)
+    }
+
+    /// The row of an id, if it applies to this server.
+    pub(crate) fn applicable(&self, id: &str) -> Option<&'static Row> {
+        let row = Catalogue::built_in().ok()?.row(id)?;
+        self.facts().applies(&row.when).is_ok().then_some(row)
     }
 
     /// The most records of a page (LIM-01), as declared.

@@ -167,7 +167,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
         broken.map(|(row, seen)| (row.clone(), seen.broke.clone())).collect()
     };
     let mut open = broken(&seen);
-    open.retain(|row, _| !confirmed.contains(row) && applies(run, row));
+    open.retain(|row, _| !confirmed.contains(row) && run.applicable(row).is_some());
     let (from, to) = first.span();
     if first.has_failed() && from > 0 {
         ran.trace = run.recorder.between(from, to);
@@ -179,7 +179,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
         }
         let (again, _) = attempt(run, check, number).await;
         for (row, findings) in broken(&again.seen()) {
-            if confirmed.contains(&row) || !applies(run, &row) {
+            if confirmed.contains(&row) || run.applicable(&row).is_none() {
                 continue;
             }
             let count = times.entry(row.clone()).or_default();
@@ -204,13 +204,6 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     ran.records = run.journal.created().saturating_sub(records);
     run.recorder.forget(before.saturating_add(1), after);
     ran
-}
-
-fn applies(run: &Run, id: &str) -> bool {
-    Catalogue::built_in()
-        .ok()
-        .and_then(|catalogue| catalogue.row(id))
-        .is_some_and(|row| run.facts().applies(&row.when).is_ok())
 }
 
 /// Runs a check once.

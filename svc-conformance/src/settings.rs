@@ -30,6 +30,7 @@ impl Intensity {
 
 /// Bounds and permissions of a run.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) intensity: Intensity,
@@ -49,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) clock_tolerance: Duration,
     /// The rows at whose first confirmed failure the run ends; any MUST row where none is named.
     pub(crate) stop_at: Option<BTreeSet<String>>,
+    /// Whether what the server chose is noted, to be held against pins.
+    pub(crate) pins: bool,
     /// Whether the run ends at the first failure of any row that is selected and not waived.
     pub(crate) fail_fast: bool,
 }
@@ -69,6 +72,7 @@ impl Default for Settings {
             rate: None,
             clock_tolerance: Duration::from_mins(5),
             stop_at: None,
+            pins: false,
             fail_fast: false,
         }
     }

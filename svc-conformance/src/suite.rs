@@ -271,6 +271,7 @@ impl Suite {
     /// conformance. Where the environment has `UPDATE_PINS`, what was seen is pinned instead.
     #[must_use]
     pub fn pins(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.pins = true;
         self.pins = Some(PinFile { path: path.into(), update: std::env::var_os("UPDATE_PINS").is_some() });
         self
     }

@@ -36,10 +36,7 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     if answer.status == 204 {
         cx.holds(row::ERR_03, answer.body.is_empty(), || format!("a 204 has a body: {answer}"));
     }
-    if answer.body.is_empty() || matches!(answer.status, 401 | 403) {
-        return;
-    }
-    if answer.method == Method::HEAD {
+    if answer.body.is_empty() || matches!(answer.status, 401 | 403) || answer.method == Method::HEAD {
         return;
     }
     if answer.is_success() {

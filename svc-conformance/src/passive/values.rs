@@ -1,5 +1,7 @@
 //! Values of fields: type, form and listed values of whatever the catalogue names (TC, and the type rows).
 
+use std::borrow::Cow;
+
 use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
@@ -39,12 +41,13 @@ fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
 }
 
 /// A path of the catalogue with the names that this server uses.
-pub(crate) fn wire(cx: &Cx, path: &str) -> String {
-    let steps = path.split('.').map(|step| match step.strip_suffix("[]") {
-        Some(name) => format!("{}[]", cx.declared().wire(name)),
-        None => cx.declared().wire(step).to_owned(),
-    });
-    steps.collect::<Vec<_>>().join(".")
+pub(crate) fn wire<'p>(cx: &Cx, path: &'p str) -> Cow<'p, str> {
+    let name = |step: &'p str| step.strip_suffix("[]").map_or((step, ""), |name| (name, "[]"));
+    if path.split('.').all(|step| cx.declared().wire(name(step).0) == name(step).0) {
+        return Cow::Borrowed(path);
+    }
+    let steps = path.split('.').map(|step| [cx.declared().wire(name(step).0), name(step).1].concat());
+    Cow::Owned(steps.collect::<Vec<_>>().join("."))
 }
 
 fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
@@ -138,7 +141,7 @@ fn inside(cx: &Cx, answer: &Answer, record: &Value, field: &Field, path: &str) {
     let path = wire(cx, path);
     let (parents, name) = match path.rsplit_once('.') {
         Some((parent, name)) => (at(record, parent), name),
-        None => (vec![record], path.as_str()),
+        None => (vec![record], &*path),
     };
     for parent in parents.into_iter().filter(|parent| parent.is_object()) {
         let there = parent.get(name).is_some_and(|value| !value.is_null());
