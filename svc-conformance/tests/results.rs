@@ -73,16 +73,17 @@ fn the_table_is_that_of_the_results_file() {
 }
 
 #[test]
-fn the_results_are_of_twenty_seeds_and_enough() {
+fn the_results_are_of_ten_seeds_at_least_and_enough() {
     let results =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test.json")).expect("the results");
     let results: Value = serde_json::from_str(&results).expect("JSON");
     let number = |name: &str| results[name].as_u64().unwrap_or_else(|| panic!("no {name}"));
-    assert_eq!((&results["intensity"], &results["seeds"]), (&json!("default"), &json!([0, 20])));
-    assert!(number("servers") >= 120 && number("runs") == 20 * number("servers"));
+    let seeds = results["seeds"][1].as_u64().expect("the last seed");
+    assert_eq!((&results["intensity"], &results["seeds"]), (&json!("default"), &json!([0, seeds])));
+    assert!(seeds >= 10 && number("servers") >= 980 && number("runs") == seeds * number("servers"));
     assert_eq!(number("killed"), number("runs"), "{}", results["survivors"]);
     assert!(10 * number("quick_killed") >= 9 * number("quick_runs") && number("quick_runs") >= number("servers"));
-    assert!(number("odd") >= 27 && number("odd_runs") == 23 * number("odd"));
+    assert!(number("odd") >= 27 && number("odd_runs") >= 13 * number("odd"));
     assert_eq!((number("accused"), number("broken")), (0, 0), "{}", results["accusations"]);
     assert!(number("seconds") < 60 * 60);
     assert_eq!(results["unseen"], json!([]));
@@ -90,7 +91,7 @@ fn the_results_are_of_twenty_seeds_and_enough() {
     assert_eq!(smallest.len(), 5);
     for one in smallest {
         let steps = |name: &str| one[name].as_u64().unwrap_or_else(|| panic!("no {name}: {one}"));
-        assert_eq!((steps("seeds"), steps("found")), (20, 20), "{one}");
+        assert_eq!((steps("seeds"), steps("found")), (seeds, seeds), "{one}");
         assert!(steps("longest") <= steps("shortest") + 1, "{one}");
     }
 }

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::below::{container, none};
 use super::collections::same_page;
-use super::compare;
-use super::compare::{Each, is_one};
+use super::compare::{self, Each, is_one};
 use crate::address;
 use crate::answer::{Answer, Record};
 use crate::catalogue::Encounter;

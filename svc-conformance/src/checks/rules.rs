@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::compare;
-use super::compare::{Each, part};
+use super::compare::{self, Each, part};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::fixtures::ticketed;
