@@ -196,7 +196,7 @@ impl Cx {
 
     /// Records which of several allowed forms the server uses.
     pub(crate) fn chose(&self, what: &'static str, form: impl Into<String>) {
-        let form = form.into();
+        let form = self.run.recorder.redacted(&form.into());
         self.pin(|| [format!("{what}: {form}")]);
         self.run.choose(what, form);
     }
@@ -204,7 +204,10 @@ impl Cx {
     /// Notes what the server chose, one line each, where the run is held against pins.
     pub(crate) fn pin<L: IntoIterator<Item = String>>(&self, lines: impl FnOnce() -> L) {
         if self.check.pinned && self.run.settings.pins {
-            self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(lines());
+            self.pins
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend(lines().into_iter().map(|line| self.run.recorder.redacted(&line)));
         }
     }
 

@@ -19,7 +19,7 @@ use crate::settings::{Intensity, Settings};
 /// What each check saw this server choose: by the id of the check, one line for each kind of answer and each choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Pins {
+pub(crate) struct Pins {
     /// Another seed or intensity sends other requests, whose answers say nothing about these.
     seed: u64,
     intensity: Intensity,
@@ -34,51 +34,47 @@ pub(crate) struct PinFile {
 }
 
 impl PinFile {
-    /// Where a run differs from what is pinned, a sentence each; with `update`, what was seen is pinned instead.
-    pub(crate) fn drift(&self, all: &[Check], settings: &Settings, ran: &[Ran]) -> Result<Vec<String>, SuiteError> {
-        let mut pinned = self.read()?;
-        let alike = (pinned.seed, pinned.intensity) == (settings.seed, settings.intensity);
-        if self.update {
-            pinned.checks.retain(|id, _| alike && all.iter().any(|check| check.id == id));
-            (pinned.seed, pinned.intensity) = (settings.seed, settings.intensity);
-            for one in ran.iter().filter(|one| !is_open(one)) {
-                pinned.checks.remove(one.check.id);
-                if !one.pins.is_empty() {
-                    pinned.checks.insert(one.check.id.to_owned(), one.pins.clone());
-                }
-            }
-            fs::write(&self.path, pinned.written()).map_err(|error| self.broken(&error))?;
-            return Ok(Vec::new());
-        }
-        if !alike {
-            return Err(SuiteError::Usage(format!(
-                "{}: the pins are of a run with seed {} and intensity {}, this one has seed {} and intensity {}; run with \
-                 theirs, or pin anew",
-                self.path.display(),
-                pinned.seed,
-                pinned.intensity.as_str(),
-                settings.seed,
-                settings.intensity.as_str()
-            )));
-        }
-        Ok(pinned.differences(all, ran))
-    }
-
-    fn read(&self) -> Result<Pins, SuiteError> {
-        let text = match fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if self.update && error.kind() == ErrorKind::NotFound => return Ok(Pins::default()),
+    /// What is pinned, before anything is sent: a file that is not there or is of another run is told at once.
+    pub(crate) fn read(&self, settings: &Settings) -> Result<Pins, SuiteError> {
+        let pinned: Pins = match fs::read_to_string(&self.path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| self.broken(&error))?,
+            Err(error) if self.update && error.kind() == ErrorKind::NotFound => Pins::default(),
             Err(error) => return Err(self.broken(&error)),
         };
-        toml::from_str(&text).map_err(|error| self.broken(&error))
+        if self.update || (pinned.seed, pinned.intensity) == (settings.seed, settings.intensity) {
+            return Ok(pinned);
+        }
+        Err(SuiteError::Usage(format!(
+            "{}: the pins are of a run with seed {} and intensity {}, this one has seed {} and intensity {}; run with \
+             theirs, or pin anew",
+            self.path.display(),
+            pinned.seed,
+            pinned.intensity.as_str(),
+            settings.seed,
+            settings.intensity.as_str()
+        )))
+    }
+
+    /// Where a run differs from what is pinned, a sentence each; with `update`, what was seen is pinned instead.
+    pub(crate) fn drift(&self, mut pinned: Pins, all: &[Check], settings: &Settings, ran: &[Ran]) -> Vec<String> {
+        if !self.update {
+            return pinned.differences(all, ran);
+        }
+        let alike = (pinned.seed, pinned.intensity) == (settings.seed, settings.intensity);
+        pinned.checks.retain(|id, _| alike && all.iter().any(|check| check.id == id));
+        (pinned.seed, pinned.intensity) = (settings.seed, settings.intensity);
+        for one in ran.iter().filter(|one| !is_open(one)) {
+            pinned.checks.remove(one.check.id);
+            if !one.pins.is_empty() {
+                pinned.checks.insert(one.check.id.to_owned(), one.pins.clone());
+            }
+        }
+        let written = fs::write(&self.path, pinned.written());
+        written.err().map(|error| self.broken(&error).to_string()).into_iter().collect()
     }
 
     fn broken(&self, why: &dyn std::fmt::Display) -> SuiteError {
-        SuiteError::Usage(format!(
-            "the pins in {}: {}; UPDATE_PINS=1 or --update-pins writes them",
-            self.path.display(),
-            why
-        ))
+        SuiteError::Usage(format!("the pins in {}: {why}; --update-pins writes them", self.path.display()))
     }
 }
 

@@ -304,6 +304,7 @@ impl Suite {
         if self.settings.fail_fast {
             self.settings.stop_at = Some(self.may_end_at(catalogue, &all)).filter(|rows| !rows.is_empty());
         }
+        let pinned = self.pins.as_ref().map(|pins| pins.read(&self.settings)).transpose()?;
         let run = Arc::new(self.prepare().await?);
         if !self.trust_keys {
             self.keys_are_taken(&run).await?;
@@ -311,7 +312,7 @@ impl Suite {
         let ran = runner::run(&run, catalogue, &all, &self.selection, self.progress.as_ref()).await;
         let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
-        let drift = self.pins.as_ref().map(|pins| pins.drift(&all, &run.settings, &ran)).transpose()?;
+        let drift = self.pins.as_ref().zip(pinned).map(|(pins, pinned)| pins.drift(pinned, &all, &run.settings, &ran));
         let took = began.elapsed();
         let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, took);
         Ok(Report { snapshots: taken, drift: drift.unwrap_or_default(), ..report })

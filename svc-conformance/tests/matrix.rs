@@ -2,7 +2,7 @@
 //!
 //! `matrix.csv` is written with `UPDATE_MATRIX=1`, each test its own columns: row, level and checks here, what was seen by
 //! `cargo test -p svc-examples --test conformance -- --ignored`, the faulty servers by `cargo test -p svc-conformance
-//! --test matrix_faults`, which takes them from the results of `self-test`.
+//! --test matrix_faults`, which takes them from the results of `svc-self-test`.
 
 use std::fmt::Write as _;
 use std::fs;

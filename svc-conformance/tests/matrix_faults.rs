@@ -1,4 +1,4 @@
-//! The last column of the matrix: for each MUST row the faulty server whose run failed that very row, as `self-test` measured
+//! The last column of the matrix: for each MUST row the faulty server whose run failed that very row, as `svc-self-test` measured
 //! it. `UPDATE_MATRIX=1` writes it from the results file.
 
 use std::fs;

@@ -18,6 +18,24 @@ fn otherwise(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byte
     response
 }
 
+/// Sends the caller's key back.
+fn echoing(request: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    if let Some(key) = request.headers().get("svc-api-token") {
+        response.headers_mut().insert("allow", key.clone());
+    }
+    response
+}
+
+#[test]
+fn no_key_is_pinned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, path) = (Server::start(echoing), folder.path().join("pins.toml"));
+    let (_, text) =
+        run(folder.path(), &server.base, &["--only", "err/paragraph", "--pins", "pins.toml", "--update-pins"]);
+    let pinned = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert!(pinned.contains("allow: <key>") && !pinned.contains("k-one"), "{pinned}");
+}
+
 #[test]
 fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     let folder = tempfile::tempdir().expect("a folder");

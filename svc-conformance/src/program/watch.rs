@@ -19,6 +19,8 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// When a file was written last, and its length.
+type Stamp = (SystemTime, u64);
 /// What is known of each row.
 type Known = BTreeMap<String, RowReport>;
 
@@ -26,6 +28,7 @@ pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
     if options.run.declaration.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         return Err(Trouble::usage("a declaration that is read again before each run needs a file, not `-`"));
     }
+    let mut before = options.on_change.as_deref().and_then(stamp);
     let first = run::once(&options.run).await?;
     run::told(&first, &options.run)?;
     let (mut known, mut code) = (Known::new(), first.exit_code());
@@ -35,8 +38,9 @@ pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
             // Listens before anything says that it waits.
             biased;
             _ = tokio::signal::ctrl_c() => return Ok(code),
-            restarted = restart(&options) => restarted?,
+            restarted = restart(&options, before) => restarted?,
         }
+        before = options.on_change.as_deref().and_then(stamp);
         match again(&options.run, &mut known).await {
             Ok(report) => code = report.map_or(1, |report| report.exit_code()),
             // Interrupted.
@@ -92,12 +96,11 @@ fn learn(known: &mut Known, report: &Report) -> String {
 }
 
 /// Waits until the server went away and came back, or until the file has changed and the server is there.
-async fn restart(options: &WatchOptions) -> Result<(), Trouble> {
+async fn restart(options: &WatchOptions, before: Option<Stamp>) -> Result<(), Trouble> {
     let address = address(&options.run.url)?;
     if let Some(path) = &options.on_change {
-        let before = stamp(path);
         say(&format!("waiting for a change of {} (Ctrl-C ends)\n", path.display()));
-        while stamp(path) == before {
+        while stamp(path).is_none_or(|now| Some(now) == before) {
             tokio::time::sleep(LOOK).await;
         }
     } else {
@@ -113,8 +116,8 @@ async fn restart(options: &WatchOptions) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// When a file was written last, and its length; none while it is not there.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// The stamp of a file; none while it is not there.
+fn stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
 }
