@@ -22,9 +22,9 @@ struct OfTheSuite;
 impl Authenticator for OfTheSuite {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let (tenant, caller) = match credentials.key {
-            Some("primary") => ("one", Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER))),
-            Some("other") => ("two", Caller::with_rights(Rights::all())),
-            Some("reads") => ("one", Caller::with_rights(Rights::read_only())),
+            Some("key-of-one") => ("one", Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER))),
+            Some("key-of-another") => ("two", Caller::with_rights(Rights::all())),
+            Some("key-that-reads") => ("one", Caller::with_rights(Rights::read_only())),
             _ => return Ok(None),
         };
         Ok(Some((Tenant::new(tenant), caller)))
@@ -42,7 +42,7 @@ async fn suite() -> Suite {
     let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
-        .keys(Keys::primary("primary").other_tenant("other").restricted("reads", "people.create"))
+        .keys(Keys::primary("key-of-one").other_tenant("key-of-another").restricted("key-that-reads", "people.create"))
         .seed(42)
         .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml"))
 }
