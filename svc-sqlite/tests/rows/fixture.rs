@@ -53,11 +53,7 @@ impl Fixture {
     pub(crate) fn open(set_up: &[&str]) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().expect("a folder");
-        let mut options = Options::new(folder.path().join("rows.db"));
-        if let Some(pages) = value(set_up, "pages") {
-            options = options.max_page_count(pages.parse().expect("a number"));
-        }
-        let store = Store::open(options).expect("a store");
+        let store = Store::open(Options::new(folder.path().join("rows.db"))).expect("a store");
         let base = value(set_up, "base").unwrap_or("http://api.example.org/api/v1/").to_owned();
         let prefix = value(set_up, "prefix").unwrap_or("svc").to_owned();
         let (_, path) = base.split_once("://").expect("a base URL");
