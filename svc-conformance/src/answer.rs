@@ -61,6 +61,10 @@ impl Answer {
         Record { url: self.url.clone(), json: self.json.clone(), prefix: self.prefix.clone() }
     }
 
+    pub(crate) fn into_record(self) -> Record {
+        Record { url: self.url, json: self.json, prefix: self.prefix }
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -166,7 +170,8 @@ impl Record {
     pub(crate) fn embedded(&self) -> Vec<Self> {
         let mut lists = self["_embedded"].as_object().into_iter().flat_map(serde_json::Map::values);
         let list = lists.find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
-        list.iter().map(|json| Self { json: json.clone(), ..self.clone() }).collect()
+        let member = |json: &Value| Self { url: self.url.clone(), json: json.clone(), prefix: self.prefix.clone() };
+        list.iter().map(member).collect()
     }
 
     /// The identifiers (TYP-13).

@@ -202,7 +202,7 @@ impl Client<'_> {
         let base = self.cx.run.target.base().to_owned();
         let answer = self.get(&base).await?;
         self.cx.must(row::ENT_01, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
-        Ok(answer.record())
+        Ok(answer.into_record())
     }
 
     /// The address of a collection, from the entry point.
@@ -221,7 +221,7 @@ impl Client<'_> {
         self.cx.must(row::HAL_16, answer.status == 200 && answer.json.is_object(), || {
             format!("GET of the record's `self`: {answer}")
         })?;
-        Ok(answer.record())
+        Ok(answer.into_record())
     }
 
     /// Reads what a relation of a record leads to.
@@ -231,7 +231,7 @@ impl Client<'_> {
         if answer.status != 200 || !answer.json.is_object() {
             return Err(Stop::Inconclusive(format!("the link {name} does not lead to a document: {answer}")));
         }
-        Ok(answer.record())
+        Ok(answer.into_record())
     }
 
     /// Shows the pages of a collection to somebody, by `next` from the first, until there are no more or no more are wanted.
@@ -253,7 +253,7 @@ impl Client<'_> {
                 return Ok(Walked::Refused(Box::new(answer)));
             }
             met.insert(url);
-            let page = answer.record();
+            let page = answer.into_record();
             let goes_on = wants_more(&page);
             next = page.link("next").filter(|_| goes_on);
         }

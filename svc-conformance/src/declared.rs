@@ -208,6 +208,11 @@ impl Declared {
         }
     }
 
+    /// Whether any name on the wire is not the catalogue's.
+    pub(crate) fn renames(&self) -> bool {
+        ["network_a_share", "network_b_share", "svc_version"].iter().any(|name| self.wire(name) != *name)
+    }
+
     /// The places of the kinds where a field of the catalogue stands: kind, and path from its top.
     pub(crate) fn places(&self, owner: &str, path: &str) -> Vec<(Kind, String)> {
         let mut places = Vec::new();

@@ -33,7 +33,10 @@ impl Relations {
     pub(crate) fn learn(&self, url: &str, known: Known) {
         let plain = url.split('?').next().unwrap_or_default();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() < MOST {
+        // Most links were met before.
+        if let Some(met) = all.get_mut(plain) {
+            *met = known;
+        } else if all.len() < MOST {
             all.insert(plain.to_owned(), known);
         }
     }

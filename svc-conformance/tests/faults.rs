@@ -79,7 +79,7 @@ fn one_of_each_service_starts_and_answers() {
 #[test]
 fn odd_servers_are_many_and_start() {
     let odd = svc_self_test::odd::registry();
-    let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name).collect();
+    let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name.as_str()).collect();
     assert!(names.len() == odd.len() && odd.len() >= 27, "{} odd servers", odd.len());
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -103,6 +103,19 @@ fn rows_turn_green_and_red_as_the_server_is_restarted() {
     assert!(matches!(watching.interrupt(), Some(1) | None));
 }
 
+/// A server that another replaces at once is missed by nobody who holds a connection.
+#[test]
+fn a_restart_that_takes_no_time_is_seen() {
+    let (server, folder) = (Server::start(plain_text), tempfile::tempdir().expect("a folder"));
+    let address = server.address;
+    let watching = Watching::start(folder.path(), &server.base, &[]);
+    watching.until("waiting for the server to go away");
+    drop(server);
+    let _server = Server::at(address, as_it_is, options);
+    let said = watching.until("waiting for the server to go away");
+    assert!(said.contains("green HAL-03 (pass)") && said.contains("RESULT conformant"), "{said}");
+}
+
 #[test]
 fn a_file_that_changes_is_waited_for_too() {
     let (server, folder) = (Server::good(), tempfile::tempdir().expect("a folder"));

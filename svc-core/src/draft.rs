@@ -86,6 +86,13 @@ impl<R: Resource> Draft<R> {
         self.raw.container()
     }
 
+    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below it, too (COL-10,
+    /// RES-canvass-12). A plain create has none.
+    #[must_use]
+    pub fn recorded_by(&self) -> Option<&Address> {
+        self.raw.recorded_by.as_ref()
+    }
+
     /// The draft without its type, lent.
     #[must_use]
     pub fn as_raw(&self) -> &RawDraft {

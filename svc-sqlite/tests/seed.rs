@@ -33,7 +33,7 @@ async fn a_load() {
     let server = Server::start().await;
     let mut answer =
         row(Kind::Answer, 5, r#"{"value": "v"}"#, &[("question", Kind::Question, 4), ("person", Kind::Person, 1)]);
-    answer.recorded_by = Some(Address::under(Kind::Submission, id(6), id(7)));
+    answer.draft.recorded_by = Some(Address::under(Kind::Submission, id(6), id(7)));
     let mut person = row(Kind::Person, 1, r#"{"email_addresses": [{"address": "A@example.org"}]}"#, &[]);
     person.draft.identifiers = vec![Identifier::parse("x:1").unwrap()];
     let rows = vec![

@@ -150,9 +150,7 @@ impl Load {
 
 impl From<Row> for store::Load {
     fn from(row: Row) -> Self {
-        let mut load = Self::new(row.address.id, row.created, row.draft);
-        load.recorded_by = row.recorded_by;
-        load
+        Self::new(row.address.id, row.created, row.draft)
     }
 }
 

@@ -91,7 +91,7 @@ impl FaultScore {
 #[non_exhaustive]
 pub struct OddScore {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// How many runs there were.
     pub runs: usize,
     /// The rows it was accused under, with the reason.
@@ -105,9 +105,9 @@ pub struct OddScore {
 }
 
 impl OddScore {
-    pub(super) const fn of(name: &'static str) -> Self {
+    pub(super) fn of(name: &str) -> Self {
         Self {
-            name,
+            name: name.to_owned(),
             runs: 0,
             accused: BTreeMap::new(),
             inconclusive: BTreeSet::new(),
@@ -225,7 +225,7 @@ impl Score {
             unseen: rows.iter().filter(|(_, fault)| fault.is_none()).map(|(row, _)| row.clone()).collect(),
             families: families.into_values().collect(),
             survivors: missed.map(|one| (one.name.clone(), one.runs.survived.keys().copied().collect())).collect(),
-            accusations: accused.map(|one| (one.name.to_owned(), one.accused.keys().cloned().collect())).collect(),
+            accusations: accused.map(|one| (one.name.clone(), one.accused.keys().cloned().collect())).collect(),
             failed: faults.iter().map(|one| (one.name.clone(), joined(&one.failed))).collect(),
         }
     }

@@ -27,7 +27,7 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
     };
     let faults: Vec<Fault> = faults::registry().into_iter().filter(|fault| wanted(&fault.name, fault.family)).collect();
     let sought = detections::sought(&faults);
-    let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(odd.name, "odd")).collect();
+    let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(&odd.name, "odd")).collect();
     let room = Arc::new(Semaphore::new(settings.workers.max(1)));
     let mut running = JoinSet::new();
     // The long runs first, so that none is left alone at the end.
@@ -157,7 +157,7 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
 
 async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
     let began = Instant::now();
-    let mut score = OddScore::of(odd.name);
+    let mut score = OddScore::of(&odd.name);
     let full = settings.odd_seeds.clone().map(|seed| (settings.intensity, seed));
     let quick = settings.odd_quick_seeds.clone().map(|seed| (Intensity::Quick, seed));
     for (intensity, seed) in full.chain(quick) {

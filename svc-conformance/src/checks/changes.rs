@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::compare::put;
+use super::compare::{put, whole_seconds};
 use super::subject::{body, is_default, subject};
 use crate::answer::Record;
 use crate::check::Cx;
@@ -16,27 +16,12 @@ use crate::row;
 use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.
+#[rustfmt::skip]
 pub(super) const ROWS: &[&str] = &[
-    row::CRU_04,
-    row::CRU_08,
-    row::CRU_11,
-    row::CRU_15,
-    row::CRU_16,
-    row::CRU_17,
-    row::CRU_18,
-    row::CRU_19,
-    row::CAP_06,
-    row::ERR_15,
-    row::TYP_15,
-    row::TYP_16,
-    "field:petition.total_signatures",
-    "field:form.total_submissions",
-    "field:fundraising_page.total_donations",
-    "field:fundraising_page.total_amount",
-    "field:event.total_accepted",
-    "field:event.total_tickets",
-    "field:event.total_amount",
-    "field:advocacy_campaign.total_outreaches",
+    row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, row::CRU_16, row::CRU_17, row::CRU_18, row::CRU_19, row::CAP_06,
+    row::ERR_15, row::TYP_15, row::TYP_16, "field:petition.total_signatures", "field:form.total_submissions",
+    "field:fundraising_page.total_donations", "field:fundraising_page.total_amount", "field:event.total_accepted",
+    "field:event.total_tickets", "field:event.total_amount", "field:advocacy_campaign.total_outreaches",
 ];
 
 /// A change of some fields changes those alone; what the server keeps cannot be set (CRU-15, CRU-16, CRU-19, CAP-06).
@@ -85,11 +70,6 @@ fn independent(one: &str, sent: &mut Value) {
     if let Some(members) = sent.as_object_mut() {
         members.retain(|name, _| !dependent.contains(&name.as_str()));
     }
-}
-
-/// Whether the dates of a record have no fractions of a second.
-fn whole_seconds(record: &Record) -> bool {
-    record["modified_date"].as_str().is_some_and(|text| !text.contains('.'))
 }
 
 /// The answer to a change is the full updated resource (ERR-15, CRU-04, CRU-08, CRU-11).

@@ -18,31 +18,16 @@ use crate::row;
 
 /// Records that a walk makes at most to have a second page.
 const MOST: u64 = 130;
+/// What the pages of a collection show.
+#[rustfmt::skip]
+const PAGES: &[&str] = &[
+    row::COL_20, row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_25, row::COL_26, row::COL_27, row::COL_28,
+    row::COL_31, row::COL_29, row::LIM_01, row::LIM_02, row::RES_PETITION_10, row::RES_FORM_10,
+    row::RES_FUNDRAISING_PAGE_09, row::RES_ADVOCACY_CAMPAIGN_12,
+];
+
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(
-        "col/pages",
-        &[
-            row::COL_20,
-            row::COL_21,
-            row::COL_22,
-            row::COL_23,
-            row::COL_24,
-            row::COL_25,
-            row::COL_26,
-            row::COL_27,
-            row::COL_28,
-            row::COL_31,
-            row::COL_29,
-            row::LIM_01,
-            row::LIM_02,
-            row::RES_PETITION_10,
-            row::RES_FORM_10,
-            row::RES_FUNDRAISING_PAGE_09,
-            row::RES_ADVOCACY_CAMPAIGN_12,
-        ],
-        |cx| Box::pin(paged(cx)),
-    )
-    .needs("*.list"),
+    Check::new("col/pages", PAGES, |cx| Box::pin(paged(cx))).needs("*.list"),
     Check::new("col/members", &[row::COL_01, row::COL_03, row::COL_28, row::COL_31, row::ERR_10, row::HAL_17], |cx| {
         Box::pin(members(cx))
     })

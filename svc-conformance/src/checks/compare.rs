@@ -14,7 +14,7 @@ use crate::generate::{self, Turn};
 use crate::journal::{Line, SYSTEM};
 use crate::kinds::kind;
 use crate::outcome::Stop;
-use crate::values::{at, first, is_unset};
+use crate::values::{at, first, instant, is_unset};
 
 /// Looks at a number that follows later, where that is declared.
 const MOST_LOOKS: usize = 30;
@@ -25,6 +25,11 @@ pub(super) fn is_one(one: &Record, other: &Record) -> bool {
     let identified = one.identifiers().iter().any(|identifier| other.carries(identifier));
     let own = one.link("self");
     identified || (own.is_some() && own == other.link("self"))
+}
+
+/// Whether a record was modified at a whole second, as always where a server's clock knows no fractions.
+pub(super) fn whole_seconds(record: &Record) -> bool {
+    record["modified_date"].as_str().and_then(instant).is_some_and(|time| time.timestamp_subsec_nanos() == 0)
 }
 
 /// The members of a body that the kind declares as fields that a client may send and read.

@@ -8,46 +8,23 @@ use crate::fields::{self, Shape};
 use crate::outcome::Stop;
 use crate::row;
 
+/// What the entry point shows by itself.
+#[rustfmt::skip]
+const DOCUMENT: &[&str] = &[
+    row::ENT_01, row::ENT_02, row::ENT_03, row::ENT_04, row::ENT_05, row::ENT_06, row::ENT_07, row::ENT_09, row::ENT_25,
+    row::HAL_01, row::VER_01,
+];
+
+/// The links of the entry point to collections.
+#[rustfmt::skip]
+const COLLECTIONS: &[&str] = &[
+    row::ENT_10, row::ENT_11, row::ENT_12, row::ENT_13, row::ENT_14, row::ENT_15, row::ENT_16, row::ENT_17, row::ENT_18,
+    row::ENT_19, row::ENT_20, row::ENT_21, row::COL_01, row::HAL_05,
+];
+
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(
-        "ent/document",
-        &[
-            row::ENT_01,
-            row::ENT_02,
-            row::ENT_03,
-            row::ENT_04,
-            row::ENT_05,
-            row::ENT_06,
-            row::ENT_07,
-            row::ENT_09,
-            row::ENT_25,
-            row::HAL_01,
-            row::VER_01,
-        ],
-        |cx| Box::pin(document(cx)),
-    )
-    .only_reads(),
-    Check::new(
-        "ent/collections",
-        &[
-            row::ENT_10,
-            row::ENT_11,
-            row::ENT_12,
-            row::ENT_13,
-            row::ENT_14,
-            row::ENT_15,
-            row::ENT_16,
-            row::ENT_17,
-            row::ENT_18,
-            row::ENT_19,
-            row::ENT_20,
-            row::ENT_21,
-            row::COL_01,
-            row::HAL_05,
-        ],
-        |cx| Box::pin(collections(cx)),
-    )
-    .only_reads(),
+    Check::new("ent/document", DOCUMENT, |cx| Box::pin(document(cx))).only_reads(),
+    Check::new("ent/collections", COLLECTIONS, |cx| Box::pin(collections(cx))).only_reads(),
     Check::new("ent/docs", &[row::ENT_22, row::ENT_23], |cx| Box::pin(docs(cx)))
         .needs("link:entry_point.docs")
         .only_reads(),

@@ -180,11 +180,11 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
     let member = if *one == "tag" { "tagging" } else { "item" };
     joined(cx, row, (member, many), &person, &containers).await?;
     let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else { return Ok(()) };
-    // Named twice it is one; a server may refuse that.
+    // Named twice it is better one; a server may refuse that.
     let called = call(cx, &ready, &json!({ *function: [name, name] })).await?;
     let Some(person) = called.person.filter(|_| cx.declared().lists_below("person", many)) else { return Ok(()) };
     let members = below(&api, &person, many).await?;
-    cx.holds(row, members.len() == 1, || {
+    cx.prefers(row, members.len() == 1, || {
         format!("{many} of somebody to whom {name} was added twice: {}", members.len())
     });
     Ok(())

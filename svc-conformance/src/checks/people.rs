@@ -2,21 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::calls::{declared_helpers, for_each_helper, somebody};
-use super::compare::{Each, identified, kept, must, part, put};
+use super::calls::{declared_helpers, somebody};
+use super::compare::{Each, identified, kept, must, part};
 use super::crud::is_page;
-use crate::answer::{Answer, Record};
+use crate::answer::Answer;
 use crate::check::{Check, Cx};
 use crate::fields;
 use crate::generate::{self, Turn};
 use crate::outcome::Stop;
 use crate::row;
 
-const ACTION: &[&str] = &[row::HLP_06];
-
 pub(super) const CHECKS: &[Check] = &[
     Check::new("hlp/inline-person", &[row::HLP_03], |cx| Box::pin(inline(cx))).needs("helper.*.with_person"),
-    Check::new("hlp/matching", &[row::HLP_04], |cx| Box::pin(matching(cx))).needs("helper.match_person"),
     Check::new("hlp/matching-is-told", &[row::HLP_05], |cx| Box::pin(told(cx)))
         .needs("helper.match_person")
         .only_reads(),
@@ -86,41 +83,6 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
         });
     }
     Ok(())
-}
-
-/// The same person posted twice is one, with the later values (HLP-04).
-async fn matching(cx: &Cx) -> Result<(), Stop> {
-    for_each_helper!(cx, async |name: &'static str| {
-        if name == "record_canvass" {
-            return Ok(());
-        }
-        let api = cx.api();
-        let ready = api.ready(name).await?;
-        let mut person = somebody(cx);
-        let first = api.call(ACTION, &ready, &ready.body(cx, Some(&person))).await?;
-        let first = api.about(&ready, &first).await?;
-        for (field, value) in part(cx, "person", &json!({"given_name": "Grace"})).as_object().into_iter().flatten() {
-            put(&mut person, field, value.clone());
-        }
-        let second = api.call(ACTION, &ready, &ready.body(cx, Some(&person))).await?;
-        let second = api.about(&ready, &second).await?;
-        let same = first.link("self") == second.link("self") || own_identifier(&first, &second, &person);
-        cx.chose("a person posted twice", if same { "is one person" } else { "is two persons" });
-        cx.prefers(row::HLP_04, same, || format!("{} and {} are two persons", first.short(), second.short()));
-        if same && let Some(name) = person.get("given_name") {
-            let later = second.json.get("given_name") == Some(name);
-            cx.prefers(row::HLP_04, later, || {
-                format!("the matched person does not have the later values: {}", second.short())
-            });
-        }
-        Ok(())
-    })
-}
-
-/// Whether two representations share an identifier that was not sent.
-fn own_identifier(one: &Record, other: &Record, sent: &Value) -> bool {
-    let sent = sent["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
-    one.identifiers().iter().any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
 }
 
 /// How persons are matched is told, in the declaration or in the documentation (HLP-05).

@@ -87,13 +87,13 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     }
     if is_page {
         collection::look(cx, answer, known);
-        look(cx, answer, object, None);
+        look(cx, answer, &answer.json, None);
     } else {
         let of = match known {
             Some(Known::Record(of) | Known::Collection(of) | Known::Helper(of)) => Some(of),
             None => None,
         };
-        look(cx, answer, object, of);
+        look(cx, answer, &answer.json, of);
     }
     if object.contains_key("_links") {
         curies(cx, answer, object, is_page);
@@ -101,7 +101,8 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
 }
 
 /// One document or embedded member, of a kind if it is a record.
-pub(crate) fn look(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Option<Kind>) {
+pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>) {
+    let Some(object) = document.as_object() else { return };
     let links = object.get("_links").and_then(Value::as_object);
     cx.holds(row::HAL_07, links.is_some(), || format!("no `_links` in {}", short(object, answer)));
     if let Some(links) = links {
@@ -118,13 +119,11 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Op
         let name = rel.strip_prefix(&format!("{}:", answer.prefix));
         let of = name.and_then(|name| kind_of(name).or_else(|| kind(name)));
         for member in list.as_array().map_or(std::slice::from_ref(list), Vec::as_slice) {
-            if let Some(member) = member.as_object() {
-                look(cx, answer, member, of);
-            }
+            look(cx, answer, member, of);
         }
     }
     if let Some(of) = of {
-        values::record(cx, answer, object, of);
+        values::record(cx, answer, document, object, of);
     }
 }
 

@@ -48,8 +48,8 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     cx.prefers(row::ERR_02, !bare, || format!("no descriptions in any entry: {answer}"));
     for (rel, value) in answer.json.as_object().into_iter().flatten() {
         let name = rel.strip_prefix(&format!("{}:", answer.prefix)).filter(|name| *name != "error");
-        if let (Some(of), Some(object)) = (name.and_then(kind), value.as_object()) {
-            document::look(cx, answer, object, Some(of));
+        if let Some(of) = name.and_then(kind) {
+            document::look(cx, answer, value, Some(of));
         }
     }
 }
@@ -78,7 +78,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         }
     }
     for description in list {
-        meant(cx, answer, description, code);
+        meant(cx, answer, description, non_atomic.then_some(code));
         let code = description.get("error_code").or_else(|| description.get("code").filter(|_| non_atomic));
         let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
         let snake = code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
@@ -98,7 +98,8 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
 }
 
 /// A description says what is wrong; a code that the interface defines stands for that fault alone (ERR-35 to ERR-38).
-fn meant(cx: &Cx, answer: &Answer, description: &Value, status: u64) {
+/// Elsewhere than in `part`, the status of one part of a helper's call, `NOT_SUPPORTED` may stand for what a server likes.
+fn meant(cx: &Cx, answer: &Answer, description: &Value, part: Option<u64>) {
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
     cx.holds(row::ERR_23, code.is_some() || text("description").is_some(), || {
@@ -106,23 +107,19 @@ fn meant(cx: &Cx, answer: &Answer, description: &Value, status: u64) {
     });
     let names = description["properties"].as_array();
     let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
-    let (row, fits) = match code {
-        Some("PARAGRAPH_CANNOT_HAVE_RESPONSES") => {
+    let (row, fits) = match (code, part) {
+        (Some("PARAGRAPH_CANNOT_HAVE_RESPONSES"), _) => {
             (row::ERR_35, names.iter().any(|name| name.contains("question_type")))
         }
-        Some("RESPONSE_NAME_INVALID") => {
+        (Some("RESPONSE_NAME_INVALID"), _) => {
             (row::ERR_36, names.iter().any(|name| name.contains("responses[") && name.ends_with("].name")))
         }
-        Some("TAG_NAME_DOES_NOT_EXIST") => (row::ERR_37, names.contains(&"add_tags")),
-        Some("NOT_SUPPORTED") => (row::ERR_38, status >= 500),
-        Some("NOT_IMPLEMENTED") => (row::ERR_07, status >= 500),
+        (Some("TAG_NAME_DOES_NOT_EXIST"), _) => (row::ERR_37, names.contains(&"add_tags")),
+        (Some("NOT_SUPPORTED"), Some(status)) => (row::ERR_38, status >= 500),
         _ => return,
     };
-    for row in [row, row::ERR_24] {
-        cx.holds(row, fits, || format!("{code:?} stands for something else, in an entry with {status}: {answer}"));
-    }
-    // ERR-07 asks for a code alone.
-    for row in [row, row::ERR_25].into_iter().filter(|_| row != row::ERR_07) {
+    cx.holds(row, fits, || format!("{code:?} stands for something else: {answer}"));
+    for row in [row, row::ERR_25] {
         cx.holds(row, text("description").is_some(), || format!("{code:?} comes without a reason: {answer}"));
     }
 }

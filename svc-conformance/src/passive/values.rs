@@ -14,14 +14,13 @@ use crate::row;
 use crate::values::{at, instant};
 
 /// Every declared field and link of one record.
-pub(crate) fn record(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
-    let record = Value::Object(object.clone());
-    owner(cx, answer, &record, of.one);
-    present(cx, answer, &record, of);
+pub(crate) fn record(cx: &Cx, answer: &Answer, record: &Value, object: &Map<String, Value>, of: Kind) {
+    owner(cx, answer, record, of.one);
+    present(cx, answer, record, of);
     common(cx, answer, object);
     links(cx, answer, object, of);
     if of.one == "person" {
-        person(cx, answer, &record);
+        person(cx, answer, record);
     }
 }
 
@@ -42,6 +41,9 @@ fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
 
 /// A path of the catalogue with the names that this server uses.
 pub(crate) fn wire<'p>(cx: &Cx, path: &'p str) -> Cow<'p, str> {
+    if !cx.declared().renames() {
+        return Cow::Borrowed(path);
+    }
     let name = |step: &'p str| step.strip_suffix("[]").map_or((step, ""), |name| (name, "[]"));
     if path.split('.').all(|step| cx.declared().wire(name(step).0) == name(step).0) {
         return Cow::Borrowed(path);

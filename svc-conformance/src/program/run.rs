@@ -12,10 +12,15 @@ const DRIFT: u8 = 7;
 pub(super) async fn run(options: RunOptions) -> Result<u8, Trouble> {
     let report = once(&options).await?;
     told(&report, &options)?;
-    Ok(match report.exit_code() {
+    Ok(exit_code(&report))
+}
+
+/// What the program ends with.
+pub(super) fn exit_code(report: &Report) -> u8 {
+    match report.exit_code() {
         0 if !report.drift.is_empty() => DRIFT,
         code => code,
-    })
+    }
 }
 
 /// One run with its journal and what replays its failures.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use http::Uri;
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 use super::cli::{RunOptions, WatchOptions};
@@ -16,11 +17,15 @@ use crate::values::shown;
 
 /// Time between two looks at the server or the file.
 const LOOK: Duration = Duration::from_millis(200);
+/// Time between two connections, and before a server that did not answer is tried again.
+const APART: Duration = Duration::from_secs(1);
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// When a file was written last, and its length.
 type Stamp = (SystemTime, u64);
+/// Host and port.
+type Address = (String, u16);
 /// What is known of each row.
 type Known = BTreeMap<String, RowReport>;
 
@@ -31,21 +36,32 @@ pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
     let mut before = options.on_change.as_deref().and_then(stamp);
     let first = run::once(&options.run).await?;
     run::told(&first, &options.run)?;
-    let (mut known, mut code) = (Known::new(), first.exit_code());
+    let (mut known, mut code) = (Known::new(), run::exit_code(&first));
     learn(&mut known, &first);
+    let mut trouble: Option<Trouble> = None;
     loop {
         tokio::select! {
             // Listens before anything says that it waits.
             biased;
             _ = tokio::signal::ctrl_c() => return Ok(code),
-            restarted = restart(&options, before) => restarted?,
+            // Whoever did not answer may only have begun to start.
+            () = tokio::time::sleep(APART), if trouble.as_ref().is_some_and(|trouble| trouble.code == 4) => {}
+            restarted = restart(&options, before), if trouble.as_ref().is_none_or(|trouble| trouble.code != 4) => restarted?,
         }
         before = options.on_change.as_deref().and_then(stamp);
-        match again(&options.run, &mut known).await {
-            Ok(report) => code = report.map_or(1, |report| report.exit_code()),
+        trouble = match again(&options.run, &mut known).await {
+            Ok(report) => {
+                code = report.map_or(1, |report| run::exit_code(&report));
+                None
+            }
             // Interrupted.
             Err(trouble) if trouble.code == 5 => return Err(trouble),
-            Err(trouble) => say(&format!("{trouble}\n")),
+            Err(again) => {
+                if trouble.is_none_or(|before| before.to_string() != again.to_string()) {
+                    say(&format!("{again}\n"));
+                }
+                Some(again)
+            }
         }
     }
 }
@@ -104,16 +120,38 @@ async fn restart(options: &WatchOptions, before: Option<Stamp>) -> Result<(), Tr
             tokio::time::sleep(LOOK).await;
         }
     } else {
+        let connection = connected(&address).await;
         say("waiting for the server to go away (Ctrl-C ends)\n");
-        while is_there(&address).await {
-            tokio::time::sleep(LOOK).await;
-        }
+        gone(&address, connection).await;
     }
     say("waiting for the server to come back\n");
-    while !is_there(&address).await {
+    while connected(&address).await.is_none() {
         tokio::time::sleep(LOOK).await;
     }
     Ok(())
+}
+
+/// Waits until the server went away, also where another took its place at once: both of two connections are closed then.
+/// A server that closes what is idle closes them as far apart as they were opened.
+async fn gone(address: &Address, mut connection: Option<TcpStream>) {
+    while let Some(mut first) = connection {
+        if tokio::time::timeout(APART, closed(&mut first)).await.is_ok() {
+            return;
+        }
+        let Some(mut second) = connected(address).await else { return };
+        tokio::select! {
+            () = closed(&mut first) => {}
+            () = async { while connected(address).await.is_some() { tokio::time::sleep(LOOK).await } } => return,
+        }
+        if tokio::time::timeout(LOOK, closed(&mut second)).await.is_ok() {
+            return;
+        }
+        connection = connected(address).await;
+    }
+}
+
+async fn closed(connection: &mut TcpStream) {
+    let _ = connection.read(&mut [0]).await;
 }
 
 /// The stamp of a file; none while it is not there.
@@ -123,13 +161,13 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 /// Host and port of an address.
-fn address(url: &str) -> Result<(String, u16), Trouble> {
+fn address(url: &str) -> Result<Address, Trouble> {
     let uri: Uri = url.parse().map_err(|error| Trouble::usage(format!("`{url}` is no address: {error}")))?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
     Ok((host, port))
 }
 
-async fn is_there((host, port): &(String, u16)) -> bool {
-    matches!(tokio::time::timeout(CONNECT, TcpStream::connect((host.as_str(), *port))).await, Ok(Ok(_)))
+async fn connected((host, port): &Address) -> Option<TcpStream> {
+    tokio::time::timeout(CONNECT, TcpStream::connect((host.as_str(), *port))).await.ok()?.ok()
 }

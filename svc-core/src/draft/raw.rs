@@ -30,6 +30,9 @@ pub struct RawDraft {
     /// The records it links to by link name, the container among them. They have the right kind; whether they exist
     /// only the store knows (CRU-02).
     pub links: Vec<(&'static str, Address)>,
+    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below it, too (COL-10,
+    /// RES-canvass-12). A plain create has none.
+    pub recorded_by: Option<Address>,
 }
 
 impl fmt::Debug for RawDraft {
@@ -44,7 +47,15 @@ impl RawDraft {
     /// An empty draft.
     #[must_use]
     pub fn empty(kind: Kind) -> Self {
-        Self { kind, fields: Object::new(), identifiers: Vec::new(), own: None, holders: Vec::new(), links: Vec::new() }
+        Self {
+            kind,
+            fields: Object::new(),
+            identifiers: Vec::new(),
+            own: None,
+            holders: Vec::new(),
+            links: Vec::new(),
+            recorded_by: None,
+        }
     }
 
     /// The same draft with these fields, under the names of the tables.

@@ -256,8 +256,8 @@ impl Caller<'_> {
         if kind == Kind::Message {
             draft.fields.insert("scheduled_start_date", Json::from("2031-01-01T00:00:00Z"));
         }
-        let recorded_by = (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
-        Work::Load(Box::new(Load { id, created, draft, recorded_by }))
+        draft.recorded_by = (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
+        Work::Load(Box::new(Load { id, created, draft }))
     }
 
     fn update(&mut self) -> Work {

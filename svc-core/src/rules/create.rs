@@ -41,12 +41,11 @@ impl Case<'_> {
                 *date = draft.fields.remove(field).as_ref().and_then(Json::as_str).and_then(Timestamp::parse);
             }
         }
-        let recorded_by = match &load.recorded_by {
-            Some(address) => Some(self.find_at(address)?.ok_or_else(Error::not_found)?.address()),
-            None => None,
-        };
+        if let Some(action) = &mut draft.recorded_by {
+            *action = self.find_at(action)?.ok_or_else(Error::not_found)?.address();
+        }
         let given = Some((load.id.clone(), load.created));
-        let new = New { recorded_by, given, holders: Holders::Note, ..New::default() };
+        let new = New { given, holders: Holders::Note, ..New::default() };
         let (stored, _) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
             return Ok(self.set_schedule(stored, Some(start), stop));
@@ -62,7 +61,7 @@ impl Case<'_> {
     /// The same where something may be wrong already: it is told with the rest.
     fn create_unless(&mut self, wrong: Vec<Problem>, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
         let schema = draft.kind.schema();
-        let mut record = self.blank(draft.kind, new);
+        let mut record = self.blank(draft, new);
         let mut problems = wrong;
         problems.extend(self.follow_links(draft, new, &mut record)?);
         if schema.unique_links().is_some()
@@ -102,7 +101,8 @@ impl Case<'_> {
     }
 
     /// A record without fields, linked to whoever makes it.
-    fn blank(&mut self, kind: Kind, new: &New) -> RawRecord {
+    fn blank(&mut self, draft: &RawDraft, new: &New) -> RawRecord {
+        let kind = draft.kind;
         let (id, created) = match &new.given {
             Some(given) => given.clone(),
             None => (self.next_id(), self.turn.time),
@@ -114,7 +114,7 @@ impl Case<'_> {
                 record.set_link(link.name, self.link_to_caller());
             }
         }
-        if let Some(of) = &new.recorded_by
+        if let Some(of) = &draft.recorded_by
             && let Some(reference) = schema.references().iter().find(|it| it.is_scope && it.kind == of.kind)
         {
             record.set_link(reference.name, Some(Ref::Local(of.clone())));

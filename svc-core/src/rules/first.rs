@@ -25,7 +25,7 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
         Work::Load(load) => {
             first.ask(Question::Find(Key::Id(load.draft.kind, load.id.clone())));
             first.create(&load.draft);
-            if let Some(of) = &load.recorded_by {
+            if let Some(of) = &load.draft.recorded_by {
                 first.ask(Question::Find(of.into()));
             }
         }

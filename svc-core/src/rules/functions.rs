@@ -73,7 +73,7 @@ fn join<G: Ground>(ground: &mut G, kinds: &Memberships, named: &Named, done: &Do
     let Some(group) = group else { return Ok(EntryStatus::Failed(vec![kinds.unknown(named)])) };
     let mut draft = RawDraft::empty(kinds.member);
     draft.links = vec![(kinds.group.singular(), group.address()), (Kind::Person.singular(), person.clone())];
-    entry(ground, &draft, done)
+    entry(ground, draft, done)
 }
 
 /// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did (UND-24).
@@ -106,16 +106,16 @@ fn respond<G: Ground>(
     }
     draft.links = vec![(Kind::Question.singular(), question.address()), (Kind::Person.singular(), person.clone())];
     problems.extend(draft.complete(ground.received()));
-    if problems.is_empty() { entry(ground, &draft, done) } else { Ok(EntryStatus::Failed(problems)) }
+    if problems.is_empty() { entry(ground, draft, done) } else { Ok(EntryStatus::Failed(problems)) }
 }
 
 /// Creates one entry; what is refused fails the entry alone.
-fn entry<G: Ground>(ground: &mut G, draft: &RawDraft, done: &Done<'_>) -> Asked<EntryStatus> {
+fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Asked<EntryStatus> {
     // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
-    let recorded_by = action.filter(|action| references.iter().any(|it| it.is_scope && it.kind == action.kind));
-    match ground.create(draft, &New { recorded_by, ..New::default() }) {
+    draft.recorded_by = action.filter(|action| references.iter().any(|it| it.is_scope && it.kind == action.kind));
+    match ground.create(&draft, &New::default()) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
         Err(Pause::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),

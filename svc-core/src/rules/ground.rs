@@ -45,8 +45,6 @@ pub(crate) trait Ground {
 pub(crate) struct New {
     /// The person that the action is by, whoever the draft names.
     pub(crate) person: Option<Address>,
-    /// The submission or canvass whose helper call makes it (UND-01).
-    pub(crate) recorded_by: Option<Address>,
     /// Its id and moment, where they are given.
     pub(crate) given: Option<(Id, Timestamp)>,
     /// What is done about people named in tickets.

@@ -58,15 +58,13 @@ pub struct Load {
     /// Its fields with their defaults, its identifiers, and its links, the container among them. A message may have the
     /// dates of its schedule among its fields. Nobody is matched: a person is a new one.
     pub draft: RawDraft,
-    /// The submission or canvass whose helper call recorded it (COL-10, RES-canvass-12).
-    pub recorded_by: Option<Address>,
 }
 
 impl Load {
-    /// A record that no other call recorded.
+    /// A record to load.
     #[must_use]
     pub fn new(id: Id, created: Timestamp, draft: RawDraft) -> Self {
-        Self { id, created, draft, recorded_by: None }
+        Self { id, created, draft }
     }
 }
 

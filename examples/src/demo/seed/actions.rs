@@ -222,7 +222,7 @@ impl Actor<'_> {
             object([("responses", texts(&[random.text(keys)]))])
         };
         let mut row = self.made(Kind::Answer, ("question", question), fields);
-        row.recorded_by = recorded_by.cloned();
+        row.draft.recorded_by = recorded_by.cloned();
         self.out.push_back(row);
     }
 

@@ -122,7 +122,6 @@ impl Maker {
             address: Address::new(kind, id, parent.map(|parent| parent.id.clone())),
             created: Timestamp::from_micros(self.clock),
             draft: RawDraft::empty(kind).with_fields(fields),
-            recorded_by: None,
         }
     }
 
@@ -212,7 +211,7 @@ mod tests {
         for row in Seed::new("demo", 300) {
             assert!(last < Some(row.created), "dates grow");
             last = Some(row.created);
-            let named = row.draft.links.iter().map(|(_, address)| address).chain(&row.recorded_by);
+            let named = row.draft.links.iter().map(|(_, address)| address).chain(&row.draft.recorded_by);
             let itself = (row.address.kind, row.address.id.clone());
             for address in named.filter(|address| **address != row.address) {
                 assert!(known.contains(&(address.kind, address.id.clone())), "{address:?} of {itself:?} is known");

@@ -14,8 +14,6 @@ pub struct Row {
     pub created: Timestamp,
     /// Its fields, identifiers and links, its container among them.
     pub draft: RawDraft,
-    /// The submission or canvass whose helper call recorded it (COL-10, RES-canvass-12).
-    pub recorded_by: Option<Address>,
 }
 
 /// An object with these members.

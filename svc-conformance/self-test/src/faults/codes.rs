@@ -114,40 +114,21 @@ const LINES: &[Line] = &[
         .over(Over::Reference(|api| api.without("haf.add_lists"))),
     line(
         "each wrong value is a bad name of a response",
-        "ERR-36 ERR-24",
+        row::ERR_36,
         Descriptions,
         &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "RESPONSE_NAME_INVALID")],
     ),
     line(
         "each wrong value is a Paragraph with responses",
-        "ERR-35 ERR-24",
+        row::ERR_35,
         Descriptions,
         &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES")],
     ),
     line(
         "each wrong value is an unknown tag",
-        "ERR-37 ERR-24",
+        row::ERR_37,
         Descriptions,
         &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "TAG_NAME_DOES_NOT_EXIST")],
-    ),
-    line(
-        "each wrong value is not supported",
-        "ERR-38 ERR-24",
-        Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_SUPPORTED")],
-    ),
-    line(
-        "each wrong type is not supported",
-        "ERR-38 ERR-24",
-        Descriptions,
-        &[Is("error_code", "FIELD_INVALID"), Set("error_code", "NOT_SUPPORTED")],
-    )
-    .on_reference(),
-    line(
-        "each wrong value is not implemented",
-        "ERR-07 ERR-24",
-        Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_IMPLEMENTED")],
     ),
     line(
         "the entry of an atomic error failed unexpectedly",
@@ -269,4 +250,31 @@ fn known_first(list: &mut Value) {
 
 pub(super) fn faults() -> Vec<Fault> {
     table(FAMILY, LINES)
+}
+
+/// Codes that a server may give to what it likes outside the parts of a helper's call.
+const FREE: &[Line] = &[
+    line(
+        "each wrong value is not supported",
+        "",
+        Descriptions,
+        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_SUPPORTED")],
+    ),
+    line(
+        "each wrong type is not supported",
+        "",
+        Descriptions,
+        &[Is("error_code", "FIELD_INVALID"), Set("error_code", "NOT_SUPPORTED")],
+    )
+    .on_reference(),
+    line(
+        "each wrong value is not implemented",
+        "",
+        Descriptions,
+        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_IMPLEMENTED")],
+    ),
+];
+
+pub(super) fn free() -> Vec<Fault> {
+    table(FAMILY, FREE)
 }

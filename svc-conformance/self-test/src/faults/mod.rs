@@ -80,7 +80,7 @@ pub struct Fault {
     pub place: Place,
     /// What it is applied to.
     pub over: Over,
-    twist: Arc<dyn Fn() -> Interceptor + Send + Sync>,
+    pub(crate) twist: Arc<dyn Fn() -> Interceptor + Send + Sync>,
 }
 
 impl fmt::Debug for Fault {
@@ -198,6 +198,11 @@ pub fn registry() -> Vec<Fault> {
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
+}
+
+/// What looks like a fault and is none: what servers may do as they like.
+pub(crate) fn free() -> Vec<Fault> {
+    [twice::free(), codes::free()].concat()
 }
 
 /// Sets a member of an object.

@@ -144,12 +144,6 @@ pub(super) fn faults() -> Vec<Fault> {
             |person| Some(mail(person)?.to_owned()),
             |_| {},
         ),
-        again("a matched person keeps what was first", &[row::HLP_03], |person| {
-            person.retain(|name, _| ["identifiers", "email_addresses"].contains(&name.as_str()));
-        }),
-        again("a matched person keeps its first given name", &[row::HLP_03], |person| {
-            drop(person.remove("given_name"));
-        }),
         again("a matched person takes texts alone", &[row::HLP_03], |person| {
             person
                 .retain(|name, value| value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str()));
@@ -190,15 +184,14 @@ pub(super) fn faults() -> Vec<Fault> {
             stale,
         )
         .over(Over::SecondServer(matched)),
-        Fault::new("action functions", "a tag twice in one call is two taggings", &[row::HAF_02], || {
-            doubled("add_tags")
-        })
-        .at(Place::Backend),
-        Fault::new("action functions", "a list twice in one call is two items", &[row::HAF_05], || {
-            doubled("add_lists")
-        })
-        .at(Place::Backend),
     ]
+}
+
+/// What the interface leaves free about those who are posted twice.
+pub(super) fn free() -> Vec<Fault> {
+    vec![again("a matched person keeps its names", &[], |person| {
+        person.retain(|name, _| name != "given_name" && name != "family_name");
+    })]
 }
 
 /// The answer to a signup shows each person as at the first signup.
@@ -209,34 +202,5 @@ fn stale() -> Interceptor {
             let own = link_map::href(document, "self").unwrap_or_default().to_owned();
             *document = first.entry(own).or_insert_with(|| document.clone()).clone();
         }
-    })
-}
-
-/// What is named twice in one call is there twice: each page of memberships shows it again.
-fn doubled(function: &'static str) -> Interceptor {
-    let mut twice = false;
-    Interceptor::before(move |call, sight| {
-        let list = call.json().and_then(|mut body| body.remove(function));
-        let list = list.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        twice |= matches!(sight.what(call), Some(What::Helper(_)))
-            && list.iter().enumerate().any(|(at, one)| list.iter().take(at).any(|other| other == one));
-        if twice && call.method == "GET" {
-            call.headers.insert("x-twice", http::HeaderValue::from_static("yes"));
-        }
-        None
-    })
-    .and_after(move |call, answer, sight| {
-        let kind = if function == "add_tags" { "tagging" } else { "item" };
-        let Some(Value::Object(mut page)) = answer.json().filter(|_| call.headers.contains_key("x-twice")) else {
-            return;
-        };
-        if sight.what(call) != Some(What::Collection(kind)) {
-            return;
-        }
-        if let Some(list) = super::members(&mut page) {
-            list.extend(list.last().cloned());
-        }
-        super::add(&mut page, "total_records", 1);
-        answer.set_json(&Value::Object(page));
     })
 }

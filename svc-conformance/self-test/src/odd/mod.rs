@@ -10,7 +10,7 @@ use super::fields::{self, Field};
 use super::interceptor::Interceptor;
 use super::second_server::{Hrefs, Options, Time};
 use super::subject::{Subject, SubjectError};
-use crate::faults::Over;
+use crate::faults::{self, Fault, Over};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
@@ -21,7 +21,7 @@ type Oddity = Arc<dyn Fn(&Time) -> Interceptor + Send + Sync>;
 #[derive(Clone)]
 pub struct Odd {
     /// What is odd about it.
-    pub name: &'static str,
+    pub name: String,
     over: Over,
     twist: Option<Oddity>,
     /// Whether the suite is given a key to other data, and one that lacks a right.
@@ -35,12 +35,17 @@ impl fmt::Debug for Odd {
 }
 
 impl Odd {
-    const fn second_server(name: &'static str, set_up: fn(&mut Options)) -> Self {
-        Self { name, over: Over::SecondServer(set_up), twist: None, more_keys: true }
+    fn second_server(name: &'static str, set_up: fn(&mut Options)) -> Self {
+        Self { name: name.to_owned(), over: Over::SecondServer(set_up), twist: None, more_keys: true }
     }
 
-    const fn reference(name: &'static str, set_up: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder) -> Self {
-        Self { name, over: Over::Reference(set_up), twist: None, more_keys: true }
+    fn reference(name: &'static str, set_up: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder) -> Self {
+        Self { name: name.to_owned(), over: Over::Reference(set_up), twist: None, more_keys: true }
+    }
+
+    /// Does what looks like a fault.
+    fn free(fault: Fault) -> Self {
+        Self { name: fault.name, over: fault.over, twist: Some(Arc::new(move |_| (fault.twist)())), more_keys: true }
     }
 
     fn with(self, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Self {
@@ -73,7 +78,7 @@ impl Odd {
 pub fn registry() -> Vec<Odd> {
     let plain: fn(&mut Options) = |_| {};
     let same: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder = |api| api;
-    vec![
+    let mut all = vec![
         Odd::second_server("another service: numbers for ids, paths of its own, every field", plain),
         Odd::second_server("a create answers 200", |options| options.create_status = 200),
         Odd::second_server("a delete answers 204", |options| options.delete_notice = false),
@@ -82,6 +87,8 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("hrefs are relative", |options| options.hrefs = Hrefs::Relative),
         Odd::second_server("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
         Odd::second_server("dates of records have whole seconds", |options| options.whole_seconds = true),
+        Odd::second_server("a clock of whole seconds writes milliseconds", |options| options.whole_seconds = true)
+            .with(wrapped::milliseconds),
         Odd::second_server("no optional field", |options| options.without_fields = optional_fields()),
         Odd::second_server("a page has one member", |options| options.per_page = 1),
         Odd::second_server("fields and links beyond the interface", |options| options.extras = true),
@@ -95,6 +102,10 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("nothing can be written", |options| options.read_only = true),
         Odd { more_keys: false, ..Odd::second_server("one tenant", plain) },
         Odd::second_server("people are matched", |options| options.matches_people = true),
+        Odd::second_server("a person acts once, as declared", |options| {
+            (options.matches_people, options.one_action_per_person) = (true, true);
+        }),
+        Odd::second_server("a tag twice in one call is two taggings", |options| options.repeats_count = true),
         Odd::second_server("helpers are atomic", |options| options.atomic_helpers = true),
         Odd::second_server("helpers need a key", |options| options.anonymous_helpers = false),
         Odd::second_server("it takes its time", plain).with(wrapped::slow),
@@ -136,7 +147,9 @@ pub fn registry() -> Vec<Odd> {
         }),
         Odd::reference("the reference server with a charset", same).with(wrapped::charset),
         Odd::reference("the reference server with other headers", same).with(wrapped::headers),
-    ]
+    ];
+    all.extend(faults::free().into_iter().map(Odd::free));
+    all
 }
 
 /// Every field but those that a record cannot do without.

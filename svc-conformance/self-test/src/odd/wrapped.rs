@@ -35,6 +35,19 @@ pub(super) fn charset() -> Interceptor {
     })
 }
 
+/// The dates of records have milliseconds, which are always zero.
+pub(super) fn milliseconds() -> Interceptor {
+    Interceptor::documents(|call, document, _, sight| {
+        sight.each_record(call, document, &mut |_, record| {
+            for name in ["created_date", "modified_date"] {
+                if let Some(Value::String(date)) = record.get_mut(name) {
+                    *date = date.replace('Z', ".000Z");
+                }
+            }
+        });
+    })
+}
+
 /// Every 100th answer takes a while, the first among them.
 pub(super) fn slow() -> Interceptor {
     let count = Arc::new(AtomicU32::new(0));

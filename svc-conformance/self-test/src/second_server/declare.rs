@@ -31,6 +31,7 @@ pub(super) fn document(options: &Options) -> Value {
         (!options.atomic_helpers && !options.read_only, "helper.non_atomic"),
         (!options.read_only, "helper.record_donation.links"),
         (options.matches_people && !options.read_only, "helper.match_person"),
+        (options.one_action_per_person, "one_action_per_person"),
     ];
     behaviours.extend(chosen.iter().filter(|(is_so, _)| *is_so).map(|(_, name)| *name));
     let version_field = format!("{}_version", options.prefix);

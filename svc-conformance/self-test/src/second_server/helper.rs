@@ -79,7 +79,15 @@ impl Work<'_> {
             links.insert("person", number);
         }
         let mut made = who;
-        if kind.one != "person" {
+        let known = self.member(kind, &links).filter(|_| self.options.one_action_per_person && who.is_some());
+        if let Some(known) = known {
+            if let Some(record) = self.data.records.get_mut(&known).map(Arc::make_mut) {
+                record.body.extend(fields.clone());
+                record.modified = self.tenants.tick(self.now);
+            }
+            outcome.entries.push(self.entry(kind.one, 200, Vec::new()));
+            made = Some(known);
+        } else if kind.one != "person" {
             match self.insert(kind, fields.clone(), identifiers, links) {
                 Ok(number) => {
                     outcome.entries.push(self.entry(kind.one, 201, Vec::new()));
@@ -238,12 +246,14 @@ impl Work<'_> {
             ("add_lists", "item", "list", "LIST_NAME_DOES_NOT_EXIST"),
             ("add_lists_uri", "item", "list", "LIST_URI_DOES_NOT_EXIST"),
         ] {
-            for text in texts(function) {
+            let texts = texts(function);
+            for (at, text) in texts.iter().enumerate() {
+                let again = self.options.repeats_count && texts.iter().take(at).any(|one| one == text);
                 let found = if function.ends_with("_uri") {
-                    self.linked(of, &text)
+                    self.linked(of, text)
                 } else {
                     let all = kinds::kind(of).map(|kind| self.data.all(kind)).unwrap_or_default();
-                    all.into_iter().find(|record| record.text("name") == Some(&text)).map(|record| record.number)
+                    all.into_iter().find(|record| record.text("name") == Some(text)).map(|record| record.number)
                 };
                 match (found, who, kinds::kind(one)) {
                     (Some(container), Some(person), Some(kind)) => {
@@ -251,7 +261,7 @@ impl Work<'_> {
                         if let Some(canvass) = made.filter(|number| self.data.of("canvass", *number).is_some()) {
                             links.insert("canvass", canvass);
                         }
-                        let status = if self.member(kind, &links).is_some() { 200 } else { 201 };
+                        let status = if self.member(kind, &links).is_some() && !again { 200 } else { 201 };
                         if status == 201 && !self.options.has(Defect::HelperWithoutTagging) {
                             drop(self.insert(kind, Map::new(), Vec::new(), links));
                         }

@@ -151,6 +151,10 @@ pub struct Options {
     pub extras: bool,
     /// Whether persons are matched by e-mail address (HLP-04).
     pub matches_people: bool,
+    /// Whether a helper changes the action of a matched person, where there is one, and records no second.
+    pub one_action_per_person: bool,
+    /// Whether a tag or list that one call names twice gets two members.
+    pub repeats_count: bool,
     /// Kinds that are left out, by plural name.
     pub without: Vec<String>,
     /// Fields that are left out of every kind, by name; `*` for all that are not needed.
@@ -190,6 +194,8 @@ impl Default for Options {
             custom_field_prefix: String::new(),
             extras: false,
             matches_people: false,
+            one_action_per_person: false,
+            repeats_count: false,
             without: Vec::new(),
             without_fields: Vec::new(),
             defects: Vec::new(),
