@@ -1,5 +1,8 @@
 //! What a caller got: an answer, the errors in it, and the representations that a document has.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use serde_json::Value;
@@ -7,11 +10,14 @@ use serde_json::Value;
 use crate::address;
 use crate::outcome::Stop;
 
-/// One answer, with what was asked.
+/// One answer, with what was asked; its clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct Answer(Arc<Parts>);
+
+/// What an answer holds.
+#[derive(Debug)]
+pub(crate) struct Parts {
     pub(crate) method: Method,
-    pub(crate) url: String,
     /// The request in one line, for messages; without keys.
     pub(crate) request: String,
     pub(crate) status: u16,
@@ -19,27 +25,61 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// The beginning of the body for messages; without keys.
     pub(crate) shown: String,
+    /// The body as a document, with the address that was asked.
+    pub(crate) document: Record,
+}
+
+/// A representation and the address of the document that it came in, against which its links resolve; its clones share it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record(Arc<Document>);
+
+/// What a representation holds.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Document {
+    pub(crate) url: String,
     /// `Null` unless the body is JSON.
     pub(crate) json: Value,
     pub(crate) prefix: String,
 }
 
-/// A representation and the address of the document that it came in, against which its links resolve.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Record {
-    pub(crate) url: String,
-    pub(crate) json: Value,
-    pub(crate) prefix: String,
+impl Deref for Answer {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl Deref for Parts {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.document.0
+    }
+}
+
+impl Deref for Record {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.0
+    }
+}
+
+impl From<Parts> for Answer {
+    fn from(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
 }
 
 impl Answer {
     /// Whether the status is one of success.
-    pub(crate) const fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         matches!(self.status, 200..=299)
     }
 
     /// Whether the status is one of a create: 200 and 201 are both conformant (CRU-13).
-    pub(crate) const fn is_created(&self) -> bool {
+    pub(crate) fn is_created(&self) -> bool {
         matches!(self.status, 200 | 201)
     }
 
@@ -53,16 +93,12 @@ impl Answer {
     }
 
     /// Whether the request was refused.
-    pub(crate) const fn is_refused(&self) -> bool {
+    pub(crate) fn is_refused(&self) -> bool {
         matches!(self.status, 400..=499)
     }
 
     pub(crate) fn record(&self) -> Record {
-        Record { url: self.url.clone(), json: self.json.clone(), prefix: self.prefix.clone() }
-    }
-
-    pub(crate) fn into_record(self) -> Record {
-        Record { url: self.url, json: self.json, prefix: self.prefix }
+        self.document.clone()
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
@@ -145,6 +181,15 @@ pub(crate) fn descriptions(entry: &Value) -> &[Value] {
 }
 
 impl Record {
+    pub(crate) fn new(url: String, json: Value, prefix: String) -> Self {
+        Self(Arc::new(Document { url, json, prefix }))
+    }
+
+    /// Another representation of the same document.
+    pub(crate) fn beside(&self, json: Value) -> Self {
+        Self::new(self.url.clone(), json, self.prefix.clone())
+    }
+
     /// The absolute address under a relation as it stands, such as `self` or `next`.
     pub(crate) fn link(&self, rel: &str) -> Option<String> {
         let href = self["_links"].get(rel)?.get("href")?.as_str()?;
@@ -170,8 +215,7 @@ impl Record {
     pub(crate) fn embedded(&self) -> Vec<Self> {
         let mut lists = self["_embedded"].as_object().into_iter().flat_map(serde_json::Map::values);
         let list = lists.find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let member = |json: &Value| Self { url: self.url.clone(), json: json.clone(), prefix: self.prefix.clone() };
-        list.iter().map(member).collect()
+        list.iter().map(|json| self.beside(json.clone())).collect()
     }
 
     /// The identifiers (TYP-13).

@@ -161,7 +161,7 @@ impl Cx {
     }
 
     /// Records a look at a row; whether it holds.
-    pub(crate) fn holds(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> bool {
+    pub(crate) fn holds(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
         self.holds_for(row, holds, found, || None)
     }
 
@@ -170,28 +170,35 @@ impl Cx {
         &self,
         row: &str,
         holds: bool,
-        found: impl FnOnce() -> String,
+        found: impl Fn() -> String,
         cause: impl FnOnce() -> Option<Cause>,
     ) -> bool {
-        let (verdict, cause) = if holds { (Verdict::Holds, None) } else { (Verdict::Breaks, cause()) };
-        self.look(row, verdict, found, &[], cause);
+        if holds {
+            self.held(row);
+        } else {
+            self.saw_otherwise(row, Verdict::Breaks, &found, &[], cause());
+        }
         holds
     }
 
     /// Records a look at a row; a row that does not hold ends the check.
-    pub(crate) fn must(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> Result<(), Stop> {
+    pub(crate) fn must(&self, row: &str, holds: bool, found: impl Fn() -> String) -> Result<(), Stop> {
         if self.holds(row, holds, found) { Ok(()) } else { Err(Stop::Failed) }
     }
 
     /// Records a look at a row that a server may deviate from: a warning at most.
-    pub(crate) fn prefers(&self, row: &str, holds: bool, found: impl FnOnce() -> String) -> bool {
-        self.look(row, if holds { Verdict::Holds } else { Verdict::Deviates }, found, &[], None);
+    pub(crate) fn prefers(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
+        if holds {
+            self.held(row);
+        } else {
+            self.saw_otherwise(row, Verdict::Deviates, &found, &[], None);
+        }
         holds
     }
 
     /// Records a row that does not hold with the fewest steps that show it.
-    pub(crate) fn breaks(&self, row: &str, found: impl FnOnce() -> String, smallest: &[String], cause: Option<Cause>) {
-        self.look(row, Verdict::Breaks, found, smallest, cause);
+    pub(crate) fn breaks(&self, row: &str, found: impl Fn() -> String, smallest: &[String], cause: Option<Cause>) {
+        self.saw_otherwise(row, Verdict::Breaks, &found, smallest, cause);
     }
 
     /// Records which of several allowed forms the server uses.
@@ -216,11 +223,25 @@ impl Cx {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn look(
+    /// Counts a look at a row that holds. Not inlined: the checks have a thousand looks.
+    #[inline(never)]
+    fn held(&self, row: &str) {
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = match all.get_mut(row) {
+            // Nearly all looks are at a row that was looked at before.
+            Some(seen) => seen,
+            None => all.entry(row.to_owned()).or_default(),
+        };
+        seen.held = seen.held.saturating_add(1);
+    }
+
+    /// Keeps what was seen of a row that does not hold.
+    #[inline(never)]
+    fn saw_otherwise(
         &self,
         row: &str,
         verdict: Verdict,
-        found: impl FnOnce() -> String,
+        found: &dyn Fn() -> String,
         smallest: &[String],
         cause: Option<Cause>,
     ) {
@@ -228,22 +249,13 @@ impl Cx {
             self.enough.store(true, Ordering::Relaxed);
         }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nearly all looks are at a row that was looked at before, and it holds.
-        if let Some(seen) = all.get_mut(row).filter(|_| verdict == Verdict::Holds) {
-            seen.held = seen.held.saturating_add(1);
-            return;
-        }
         let seen = all.entry(row.to_owned()).or_default();
-        let list = match verdict {
-            Verdict::Holds => return seen.held = seen.held.saturating_add(1),
-            Verdict::Breaks => &mut seen.broke,
-            Verdict::Deviates => &mut seen.deviated,
-        };
+        let list = if verdict == Verdict::Breaks { &mut seen.broke } else { &mut seen.deviated };
         if list.len() < KEPT {
             let exchange = self.last.load(Ordering::Relaxed);
             // What a check says of a value in an answer may be a key that the server sent back.
-            let told = |text: &String| self.run.recorder.redacted(text);
-            let smallest = smallest.iter().map(told).collect();
+            let told = |text: &str| self.run.recorder.redacted(text);
+            let smallest = smallest.iter().map(|step| told(step)).collect();
             let seen = || (verdict == Verdict::Breaks).then(|| diagnosis::seen(&self.run, row, exchange)).flatten();
             let cause = cause.or_else(seen);
             list.push(Finding { check: self.id(), message: told(&found()), exchange, smallest, cause });

@@ -10,7 +10,7 @@ use http::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::address;
-use crate::answer::{Answer, Record};
+use crate::answer::{Answer, Parts, Record};
 use crate::catalogue::Encounter;
 use crate::check::Cx;
 use crate::outcome::Stop;
@@ -147,17 +147,16 @@ impl Client<'_> {
         let (parts, body) = response.into_parts();
         let shown =
             exchange.answer.as_ref().map(|answer| answer.body.chars().take(SHOWN).collect()).unwrap_or_default();
-        let answer = Answer {
+        let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let answer = Answer::from(Parts {
             shown,
             method: method.clone(),
-            url: url.to_owned(),
             request: exchange.line(),
             status: parts.status.as_u16(),
             headers: parts.headers,
-            json: serde_json::from_slice(&body).unwrap_or(Value::Null),
             body,
-            prefix: cx.declared().text.dialect.prefix.clone(),
-        };
+            document: Record::new(url.to_owned(), json, cx.declared().text.dialect.prefix.clone()),
+        });
         cx.run.journal.note(&answer, sent_body, self.key());
         if judged {
             passive::look(cx, &answer);
@@ -202,7 +201,7 @@ impl Client<'_> {
         let base = self.cx.run.target.base().to_owned();
         let answer = self.get(&base).await?;
         self.cx.must(row::ENT_01, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
-        Ok(answer.into_record())
+        Ok(answer.record())
     }
 
     /// The address of a collection, from the entry point.
@@ -221,7 +220,7 @@ impl Client<'_> {
         self.cx.must(row::HAL_16, answer.status == 200 && answer.json.is_object(), || {
             format!("GET of the record's `self`: {answer}")
         })?;
-        Ok(answer.into_record())
+        Ok(answer.record())
     }
 
     /// Reads what a relation of a record leads to.
@@ -231,7 +230,7 @@ impl Client<'_> {
         if answer.status != 200 || !answer.json.is_object() {
             return Err(Stop::Inconclusive(format!("the link {name} does not lead to a document: {answer}")));
         }
-        Ok(answer.into_record())
+        Ok(answer.record())
     }
 
     /// Shows the pages of a collection to somebody, by `next` from the first, until there are no more or no more are wanted.
@@ -253,7 +252,7 @@ impl Client<'_> {
                 return Ok(Walked::Refused(Box::new(answer)));
             }
             met.insert(url);
-            let page = answer.into_record();
+            let page = answer.record();
             let goes_on = wants_more(&page);
             next = page.link("next").filter(|_| goes_on);
         }

@@ -4,7 +4,6 @@ mod members;
 
 use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
@@ -48,7 +47,11 @@ pub enum DeclarationError {
 /// # Errors
 /// The text is neither, its `declaration_version` is not 1, or names in it are not known.
 pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
-    let whole: Value = parsed(text)?;
+    let whole: Value = if is_json(text) {
+        serde_json::from_str(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+    } else {
+        toml::from_str(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+    };
     // What a later version has cannot be called mistyped.
     let version = whole.get("declaration_version").and_then(Value::as_u64).filter(|version| *version != 1);
     if let Some(version) = version.and_then(|version| u32::try_from(version).ok()) {
@@ -60,21 +63,20 @@ pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
 
 /// Reads a declaration as a server publishes it, which may have more members than are known here.
 pub(crate) fn read(text: &str) -> Result<Declaration, DeclarationError> {
-    let declaration: Declaration = parsed(text)?;
+    let declaration = if is_json(text) {
+        Declaration::from_json(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+    } else {
+        Declaration::from_toml(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+    };
     if declaration.declaration_version != 1 {
         return Err(DeclarationError::Version(declaration.declaration_version));
     }
     Ok(declaration)
 }
 
-/// JSON if it begins as an object, or TOML.
-fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, DeclarationError> {
-    let unreadable = |error: &dyn ToString| DeclarationError::Unreadable(error.to_string());
-    if text.trim_start().starts_with('{') {
-        serde_json::from_str(text).map_err(|error| unreadable(&error))
-    } else {
-        toml::from_str(text).map_err(|error| unreadable(&error))
-    }
+/// Whether a text is JSON, which begins as an object, and not TOML.
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with('{')
 }
 
 /// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes it, or a file.
@@ -84,8 +86,7 @@ pub fn source(text: &str) -> Source {
     struct Said {
         source: Option<String>,
     }
-    let json = text.trim_start().starts_with('{');
-    let said: Option<Said> = if json { serde_json::from_str(text).ok() } else { toml::from_str(text).ok() };
+    let said: Option<Said> = if is_json(text) { serde_json::from_str(text).ok() } else { toml::from_str(text).ok() };
     match said.and_then(|said| said.source).as_deref() {
         Some("probed") => Source::Probed,
         _ => Source::File,

@@ -62,11 +62,10 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// How one look at one row ended.
+/// How one look at one row ended that does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
-    Holds,
     Deviates,
     Breaks,
 }

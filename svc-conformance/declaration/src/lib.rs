@@ -4,6 +4,9 @@
 //!
 //! Types of other crates in this API: `serde` (what the document is read and written with).
 
+#[cfg(feature = "text")]
+mod text;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -76,7 +76,7 @@ async fn wrong(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// Whether a request without a key was refused as one that needs it.
-const fn is_refused(answer: &Answer) -> bool {
+fn is_refused(answer: &Answer) -> bool {
     matches!(answer.status, 401 | 403)
 }
 

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::calls::{ignored, row, somebody};
 use super::compare::{Each, holds, identified, is_one, kept, must, part};
-use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::fixtures::{helper_address, ticketed};
 use crate::generate;
@@ -69,7 +68,7 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     }
     if cx.declared().links(one, "person") {
         let who = api.person_of(&made, "person").await?;
-        let right = is_one(&who, &Record { json: person, ..who.clone() });
+        let right = is_one(&who, &who.beside(person));
         let rows: &[&str] = if one == "attendance" { own } else { links };
         holds(cx, rows, right, || format!("{} is not the person who was posted", who.short()));
         api.is_listed(own, &who, "person", kind.many, &made).await?;
@@ -138,7 +137,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
     }
     if cx.declared().links("attendance", "person") {
         let who = api.person_of(&made, "person").await?;
-        let right = is_one(&who, &Record { json: person, ..who.clone() });
+        let right = is_one(&who, &who.beside(person));
         cx.holds(row::HLP_15, right, || format!("{} is not the buyer", who.short()));
     }
     Ok(())

@@ -285,7 +285,7 @@ async fn partial(cx: &Cx) -> Result<(), Stop> {
     cx.holds(row::ERR_37, named, || answer.to_string());
     let rel = cx.declared().rel("person");
     if let Some(beside) = answer.json.get(rel.as_str()).filter(|beside| beside.is_object()) {
-        let beside = Record { json: beside.clone(), ..answer.record() };
+        let beside = answer.document.beside(beside.clone());
         if cx.declared().offers("person", "read") && beside.link("self").is_some() {
             let read = api.get(&beside.own()?).await?;
             let right = read.status == 200 && is_one(&read.record(), &beside);

@@ -244,9 +244,9 @@ pub(super) async fn note_rest(
     }
     let shown = answer.json.get(api.cx.declared().rel("person"));
     if let Some(shown) = shown {
-        super::compare::adopt(api.cx, &Record { json: shown.clone(), ..answer.record() });
+        super::compare::adopt(api.cx, &answer.document.beside(shown.clone()));
     }
-    let sent = |json: &Value| Record { json: json.clone(), ..answer.record() };
+    let sent = |json: &Value| answer.document.beside(json.clone());
     let Some(url) = ready.container.as_ref().and_then(|container| container.href(ready.kind.many)) else {
         return Ok(());
     };

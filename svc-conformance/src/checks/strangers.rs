@@ -41,11 +41,11 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     cx.must(row::HLP_07, answer.is_created() && empty, || format!("without a key: {answer}"))?;
     cx.holds(row::HLP_08, true, String::new);
     let sent = if name == "record_canvass" { body.get("canvass").unwrap_or(&Value::Null) } else { &body };
-    let wanted = Record {
-        url: ready.url.clone(),
-        json: if name == "person_signup" { person.clone() } else { sent.clone() },
-        prefix: cx.declared().text.dialect.prefix.clone(),
-    };
+    let wanted = Record::new(
+        ready.url.clone(),
+        if name == "person_signup" { person.clone() } else { sent.clone() },
+        cx.declared().text.dialect.prefix.clone(),
+    );
     if wanted.identifiers().is_empty() {
         return Ok(());
     }
@@ -76,9 +76,7 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     kept(cx, &[row::HLP_07], &fields, &found);
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
-        cx.holds(row::HLP_07, is_one(&who, &Record { json: person, ..wanted }), || {
-            format!("another person: {}", who.short())
-        });
+        cx.holds(row::HLP_07, is_one(&who, &wanted.beside(person)), || format!("another person: {}", who.short()));
     }
     Ok(())
 }

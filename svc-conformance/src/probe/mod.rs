@@ -131,7 +131,7 @@ impl Probed {
             let _ = writeln!(text, "# - {note}");
         }
         text.push_str("\nsource = \"probed\"\n");
-        text.push_str(&toml::to_string(&self.declaration).unwrap_or_default());
+        text.push_str(&self.declaration.to_toml().unwrap_or_default());
         text
     }
 
