@@ -118,6 +118,57 @@ async fn nothing_is_shared() {
     assert_eq!(answer.json["total_records"], 3, "COL-02");
 }
 
+/// CRU-02, UND-37: a link in a body to a record of another tenant is told as one to a record that nobody has.
+#[tokio::test]
+async fn links_in_bodies() {
+    let server = Server::start().await;
+    let other = server.store.ensure_tenant("other").await.unwrap();
+    let them = Context::new(other, Caller::with_rights(Rights::all()), Timestamp::now());
+    let make = async |collection: &str, body| server.call_as(&them, "POST", collection, body).await.self_link();
+    let person = server.make("people", json!({})).await;
+    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let event = server.make("events", json!({})).await;
+    let attendance = server.make(&format!("{event}/attendances"), to("person", &person)).await;
+    let form = server.make("forms", json!({})).await;
+    let submission = server.make(&format!("{form}/submissions"), to("person", &person)).await;
+    let theirs = make("people", json!({})).await;
+    let page = make("fundraising_pages", json!({})).await;
+    let their_event = make("events", json!({})).await;
+    let donations = format!("{page}/record_donation_helper");
+    let canvasses = format!("{theirs}/record_canvass_helper");
+    let answered = |question: &str| json!({"canvass": {"question_response": {"question": question, "value": "v"}}});
+    type Body<'b> = &'b dyn Fn(&str) -> Value;
+    let cases: [(&str, &str, &str, Body<'_>); 9] = [
+        ("POST", "petitions", &person, &|href| to("creator", href)),
+        ("POST", "events", &person, &|href| to("creator", href)),
+        ("POST", "events", &person, &|href| to("organizer", href)),
+        ("PUT", &their_event, &person, &|href| to("organizer", href)),
+        ("POST", &donations, &attendance, &|href| to("attendance", href)),
+        ("POST", &donations, &submission, &|href| to("submission", href)),
+        ("POST", &canvasses, &person, &|href| json!({"canvass": to("canvasser", href)})),
+        ("POST", &canvasses, &person, &|href| json!({"canvass": {"canvasser": href}})),
+        ("POST", &canvasses, &question, &answered),
+    ];
+    for (method, path, mine, body) in cases {
+        let answer = server.call_as(&them, method, path, body(mine)).await;
+        // No id ends in twelve of these.
+        let nowhere = format!("{}ffffffffffff", mine.get(..mine.len() - 12).unwrap());
+        let nobody = server.call_as(&them, method, path, body(&nowhere)).await;
+        assert_eq!(answer.status, 400, "CRU-02: {method} {path} {}", answer.json);
+        let told =
+            |answer: &server::Answer| answer.json["svc:error"].to_string().replace(mine, "it").replace(&nowhere, "it");
+        assert_eq!(told(&answer), told(&nobody), "UND-37: {method} {path}");
+    }
+    for collection in ["petitions", "donations"] {
+        let left = server.call_as(&them, "GET", collection, Value::Null).await;
+        assert_eq!(left.json["total_records"], 0, "UND-25: {collection}");
+    }
+}
+
+fn to(name: &str, href: &str) -> Value {
+    json!({"_links": {format!("svc:{name}"): {"href": href}}})
+}
+
 /// HLP-07: whose a container is, is found by its address alone, and only for containers of anonymous helpers.
 #[tokio::test]
 async fn containers_of_strangers() {
