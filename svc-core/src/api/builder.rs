@@ -290,6 +290,14 @@ impl ApiBuilder {
         self
     }
 
+    /// The documentation links the row of each field and link to its page below this address, as `svc-conformance
+    /// catalogue` writes them.
+    #[must_use]
+    pub fn rule_pages(mut self, url: impl Into<String>) -> Self {
+        self.settings.rule_pages = Some(url.into());
+        self
+    }
+
     /// Gives the last answers to reads again, some megabytes of them at most, as long as nothing was changed. Every kind
     /// must be read from the backend whose revision is told.
     #[must_use]

@@ -115,6 +115,13 @@ impl Api {
         }
     }
 
+    /// The page of a row, such as `RES-person-16`, where the documentation links such pages.
+    #[must_use]
+    pub fn rule_page(&self, row: &str) -> Option<String> {
+        let pages = self.inner.settings.rule_pages.as_deref()?;
+        Some(format!("{}/{row}.html", pages.trim_end_matches('/')))
+    }
+
     /// Whether 401, 403 and the 404 of a read have an error object (AUT-05, ERR-11).
     #[must_use]
     pub fn sends_error_bodies(&self) -> bool {

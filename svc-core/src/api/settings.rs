@@ -29,6 +29,8 @@ pub(super) struct Settings {
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
+    /// The address below which the pages of the rows are.
+    pub(super) rule_pages: Option<String>,
 }
 
 impl Settings {
@@ -47,6 +49,7 @@ impl Settings {
             transactions: None,
             patch: PatchMethod::default(),
             behaviours: Vec::new(),
+            rule_pages: None,
         }
     }
 }

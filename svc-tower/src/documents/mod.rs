@@ -15,7 +15,7 @@ pub use example::{ExampleRequest, Language, indented};
 pub use json_schema::json_schema;
 #[cfg(feature = "openapi")]
 pub use openapi::openapi;
-pub use page::{DocField, DocLink, DocOperation, DocPage, Docs, Entry, Facts, Listing, Subject};
+pub use page::{DocField, DocLink, DocOperation, DocPage, DocRule, Docs, Entry, Facts, Listing, Subject};
 
 use svc_core::{Base, api::Api, capability::Declaration, schema::ObjectSchema};
 

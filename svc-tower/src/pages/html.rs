@@ -7,7 +7,8 @@ use svc_core::{Base, api::Api, link::Target};
 
 use super::STYLE;
 use crate::documents::{
-    DocField, DocLink, DocOperation, DocPage, Entry, ExampleRequest, Facts, Language, Listing, Subject, indented,
+    DocField, DocLink, DocOperation, DocPage, DocRule, Entry, ExampleRequest, Facts, Language, Listing, Subject,
+    indented,
 };
 
 /// A page as HTML.
@@ -190,7 +191,7 @@ impl Site<'_> {
                 }
                 @if is_read { td { @if field.readable { "yes" } @else { "no" } } }
                 td { (write) @if let Some(default) = field.default { ", else " (default) } }
-                td { (Prose(&field.text)) }
+                td { (Prose(&field.text)) (rule(field.rule.as_ref())) }
             }
         }
     }
@@ -217,7 +218,7 @@ impl Site<'_> {
                                         th scope="row" { (self.entry(&link.relation)) }
                                         td { (self.entry(&link.target)) }
                                         td { (link.set_by) }
-                                        td { (Prose(&link.text)) }
+                                        td { (Prose(&link.text)) (rule(link.rule.as_ref())) }
                                     }
                                 }
                             }
@@ -264,6 +265,11 @@ impl Site<'_> {
     fn entry(self, entry: &Entry) -> Markup {
         html! { a href=(self.local(&entry.href)) rel=[entry.rel.as_deref()] { (entry.name) } }
     }
+}
+
+/// The row that a field or link answers, linked to its page.
+fn rule(rule: Option<&DocRule>) -> Markup {
+    html! { @if let Some(rule) = rule { " (" a href=(rule.href) { (rule.id) } ")" } }
 }
 
 /// A type in words; of an object, with the name of its page.

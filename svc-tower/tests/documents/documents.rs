@@ -1,13 +1,16 @@
 //! Every document is what its standard says, and every answer of the server is what the documents say.
 
+use http_body_util::{BodyExt, Empty};
 use serde_json::{Value, json};
 use svc_core::{
     api::{ErrorBodies, OwnRelations, PatchMethod, ResponseStyle},
-    link::{Dialect, ShareNames},
+    link::{Dialect, ShareNames, Target},
     model::{Kind, Person, Tag},
 };
 
+use svc_tower::SvcService;
 use svc_tower::documents::{Docs, json_schema, json_schema_names, openapi};
+use tower::ServiceExt;
 
 use crate::support::server::Server;
 use crate::{faults, served, validator};
@@ -188,4 +191,30 @@ fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
     let own = relations.lists.iter().find(|list| list.title == "Own relations").expect("a list");
     let own: Vec<_> = own.entries.iter().map(|it| (it.name.as_str(), it.href.as_str(), it.text.as_str())).collect();
     assert_eq!(own, [("crm:shop", "https://crm.example.org/relations/shop", "Shop")], "HAL-18, ENT-27");
+}
+
+/// Where the rows have pages, each field and link leads to its own: in the page for programs and in that for readers.
+#[test]
+fn und_40_fields_and_links_lead_to_their_rows() {
+    let linked = Server::with(|api| api.rule_pages("https://example.org/rules/"));
+    let page = Docs::new(&linked.api, linked.api.base(), 0).page("person").expect("a page");
+    let given_name = page.fields.iter().find(|field| field.name == "given_name").expect("a field");
+    let rule = given_name.rule.as_ref().expect("a rule");
+    assert_eq!(rule.href, format!("https://example.org/rules/{}.html", rule.id));
+    let without = page.fields.iter().filter(|field| field.rule.is_none()).map(|field| field.name.as_str());
+    assert_eq!(without.collect::<Vec<_>>(), ["id"], "UND-40: every field of a table has a row");
+    assert!(page.links.iter().all(|link| link.rule.is_some()), "UND-40: every link of a table has a row");
+    let html = |server: &Server| {
+        let href = server.api.href(server.api.base(), &Target::DocsPage("person".into()));
+        let path = href.strip_prefix(server.api.base().as_str()).expect("below the base");
+        let request = http::Request::get(format!("/{path}")).header("accept", "text/html").body(Empty::<&[u8]>::new());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let answer = SvcService::new(server.api.clone()).oneshot(request.expect("a request")).await.expect("one");
+            String::from_utf8(answer.into_body().collect().await.expect("a body").to_bytes().to_vec()).expect("text")
+        })
+    };
+    let shown = html(&linked);
+    assert!(shown.contains(&format!("<a href=\"{}\">{}</a>", rule.href, rule.id)), "UND-40: {shown}");
+    assert!(!html(&Server::with(|api| api)).contains(rule.id), "UND-40: no link without pages");
 }

@@ -6,7 +6,7 @@ use svc_core::{
     schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
 };
 
-use super::{DocField, Docs, types};
+use super::{DocField, DocRule, Docs, types};
 
 /// What this server does with a field.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,13 @@ impl Docs<'_> {
                 _ => None,
             },
             text,
+            rule: self.rule(field.row),
         }
+    }
+
+    /// The page of a row, where the rows have pages.
+    pub(super) fn rule(&self, id: &'static str) -> Option<DocRule> {
+        self.api.rule_page(id).map(|href| DocRule { id, href })
     }
 
     /// The fields of a kind, the common ones first.
@@ -95,6 +101,7 @@ impl Docs<'_> {
             required: false,
             default: None,
             text: text.to_owned(),
+            rule: None,
         }
     }
 }

@@ -128,6 +128,9 @@ pub struct DocField {
     pub default: Option<&'static str>,
     /// What it means, and the rules beyond its type.
     pub text: String,
+    /// Its row, where the rows have pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<DocRule>,
 }
 
 /// One link.
@@ -145,6 +148,19 @@ pub struct DocLink {
     pub set_by: &'static str,
     /// What it means.
     pub text: String,
+    /// Its row, where the rows have pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<DocRule>,
+}
+
+/// A row of the requirements that a field or link answers.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct DocRule {
+    /// Its id, such as `RES-person-16`.
+    pub id: &'static str,
+    /// The address of its page.
+    pub href: String,
 }
 
 /// Links to other pages under a heading.

@@ -110,6 +110,7 @@ fn doc_link(docs: &Docs<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
         },
         set_by: set_by(link.target),
         text: link.doc.to_owned(),
+        rule: docs.rule(link.row),
     }
 }
 
