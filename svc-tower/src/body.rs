@@ -5,7 +5,7 @@ use std::{error::Error, fmt, io};
 use bytes::{Buf, Bytes, BytesMut};
 use http::{
     HeaderMap,
-    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
+    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, TRANSFER_ENCODING},
 };
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, combinators::UnsyncBoxBody};
@@ -16,6 +16,9 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// A request's body whatever server it came from.
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
+
+/// The most that is read of a body that was not wanted, in bytes.
+const MOST_DROPPED: u64 = 64 * 1024;
 
 /// The most that is set aside for a body before any of it came.
 const SET_ASIDE: usize = 64 * 1024;
@@ -144,6 +147,32 @@ pub(crate) async fn read(headers: &HeaderMap, mut body: AnyBody, limit: usize) -
         }
     }
     Ok(if rest.is_empty() { first } else { rest.freeze() })
+}
+
+/// Reads and drops a body that was not wanted, so that the next request can come on the same connection; whether its end
+/// was met. A long one is not read, nor one that waits for leave to be sent: then the connection is to be closed.
+pub(crate) async fn dropped(headers: &HeaderMap, mut body: AnyBody) -> bool {
+    if body.is_end_stream() {
+        return true;
+    }
+    let announced = body.size_hint().lower().max(content_length(headers));
+    if announced > MOST_DROPPED || headers.contains_key(EXPECT) {
+        return false;
+    }
+    let mut left = MOST_DROPPED;
+    while let Some(frame) = body.frame().await {
+        let length = frame.ok().map(|frame| frame.data_ref().map_or(0, Bytes::len));
+        match length.and_then(|length| left.checked_sub(u64::try_from(length).ok()?)) {
+            Some(rest) => left = rest,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Whether a head announces a body.
+pub(crate) fn is_announced(headers: &HeaderMap) -> bool {
+    content_length(headers) > 0 || headers.contains_key(TRANSFER_ENCODING)
 }
 
 /// The announced length, or zero.

@@ -121,8 +121,8 @@ impl<'a> Incoming<'a> {
         Some((cors, &open.spec().method))
     }
 
-    /// Answers a request whose head is sound.
-    pub(crate) async fn answer(&mut self, body: AnyBody) -> Answer {
+    /// Answers a request whose head is sound; takes the body if it reads it.
+    pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> Answer {
         let Some(call) = self.call.take() else { return self.nothing_here() };
         if let Some(reply) = call.immediate() {
             return reply.into();
@@ -146,14 +146,14 @@ impl<'a> Incoming<'a> {
         admitted
     }
 
-    async fn admitted(&self, admitted: Admitted<'a>, body: AnyBody) -> Result<Answer, Answer> {
+    async fn admitted(&self, admitted: Admitted<'a>, body: &mut Option<AnyBody>) -> Result<Answer, Answer> {
         let admitted =
             if admitted.operation().takes_body() { admitted.with_body(self.body(body).await?) } else { admitted };
         Ok(self.respond(admitted).await)
     }
 
     /// The body, or why it is not taken (UND-17, UND-27).
-    async fn body(&self, body: AnyBody) -> Result<Bytes, Answer> {
+    async fn body(&self, body: &mut Option<AnyBody>) -> Result<Bytes, Answer> {
         let limit = self.settings.body_limit;
         let refused = |refusal: Refusal| {
             let mut answer = self.failure(refusal.code(), &refusal.description(limit));
@@ -161,6 +161,7 @@ impl<'a> Incoming<'a> {
             answer
         };
         body::check_head(&self.parts.headers).map_err(refused)?;
+        let Some(body) = body.take() else { return Ok(Bytes::new()) };
         body::read(&self.parts.headers, body, limit).await.map_err(refused)
     }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, Version};
 use http_body::Body;
 use http_body_util::Full;
 use svc_core::{Error, api::Api, value::Timestamp};
@@ -19,7 +19,7 @@ use tower_service::Service;
 use tracing::Instrument;
 
 use crate::{
-    body::{AnyBody, BoxError, erase},
+    body::{self, AnyBody, BoxError, erase},
     cors::Cors,
     dispatch::Incoming,
     guard::caught,
@@ -111,7 +111,10 @@ impl SvcService {
         let target = self.settings.mount.strip(request.uri().path()).and_then(|path| self.api.route(path));
         let reply = self.api.error_reply(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
-        response(reply.into(), Sending { dialect: self.api.dialect(), version: request.version(), is_head })
+        let mut answer = Answer::from(reply);
+        // Nobody here reads the body.
+        answer.close = body::is_announced(request.headers());
+        response(answer, Sending { dialect: self.api.dialect(), version: request.version(), is_head })
     }
 
     /// The API that it answers for.
@@ -137,7 +140,13 @@ impl SvcService {
         let extensions = std::mem::take(&mut parts.extensions);
         let mut incoming = Incoming::new(&self.api, &self.settings, &parts, extensions);
         let span = incoming.span.clone();
-        let mut answer = self.find_answer(&mut incoming, body).instrument(span.clone()).await;
+        let mut body = Some(body);
+        let mut answer = self.find_answer(&mut incoming, &mut body).instrument(span.clone()).await;
+        // A connection on which a part of a request is still to come would be closed without a word (UND-17); other
+        // versions of HTTP have a stream for each request.
+        if let Some(unread) = body.filter(|_| parts.version < Version::HTTP_2) {
+            answer.close |= !body::dropped(&parts.headers, unread).await;
+        }
         span.record("status", answer.status.as_u16());
         if let Some(code) = &answer.reference_code {
             span.record("reference_code", code.as_str());
@@ -154,7 +163,7 @@ impl SvcService {
     }
 
     /// The answer, whatever happens in the backend.
-    async fn find_answer(&self, incoming: &mut Incoming<'_>, body: AnyBody) -> Answer {
+    async fn find_answer(&self, incoming: &mut Incoming<'_>, body: &mut Option<AnyBody>) -> Answer {
         if let Some(refusal) = incoming.refused_by_head() {
             return refusal;
         }

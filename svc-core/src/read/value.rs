@@ -115,7 +115,9 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
             }
         }
         Rule::Email => {
-            let parts = value.as_str().and_then(|text| text.trim().rsplit_once('@'));
+            // A line break in an address would be a header of its own to a mailer.
+            let clean = value.as_str().map(str::trim).filter(|text| !text.contains(char::is_control));
+            let parts = clean.and_then(|text| text.rsplit_once('@'));
             if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
                 problems.push(invalid("must be an e-mail address", "name@example.org"));
             }

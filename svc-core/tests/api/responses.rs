@@ -257,3 +257,15 @@ fn a_backends_hint_reaches_the_client() {
     assert!(answer.text.contains(r#""hint":"another""#), "ERR-27");
     assert_eq!(server.store.count(Kind::Tag), 0, "CRU-21");
 }
+
+/// A line break in an address would be a header of its own to whoever sends mail to it.
+#[test]
+fn res_email_address_01_no_control_characters() {
+    let server = table();
+    for bad in [r"x\r\nBcc: all@example.org", r"a\u0000@example.org", r"a@exam\tple.org", r"a@example.org\u007f"] {
+        let made = server.post("people", &format!(r#"{{"email_addresses":[{{"address":"{bad}"}}]}}"#));
+        assert_eq!(made.problems(), ["FIELD_INVALID email_addresses[0].address"], "{bad}");
+    }
+    let made = server.post("people", r#"{"email_addresses":[{"address":" ünïcode@exämple.org "}]}"#);
+    assert_eq!(made.status, 201, "{}", made.text);
+}

@@ -4,6 +4,7 @@ mod backend;
 mod client;
 
 mod bodies;
+mod connections;
 mod docs;
 mod heads;
 mod http_rules;

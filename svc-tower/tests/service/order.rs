@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use http::{Request, StatusCode};
+use http::{HeaderValue, Request, StatusCode};
 use svc_tower::SvcService;
 
 use crate::{
@@ -74,9 +74,12 @@ async fn und_39_nothing_of_the_body_is_read_before_key_and_right_are_known() {
     for (request, status) in cases {
         let body = Counted::new(b"{}", 1);
         let polls = body.polls.clone();
-        let request: Request<Counted> = request.body(body).unwrap();
+        // More than is read to keep the connection, where it is not read for itself.
+        let mut request: Request<Counted> = request.body(body).unwrap();
+        request.headers_mut().entry("content-length").or_insert(HeaderValue::from_static("65537"));
         let answer = send(&service, request).await;
         assert_eq!((answer.status.as_u16(), polls.load(Ordering::Relaxed)), (status, 0));
+        assert_eq!(answer.header("connection"), Some("close"), "UND-17");
     }
 }
 

@@ -56,6 +56,10 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
             (answer.code().as_str(), answer.header("content-type")),
             ("UNAVAILABLE", Some("application/hal+json"))
         );
+        assert_eq!(answer.header("connection"), None);
+        let announced = without_key(method, path).header("content-length", "2").body(()).unwrap();
+        let answer_to_body = read(service.unavailable(&announced, Duration::from_secs(10))).await;
+        assert_eq!(answer_to_body.header("connection"), Some("close"), "UND-17: nobody reads that body");
         assert!(!reference(&answer).is_empty() && answer.text().contains(resource), "ERR-21 {}", answer.text());
     }
     let head =
