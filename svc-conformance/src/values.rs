@@ -5,17 +5,23 @@ use serde_json::Value;
 
 /// The values at a path of a representation; `[]` goes through every element of an array.
 pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
-    let mut found = vec![json];
-    for step in path.split('.') {
-        let (name, each) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
-        let members = found.into_iter().filter_map(|value| value.get(name));
-        found = if each {
-            members.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).collect()
-        } else {
-            members.collect()
-        };
-    }
+    let mut found = Vec::new();
+    each(json, path, &mut |value| found.push(value));
     found
+}
+
+/// Shows the same values to somebody.
+pub(crate) fn each<'v>(json: &'v Value, path: &str, see: &mut dyn FnMut(&'v Value)) {
+    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+    let (name, is_list) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+    let Some(member) = json.get(name) else { return };
+    let list = member.as_array().filter(|_| is_list);
+    for value in list.map_or(std::slice::from_ref(member), Vec::as_slice) {
+        match rest {
+            Some(rest) => each(value, rest, see),
+            None => see(value),
+        }
+    }
 }
 
 /// The first value at a path of a representation.

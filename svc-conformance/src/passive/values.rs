@@ -11,7 +11,7 @@ use crate::check::Cx;
 use crate::fields::{self, Field, Shape, Way};
 use crate::kinds::Kind;
 use crate::row;
-use crate::values::{at, instant};
+use crate::values::{at, each, instant};
 
 /// Every declared field and link of one record.
 pub(crate) fn record(cx: &Cx, answer: &Answer, record: &Value, object: &Map<String, Value>, of: Kind) {
@@ -27,15 +27,17 @@ pub(crate) fn record(cx: &Cx, answer: &Answer, record: &Value, object: &Map<Stri
 /// The fields of a resource or shared object.
 fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
     for field in fields::of(name) {
-        let path = wire(cx, field.path);
-        for value in at(object, &path).into_iter().filter(|value| !value.is_null()) {
+        each(object, &wire(cx, field.path), &mut |value| {
+            if value.is_null() {
+                return;
+            }
             one(cx, answer, field, value);
             let last = field.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
-            let Some(shared) = fields::shared(last) else { continue };
+            let Some(shared) = fields::shared(last) else { return };
             for member in value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice) {
                 owner(cx, answer, member, shared);
             }
-        }
+        });
     }
 }
 
