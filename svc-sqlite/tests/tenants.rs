@@ -118,6 +118,9 @@ async fn nothing_is_shared() {
     assert_eq!(answer.json["total_records"], 3, "COL-02");
 }
 
+/// A body with a link to an address.
+type Body<'b> = &'b dyn Fn(&str) -> Value;
+
 /// CRU-02, UND-37: a link in a body to a record of another tenant is told as one to a record that nobody has.
 #[tokio::test]
 async fn links_in_bodies() {
@@ -137,7 +140,6 @@ async fn links_in_bodies() {
     let donations = format!("{page}/record_donation_helper");
     let canvasses = format!("{theirs}/record_canvass_helper");
     let answered = |question: &str| json!({"canvass": {"question_response": {"question": question, "value": "v"}}});
-    type Body<'b> = &'b dyn Fn(&str) -> Value;
     let cases: [(&str, &str, &str, Body<'_>); 9] = [
         ("POST", "petitions", &person, &|href| to("creator", href)),
         ("POST", "events", &person, &|href| to("creator", href)),
