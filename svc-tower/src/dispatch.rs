@@ -25,6 +25,7 @@ use crate::{
     body::{self, AnyBody, Refusal},
     cors::Cors,
     head,
+    kept::Kept,
     pages::Pages,
     response::Answer,
     route::{Route, method_name},
@@ -36,6 +37,7 @@ use crate::{
 pub(crate) struct Incoming<'a> {
     pub(crate) api: &'a Api,
     pub(crate) settings: &'a Settings,
+    kept: &'a Kept,
     pub(crate) parts: &'a Parts,
     /// What it addresses; `None` when that is nothing of the interface.
     pub(crate) target: Option<Target>,
@@ -64,7 +66,13 @@ fn request_id() -> Uuid {
 
 impl<'a> Incoming<'a> {
     /// Finds out what a request addresses; nothing is decided yet.
-    pub(crate) fn new(api: &'a Api, settings: &'a Settings, parts: &'a Parts, extensions: Extensions) -> Self {
+    pub(crate) fn new(
+        api: &'a Api,
+        settings: &'a Settings,
+        kept: &'a Kept,
+        parts: &'a Parts,
+        extensions: Extensions,
+    ) -> Self {
         let path = settings.mount.strip(parts.uri.path());
         let peer = extensions.get::<PeerAddr>().copied();
         let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
@@ -88,7 +96,7 @@ impl<'a> Incoming<'a> {
             status = field::Empty,
             reference_code = field::Empty,
         );
-        Self { api, settings, parts, target, call: Some(call), in_mount: path.is_some(), base, span }
+        Self { api, settings, kept, parts, target, call: Some(call), in_mount: path.is_some(), base, span }
     }
 
     /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
@@ -173,8 +181,8 @@ impl<'a> Incoming<'a> {
             api: self.api,
             base: &self.base,
             body_limit: self.settings.body_limit,
-            #[cfg(feature = "pages")]
             headers: &self.parts.headers,
+            kept: self.kept,
         };
         documents.answer(admitted.target()).unwrap_or_else(|| self.nothing_here())
     }

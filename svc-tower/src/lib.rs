@@ -85,6 +85,7 @@ pub mod documents;
 mod guard;
 pub mod guide;
 mod head;
+mod kept;
 mod observe;
 mod pages;
 mod response;

@@ -75,7 +75,7 @@ impl Media {
 
 impl Answer {
     /// A page of the documentation, or what belongs to one (ENT-22).
-    pub(crate) fn page(media: Media, body: String) -> Self {
+    pub(crate) fn page(media: Media, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.as_str()));
         if let Some(policy) = media.policy() {
@@ -83,6 +83,12 @@ impl Answer {
         }
         let (body, more) = (body.into(), HeaderMap::new());
         Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None }
+    }
+
+    /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
+    pub(crate) fn not_modified() -> Self {
+        let (headers, body, more) = (HeaderMap::new(), Bytes::new(), HeaderMap::new());
+        Self { status: StatusCode::NOT_MODIFIED, headers, body, more, close: false, reference_code: None }
     }
 }
 
@@ -113,7 +119,8 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<By
     if length == 0 {
         headers.remove(CONTENT_TYPE);
     }
-    if status != StatusCode::NO_CONTENT {
+    // Of a document that is not sent it would be the length.
+    if !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
     // Other versions of HTTP have no such header.

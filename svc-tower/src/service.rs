@@ -23,6 +23,7 @@ use crate::{
     cors::Cors,
     dispatch::Incoming,
     guard::caught,
+    kept::Kept,
     observe::{Answered, Observer, Watching},
     response::{Answer, Sending, response},
     route::Mount,
@@ -39,13 +40,15 @@ type Answering = Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infal
 pub struct SvcService {
     api: Api,
     settings: Arc<Settings>,
+    /// Shared by its clones: nothing that is set on one of them changes a document.
+    kept: Arc<Kept>,
 }
 
 impl SvcService {
     /// A service that answers for `api`, mounted where it sees the paths below its entry point.
     #[must_use]
     pub fn new(api: Api) -> Self {
-        Self { api, settings: Arc::default() }
+        Self { api, settings: Arc::default(), kept: Arc::default() }
     }
 
     /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404 (HAL-01).
@@ -138,7 +141,7 @@ impl SvcService {
         let watching = Watching::begin(self.settings.observer.as_ref());
         let (mut parts, body) = request.into_parts();
         let extensions = std::mem::take(&mut parts.extensions);
-        let mut incoming = Incoming::new(&self.api, &self.settings, &parts, extensions);
+        let mut incoming = Incoming::new(&self.api, &self.settings, &self.kept, &parts, extensions);
         let span = incoming.span.clone();
         let mut body = Some(body);
         let mut answer = self.find_answer(&mut incoming, &mut body).instrument(span.clone()).await;

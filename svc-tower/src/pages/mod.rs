@@ -8,16 +8,15 @@ mod explorer;
 #[cfg(feature = "pages")]
 mod html;
 
-#[cfg(feature = "pages")]
-use http::HeaderMap;
 use http::{
-    HeaderValue,
+    HeaderMap, HeaderValue,
     header::{ACCEPT, VARY},
 };
 use svc_core::{Base, api::Api, link::Target};
 
 use crate::{
     documents::{self, DocPage, Docs},
+    kept::Kept,
     response::{Answer, Media},
 };
 
@@ -31,20 +30,20 @@ pub(crate) struct Pages<'a> {
     pub(crate) api: &'a Api,
     pub(crate) base: &'a Base,
     pub(crate) body_limit: usize,
-    /// The headers of the request: `Accept` decides between HTML and HAL.
-    #[cfg(feature = "pages")]
+    /// The headers of the request: `Accept` decides between HTML and HAL, `If-None-Match` whether a document is sent.
     pub(crate) headers: &'a HeaderMap,
+    pub(crate) kept: &'a Kept,
 }
 
 impl<'a> Pages<'a> {
     /// The answer to a target that is a document; `None` for one that there is not.
     pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
         match target {
-            Target::Capabilities => Some(json(&documents::capabilities(self.api, self.base))),
+            Target::Capabilities => self.once(target, || text(&documents::capabilities(self.api, self.base))),
             #[cfg(feature = "openapi")]
-            Target::OpenApi => Some(json(&documents::openapi(self.api, self.base))),
+            Target::OpenApi => self.once(target, || text(&documents::openapi(self.api, self.base))),
             #[cfg(feature = "openapi")]
-            Target::JsonSchema(name) => documents::json_schema(self.api, self.base, name).map(|schema| json(&schema)),
+            Target::JsonSchema(name) => self.once(target, || text(&documents::json_schema(self.api, self.base, name)?)),
             Target::Docs => Some(self.page(&self.docs().start())),
             #[cfg(feature = "pages")]
             Target::DocsPage(name) if name == STYLE => {
@@ -55,6 +54,11 @@ impl<'a> Pages<'a> {
             Target::Explorer(file) => explorer::file(self.api, self.base, file),
             _ => None,
         }
+    }
+
+    /// A document that is the same for everybody who calls the server by this address.
+    fn once(self, target: &Target, make: impl FnOnce() -> Option<String>) -> Option<Answer> {
+        self.kept.answer(self.api.href(self.base, target), self.headers, make)
     }
 
     fn docs(self) -> Docs<'a> {
@@ -77,6 +81,6 @@ impl<'a> Pages<'a> {
 }
 
 /// A document of names, texts and flags has nothing that cannot be written.
-fn json(document: &impl serde::Serialize) -> Answer {
-    Answer::page(Media::Json, serde_json::to_string(document).unwrap_or_default())
+fn text(document: &impl serde::Serialize) -> Option<String> {
+    serde_json::to_string(document).ok()
 }

@@ -237,3 +237,35 @@ fn hal_01_the_service_can_be_shared_and_never_fails() {
     }
     check(&service());
 }
+
+#[tokio::test]
+async fn und_40_a_document_is_sent_once_to_who_keeps_it() {
+    let service = service();
+    let paths: &[&str] = if cfg!(feature = "openapi") {
+        &["/docs/capabilities", "/docs/openapi.json", "/docs/schemas/tag.json"]
+    } else {
+        &["/docs/capabilities"]
+    };
+    for path in paths {
+        let first = exchange(&service, without_key("GET", path), "").await;
+        let tag = first.header("etag").unwrap_or_else(|| panic!("{path} has no tag")).to_owned();
+        assert_eq!((first.status, first.header("content-type")), (StatusCode::OK, Some("application/json")), "{path}");
+        let again = exchange(&service, without_key("GET", path), "").await;
+        assert_eq!((again.header("etag"), &again.body), (Some(&*tag), &first.body), "{path}: the same bytes");
+        for method in ["GET", "HEAD"] {
+            let known = without_key(method, path).header("if-none-match", format!("\"other\", W/{tag}"));
+            let known = exchange(&service, known, "").await;
+            assert_eq!((known.status, known.body.len()), (StatusCode::NOT_MODIFIED, 0), "{method} {path}");
+            assert_eq!((known.header("etag"), known.header("content-length")), (Some(&*tag), None), "{method} {path}");
+            assert!(known.header("cache-control").is_some() && known.header("vary").is_some(), "{method} {path}");
+        }
+        let other = without_key("GET", path).header("if-none-match", "\"other\"");
+        assert_eq!(exchange(&service, other, "").await.body, first.body, "{path}");
+    }
+    let proxy = "10.0.0.1".parse().unwrap();
+    let behind = service.trusted_proxies([proxy]);
+    let mut request = without_key("GET", "/docs/capabilities").header("x-forwarded-host", "public.example");
+    request = request.header("x-forwarded-proto", "https").extension(PeerAddr(proxy));
+    let public = exchange(&behind, request, "").await;
+    assert!(public.text().contains("https://public.example/"), "each address has its own: {}", public.text());
+}

@@ -1,0 +1,126 @@
+//! Documents that are the same for everybody, made once for each address of the entry point (UND-40).
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue,
+    header::{ETAG, IF_NONE_MATCH},
+};
+
+use crate::response::{Answer, Media};
+
+/// Documents that are kept at most: a server has some forty, and proxies may call it by several names.
+const MOST: usize = 256;
+
+/// The documents that were made so far, by their addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Mutex<HashMap<String, Document>>);
+
+/// A document as it is sent.
+#[derive(Debug, Clone)]
+struct Document {
+    body: Bytes,
+    /// Its entity tag.
+    tag: HeaderValue,
+}
+
+impl Document {
+    fn new(body: Bytes) -> Self {
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let tag = format!("\"{:x}-{:x}\"", body.len(), hasher.finish());
+        // Hexadecimal digits are a header's value.
+        Self { body, tag: HeaderValue::try_from(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\"")) }
+    }
+}
+
+impl Kept {
+    /// The answer with the document at an address, which is made if this is the first time; 304 for who has it. `None`
+    /// where there is no such document.
+    pub(crate) fn answer(
+        &self,
+        address: String,
+        asked: &HeaderMap,
+        make: impl FnOnce() -> Option<String>,
+    ) -> Option<Answer> {
+        let Document { body, tag } = match self.get(&address) {
+            Some(document) => document,
+            None => self.keep(address, Document::new(make()?.into())),
+        };
+        let mut answer = if has(asked, &tag) { Answer::not_modified() } else { Answer::page(Media::Json, body) };
+        answer.more.insert(ETAG, tag);
+        Some(answer)
+    }
+
+    fn get(&self, address: &str) -> Option<Document> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+    }
+
+    fn keep(&self, address: String, document: Document) -> Document {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MOST {
+            all.insert(address, document.clone());
+        }
+        document
+    }
+}
+
+/// Whether a request names this tag, or any, as one that its client has; weak or strong is no matter (RFC 9110, 13.1.2).
+fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
+    let mut named = asked.get_all(IF_NONE_MATCH).iter().flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+    named.any(|one| {
+        let one = one.trim_ascii();
+        one == b"*" || one.strip_prefix(b"W/").unwrap_or(one) == tag.as_bytes()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    fn asked(tags: &str) -> HeaderMap {
+        HeaderMap::from_iter([(IF_NONE_MATCH, HeaderValue::from_str(tags).unwrap())])
+    }
+
+    #[test]
+    fn und_40_a_document_is_made_once_and_not_sent_to_who_has_it() {
+        let kept = Kept::default();
+        let mut times = 0;
+        let mut ask = |address: &str, headers: &HeaderMap| {
+            let made = kept.answer(address.to_owned(), headers, || {
+                times += 1;
+                Some(format!("{{\"at\":\"{address}\"}}"))
+            });
+            made.unwrap()
+        };
+        let first = ask("a", &HeaderMap::new());
+        let tag = first.more[ETAG].to_str().unwrap().to_owned();
+        assert_eq!((first.status, &first.body[..]), (StatusCode::OK, &br#"{"at":"a"}"#[..]));
+        for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
+            let again = ask("a", &asked(&known));
+            assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0), "{known}");
+            assert_eq!(again.more[ETAG].to_str().unwrap(), tag);
+        }
+        assert_eq!(ask("a", &asked("\"x\"")).status, StatusCode::OK);
+        let other = ask("b", &asked(&tag));
+        assert_eq!(other.status, StatusCode::OK, "another address has another document");
+        assert_eq!(times, 2);
+        assert!(kept.answer("none".to_owned(), &HeaderMap::new(), || None).is_none());
+    }
+
+    #[test]
+    fn und_40_what_is_kept_is_bounded() {
+        let kept = Kept::default();
+        for number in 0..2 * MOST {
+            kept.answer(number.to_string(), &HeaderMap::new(), || Some(number.to_string())).unwrap();
+        }
+        assert_eq!(kept.0.lock().unwrap().len(), MOST);
+    }
+}
