@@ -215,6 +215,8 @@ fn und_40_fields_and_links_lead_to_their_rows() {
         })
     };
     let shown = html(&linked);
-    assert!(shown.contains(&format!("<a href=\"{}\">{}</a>", rule.href, rule.id)), "UND-40: {shown}");
+    let link =
+        if cfg!(feature = "pages") { format!("<a href=\"{}\">{}</a>", rule.href, rule.id) } else { rule.href.clone() };
+    assert!(shown.contains(&link), "UND-40: {shown}");
     assert!(!html(&Server::with(|api| api)).contains(rule.id), "UND-40: no link without pages");
 }
