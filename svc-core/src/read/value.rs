@@ -116,8 +116,8 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
         }
         Rule::Email => {
             // A line break in an address would be a header of its own to a mailer.
-            let clean = value.as_str().map(str::trim).filter(|text| !text.contains(char::is_control));
-            let parts = clean.and_then(|text| text.rsplit_once('@'));
+            let clean = value.as_str().filter(|text| !text.contains(char::is_control));
+            let parts = clean.and_then(|text| text.trim().rsplit_once('@'));
             if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
                 problems.push(invalid("must be an e-mail address", "name@example.org"));
             }

@@ -111,7 +111,13 @@ fn string(rules: &[Rule], form: Form) -> Value {
     let pattern = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     for rule in rules {
         match rule {
-            Rule::Email => return pattern(r"^\s*\S[\s\S]*@[^@]*[^\s@]\s*$"),
+            // Control characters nowhere, spaces only around.
+            Rule::Email => {
+                return pattern(concat!(
+                    r"^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*",
+                    r"@[^@\x00-\x1f\x7f-\x9f]*[^\s@\x00-\x1f\x7f-\x9f][^\S\x00-\x1f\x7f-\x9f]*$"
+                ));
+            }
             Rule::CountryCode => return pattern("^[A-Za-z]{2}$"),
             Rule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
             Rule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),

@@ -111,7 +111,7 @@ fn rule_text(rule: &Rule) -> String {
     match rule {
         Rule::Between(least, most) => format!("from {least} to {most}"),
         Rule::NotNegative => "not below zero".to_owned(),
-        Rule::Email => "has an `@`".to_owned(),
+        Rule::Email => "has an `@` and no control characters".to_owned(),
         Rule::CountryCode => "two letters".to_owned(),
         Rule::CurrencyCode => "three letters".to_owned(),
         Rule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
