@@ -48,9 +48,9 @@ pub enum DeclarationError {
 /// The text is neither, its `declaration_version` is not 1, or names in it are not known.
 pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
     let whole: Value = if is_json(text) {
-        serde_json::from_str(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+        serde_json::from_str(text).map_err(|error| unreadable(&error))?
     } else {
-        toml::from_str(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+        toml::from_str(text).map_err(|error| unreadable(&error))?
     };
     // What a later version has cannot be called mistyped.
     let version = whole.get("declaration_version").and_then(Value::as_u64).filter(|version| *version != 1);
@@ -64,14 +64,18 @@ pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
 /// Reads a declaration as a server publishes it, which may have more members than are known here.
 pub(crate) fn read(text: &str) -> Result<Declaration, DeclarationError> {
     let declaration = if is_json(text) {
-        Declaration::from_json(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+        Declaration::from_json(text).map_err(|error| unreadable(&error))?
     } else {
-        Declaration::from_toml(text).map_err(|error| DeclarationError::Unreadable(error.to_string()))?
+        Declaration::from_toml(text).map_err(|error| unreadable(&error))?
     };
     if declaration.declaration_version != 1 {
         return Err(DeclarationError::Version(declaration.declaration_version));
     }
     Ok(declaration)
+}
+
+fn unreadable(error: &dyn ToString) -> DeclarationError {
+    DeclarationError::Unreadable(error.to_string())
 }
 
 /// Whether a text is JSON, which begins as an object, and not TOML.

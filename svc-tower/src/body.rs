@@ -288,6 +288,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn und_17_a_short_body_is_dropped_and_a_long_one_left() {
+        let none = HeaderMap::new();
+        let longest = "x".repeat(64 * 1024);
+        assert!(dropped(&none, erase(full(""))).await);
+        assert!(dropped(&none, erase(Chunks::of(&["1", "", "2"]))).await);
+        assert!(dropped(&none, erase(Full::<Bytes>::from(longest.clone()))).await);
+        assert!(!dropped(&none, erase(Full::<Bytes>::from(longest.clone() + "x"))).await, "announced by its size");
+        assert!(!dropped(&none, erase(Chunks([Ok(longest.into()), Ok("x".into())].into()))).await, "found by reading");
+        assert!(!dropped(&none, erase(Chunks::failing("reset"))).await);
+        let one = || erase(Chunks::of(&["1"]));
+        assert!(!dropped(&labelled(CONTENT_LENGTH, b"65537"), one()).await);
+        assert!(!dropped(&labelled(EXPECT, b"100-continue"), one()).await, "reading it would ask for it");
+        assert!(
+            is_announced(&labelled(CONTENT_LENGTH, b"1")) && is_announced(&labelled(TRANSFER_ENCODING, b"chunked"))
+        );
+        assert!(!is_announced(&labelled(CONTENT_LENGTH, b"0")) && !is_announced(&none));
+    }
+
+    #[tokio::test]
     async fn und_17_a_slow_body_is_known_by_its_error_wherever_it_stands() {
         let none = HeaderMap::new();
         let slow: [BoxError; 3] = [

@@ -14,12 +14,18 @@ use http::{
 
 use crate::response::{Answer, Media};
 
-/// Documents that are kept at most: a server has some forty, and proxies may call it by several names.
-const MOST: usize = 256;
+/// Bytes that are kept at most: those of a server are less than a million for each name that proxies call it by.
+const MOST: usize = 8 << 20;
 
-/// The documents that were made so far, by their addresses.
+/// The documents that were made so far.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<HashMap<String, Document>>);
+pub(crate) struct Kept(Mutex<Made>);
+
+#[derive(Debug, Default)]
+struct Made {
+    by_address: HashMap<String, Document>,
+    bytes: usize,
+}
 
 /// A document as it is sent.
 #[derive(Debug, Clone)]
@@ -58,13 +64,19 @@ impl Kept {
     }
 
     fn get(&self, address: &str) -> Option<Document> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_address.get(address).cloned()
     }
 
     fn keep(&self, address: String, document: Document) -> Document {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() < MOST {
-            all.insert(address, document.clone());
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = made.bytes.saturating_add(document.body.len());
+        // Names that somebody made up do not keep the server's own out for good.
+        if bytes > MOST {
+            *made = Made::default();
+        }
+        made.bytes = made.bytes.saturating_add(document.body.len());
+        if let Some(before) = made.by_address.insert(address, document.clone()) {
+            made.bytes = made.bytes.saturating_sub(before.body.len());
         }
         document
     }
@@ -117,10 +129,12 @@ mod tests {
 
     #[test]
     fn und_40_what_is_kept_is_bounded() {
-        let kept = Kept::default();
-        for number in 0..2 * MOST {
-            kept.answer(number.to_string(), &HeaderMap::new(), || Some(number.to_string())).unwrap();
+        let (kept, long) = (Kept::default(), "x".repeat(MOST / 10));
+        for number in 0..25 {
+            kept.answer(number.to_string(), &HeaderMap::new(), || Some(long.clone())).unwrap();
+            let made = kept.0.lock().unwrap();
+            assert_eq!(made.bytes, made.by_address.len() * long.len());
+            assert!(made.bytes <= MOST && made.by_address.contains_key(&number.to_string()), "{number}");
         }
-        assert_eq!(kept.0.lock().unwrap().len(), MOST);
     }
 }

@@ -148,7 +148,7 @@ pub enum Rule {
     Between(i64, i64),
     /// A number that is not below zero.
     NotNegative,
-    /// An e-mail address: has an `@` (RES-email_address-03).
+    /// An e-mail address: has an `@` and no control characters (RES-email_address-03).
     Email,
     /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
     CountryCode,
