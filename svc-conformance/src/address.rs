@@ -1,17 +1,18 @@
 //! Addresses: how a link of a document resolves, and where a request goes.
 
+use std::borrow::Cow;
+
 /// The absolute address that a reference in a document means (RFC 3986, section 5); `None` unless it is http or https.
-pub(crate) fn resolve(document: &str, reference: &str) -> Option<String> {
+pub(crate) fn resolve<'r>(document: &str, reference: &'r str) -> Option<Cow<'r, str>> {
     let reference = reference.split('#').next().unwrap_or_default();
     let absolute = match scheme(reference) {
-        Some(_) => reference.to_owned(),
-        None => relative(document, reference)?,
+        Some(_) => Cow::Borrowed(reference),
+        None => Cow::Owned(relative(document, reference)?),
     };
-    let (head, path) = split(&absolute)?;
-    let is_web = head.starts_with("http://") || head.starts_with("https://");
-    let host = head.split_once("://").map_or("", |(_, host)| host);
-    let is_clean = absolute.bytes().all(|byte| byte.is_ascii_graphic()) && !host.is_empty() && !host.contains('@');
-    (is_web && is_clean).then(|| format!("{head}{path}"))
+    let (head, _) = split(&absolute)?;
+    let host = head.strip_prefix("http://").or_else(|| head.strip_prefix("https://"))?;
+    let is_clean = !host.is_empty() && !host.contains('@') && absolute.bytes().all(|byte| byte.is_ascii_graphic());
+    is_clean.then_some(absolute)
 }
 
 /// Scheme and authority (`http://host:port`), and the rest from the path on.

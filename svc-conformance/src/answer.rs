@@ -193,7 +193,7 @@ impl Record {
     /// The absolute address under a relation as it stands, such as `self` or `next`.
     pub(crate) fn link(&self, rel: &str) -> Option<String> {
         let href = self["_links"].get(rel)?.get("href")?.as_str()?;
-        address::resolve(&self.url, href)
+        address::resolve(&self.url, href).map(String::from)
     }
 
     /// The absolute address under a relation of the interface, without prefix.

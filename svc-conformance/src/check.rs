@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::Method;
 use serde_json::{Value, json};
 
+use crate::answer::Record;
 use crate::catalogue::Row;
 use crate::cause::Cause;
 use crate::declared::Declared;
@@ -98,6 +99,8 @@ pub(crate) struct Cx {
     first: AtomicUsize,
     last: AtomicUsize,
     seen: Mutex<BTreeMap<String, Seen>>,
+    /// The entry point as each caller of this attempt read it, by the key.
+    pub(crate) entry_points: Mutex<BTreeMap<Option<String>, Record>>,
     /// What the server chose where it has a choice, for [`crate::pins`].
     pins: Mutex<BTreeSet<String>>,
     /// A row broke at whose failure the run ends: there is nothing more to see.
@@ -117,6 +120,7 @@ impl Cx {
             first: AtomicUsize::new(0),
             last: AtomicUsize::new(0),
             seen: Mutex::default(),
+            entry_points: Mutex::default(),
             pins: Mutex::default(),
             enough: AtomicBool::new(false),
         }

@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::condition::Met;
 use crate::declared::{Declaration, Declared, Source};
 use crate::error::SuiteError;
+use crate::fixtures::helper_address;
 use crate::journal::{Journal, Left, Line};
 use crate::keys::Keys;
 use crate::kinds::KINDS;
@@ -130,22 +131,33 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
 /// Looks for records whose creation was asked for and never seen: anonymous helpers show no address (AUT-06), and a crash
 /// can come before an answer.
 async fn search(cx: &Cx) -> Result<(), Stop> {
-    let api = cx.api();
-    let entry = api.entry().await?;
-    let mut places: Vec<String> = KINDS.iter().filter_map(|kind| entry.href(kind.many)).collect();
-    for container in cx.run.journal.left() {
+    let (api, journal) = (cx.api(), &cx.run.journal);
+    let mut searched = BTreeSet::new();
+    search_below(cx, &api, &api.entry().await?, &mut searched).await?;
+    let asked = journal.open_markers();
+    let mut containers = journal.left();
+    // On most servers the address of a container begins those of what is in it: these are read first, and often suffice.
+    containers.sort_by_key(|container| !asked.values().any(|url| url.starts_with(&container.own)));
+    for container in containers {
+        if journal.open_markers().values().all(|url| searched.contains(url)) {
+            break;
+        }
         let answer = client(cx, container.key).get(&container.own).await?;
         if answer.status == 200 {
-            let record = answer.record();
-            let nested = KINDS.iter().filter(|kind| kind.under.is_some());
-            places.extend(nested.filter_map(|kind| record.href(kind.many)));
+            search_below(cx, &api, &answer.record(), &mut searched).await?;
         }
     }
-    let mut searched = BTreeSet::new();
-    for place in places {
+    Ok(())
+}
+
+/// Looks through the collections of the entry point or of a container, and notes which addresses to post to are settled by it.
+async fn search_below(cx: &Cx, api: &Client<'_>, from: &Record, searched: &mut BTreeSet<String>) -> Result<(), Stop> {
+    for kind in KINDS.iter() {
+        let Some(place) = from.href(kind.many) else { continue };
         if searched.insert(place.clone()) && !cx.run.journal.open_markers().is_empty() {
-            search_in(cx, &api, &place).await?;
+            search_in(cx, api, &place).await?;
         }
+        searched.extend(kind.helper.and_then(|helper| helper_address(from, helper).ok()));
     }
     Ok(())
 }
@@ -155,7 +167,8 @@ async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
     let walked = api.walk(place, |page| {
         let open = cx.run.journal.open_markers();
         for member in page.embedded() {
-            let marker = member.identifiers().into_iter().find(|marker| open.contains(*marker)).map(ToOwned::to_owned);
+            let marker =
+                member.identifiers().into_iter().find(|marker| open.contains_key(*marker)).map(ToOwned::to_owned);
             if let (Some(marker), Some(own)) = (marker, member.link("self")) {
                 cx.run.journal.created_at(own, Some(marker), 0);
             }

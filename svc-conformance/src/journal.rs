@@ -1,6 +1,6 @@
 //! The journal: every record that a run creates, so that clean-up removes exactly those, also after a crash.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -69,8 +69,8 @@ struct State {
     file: Option<File>,
     started: Started,
     lines: Vec<Line>,
-    /// Markers that were sent and are on no record that was seen.
-    open: BTreeSet<String>,
+    /// Markers that were sent and are on no record that was seen, each with the address that it was sent to.
+    open: BTreeMap<String, String>,
     /// Addresses and markers of records that were seen.
     known: BTreeSet<String>,
     created: usize,
@@ -193,8 +193,8 @@ impl Journal {
         left(&self.lock().lines)
     }
 
-    /// Markers that may be on records which were never seen.
-    pub(crate) fn open_markers(&self) -> BTreeSet<String> {
+    /// Markers that may be on records which were never seen, each with the address that it was sent to.
+    pub(crate) fn open_markers(&self) -> BTreeMap<String, String> {
         self.lock().open.clone()
     }
 
@@ -220,8 +220,10 @@ impl Journal {
         }
         match &line {
             Line::Run(_) | Line::Removed { .. } => {}
-            Line::Sending { markers, .. } => state.open.extend(markers.iter().cloned()),
-            Line::Refused { markers } => state.open.retain(|marker| !markers.contains(marker)),
+            Line::Sending { markers, url } => {
+                state.open.extend(markers.iter().map(|marker| (marker.clone(), url.clone())))
+            }
+            Line::Refused { markers } => state.open.retain(|marker, _| !markers.contains(marker)),
             Line::Created { own, marker, .. } => {
                 state.created = state.created.saturating_add(1);
                 state.known.insert(own.clone());
@@ -241,7 +243,7 @@ impl Journal {
 
 /// The address under a relation of a representation in an answer.
 fn linked(answer: &Answer, json: &Value, rel: &str) -> Option<String> {
-    address::resolve(&answer.url, json.get("_links")?.get(rel)?.get("href")?.as_str()?)
+    address::resolve(&answer.url, json.get("_links")?.get(rel)?.get("href")?.as_str()?).map(String::from)
 }
 
 /// What the lines of a journal say is still there, newest first.
@@ -302,7 +304,7 @@ mod tests {
         let journal = Journal::resume(&path).expect("a journal");
         let own: Vec<String> = journal.left().into_iter().map(|Left { own, .. }| own).collect();
         assert_eq!(own, ["c", "a"]);
-        assert_eq!(journal.open_markers().into_iter().collect::<Vec<_>>(), ["svc-conformance:t0-new-1"]);
+        assert_eq!(journal.open_markers().into_keys().collect::<Vec<_>>(), ["svc-conformance:t0-new-1"]);
         journal.write(Line::Removed { own: "a".to_owned() });
         drop(journal);
         assert_eq!(Journal::resume(&path).expect("a journal").left().len(), 1);

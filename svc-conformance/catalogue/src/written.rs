@@ -134,10 +134,13 @@ struct Stated {
 impl Stated {
     /// The row, with the number of its area.
     fn row(self, text: &str, areas: &[AreaRow], words: &Words) -> Result<(usize, Row), CatalogueError> {
-        let line = text.get(..self.id.span().start).map_or(0, |before| before.lines().count());
+        let start = self.id.span().start;
         let id = self.id.into_inner();
         let Some((area, _)) = split(&id) else { return Err(CatalogueError::IdInvalid(id)) };
-        let unknown = |Unknown { word, known }| CatalogueError::Word { row: id.clone(), line, word, known };
+        let unknown = |Unknown { word, known }| {
+            let line = text.get(..start).map_or(0, |before| before.lines().count());
+            CatalogueError::Word { row: id.clone(), line, word, known }
+        };
         one_of(area, area, areas.iter().map(|area| area.name.as_str())).map_err(unknown)?;
         self.states.verify(words).map_err(unknown)?;
         let when = words.condition(&self.condition).map_err(unknown)?;

@@ -226,7 +226,7 @@ impl Client<'_> {
             return Ok(Some(person.own()?));
         }
         let base = self.cx.run.target.base();
-        Ok(declared.text.missing_address.as_ref().and_then(|missing| address::resolve(base, missing)))
+        Ok(declared.text.missing_address.as_ref().and_then(|missing| address::resolve(base, missing).map(String::from)))
     }
 
     /// How many people there are, where they are listed.

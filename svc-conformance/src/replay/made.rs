@@ -182,7 +182,7 @@ fn learn(exchange: &Exchange, at: usize, given: &mut Given) {
         match value {
             Value::Object(members) => {
                 if let Some(url) = value["href"].as_str().and_then(|href| address::resolve(&exchange.url, href)) {
-                    given.entry(url).or_insert_with(|| (at, below("href")));
+                    given.entry(url.into_owned()).or_insert_with(|| (at, below("href")));
                 }
                 open.extend(members.iter().map(|(name, value)| (below(name), value)));
             }

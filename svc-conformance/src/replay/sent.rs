@@ -59,7 +59,7 @@ impl Replay {
                     .pointer("/_links/self/href")
                     .and_then(Value::as_str)
                     .and_then(|href| address::resolve(&url, href));
-                created.extend(own.map(|own| (own, step.headers.clone())));
+                created.extend(own.map(|own| (own.into_owned(), step.headers.clone())));
             }
             same &= status == step.status;
             lines.push(line);
