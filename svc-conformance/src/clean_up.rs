@@ -164,6 +164,7 @@ async fn search_below(cx: &Cx, api: &Client<'_>, from: &Record, searched: &mut B
 
 /// Looks through one collection, by `next` from its first page.
 async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
+    let mut people = Vec::new();
     let walked = api.walk(place, |page| {
         let open = cx.run.journal.open_markers();
         for member in page.embedded() {
@@ -171,12 +172,25 @@ async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
                 member.identifiers().into_iter().find(|marker| open.contains_key(*marker)).map(ToOwned::to_owned);
             if let (Some(marker), Some(own)) = (marker, member.link("self")) {
                 cx.run.journal.created_at(own, Some(marker), 0);
+                people.extend(member.href("person"));
             }
         }
         true
     });
     // What cannot be read is left.
-    walked.await.map(drop)
+    walked.await?;
+    for person in people {
+        own_up(cx, &api.get(&person).await?.record());
+    }
+    Ok(())
+}
+
+/// Notes the person whom an action of the run brought along, also where a server gave it no marker: identifiers of a caller
+/// without a key may count for nothing (HLP-04).
+pub(crate) fn own_up(cx: &Cx, person: &Record) {
+    if let (Some(own), false) = (person.link("self"), was_there_before(cx, person)) {
+        cx.run.journal.created_at(own, cx.run.journal.marker(&person.json), 0);
+    }
 }
 
 enum Removal {

@@ -27,15 +27,6 @@ const SHOWN: usize = 600;
 /// How often a request is sent again after 429 or 503 with `Retry-After`.
 pub(crate) const MOST_RETRIES: usize = 4;
 
-/// Who calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// With a key.
-    Key(String),
-    /// Without the header.
-    Anonymous,
-}
-
 /// How a walk over the pages of a collection ended.
 #[derive(Debug)]
 pub(crate) enum Walked {
@@ -53,7 +44,8 @@ pub(crate) enum Walked {
 #[derive(Debug, Clone)]
 pub(crate) struct Client<'c> {
     pub(crate) cx: &'c Cx,
-    pub(crate) caller: Caller,
+    /// The key; without one the header is not sent.
+    key: Option<String>,
 }
 
 impl Cx {
@@ -71,11 +63,11 @@ impl Cx {
     }
 
     pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
-        Client { cx: self, caller: Caller::Key(key.to_owned()) }
+        Client { cx: self, key: Some(key.to_owned()) }
     }
 
     pub(crate) const fn anonymous(&self) -> Client<'_> {
-        Client { cx: self, caller: Caller::Anonymous }
+        Client { cx: self, key: None }
     }
 }
 
@@ -158,7 +150,7 @@ impl Client<'_> {
             body,
             document: Record::new(url.to_owned(), json, cx.declared().text.dialect.prefix.clone()),
         });
-        cx.run.journal.note(&answer, sent_body, self.key());
+        cx.run.journal.note(&answer, sent_body, self.which_key());
         if judged {
             passive::look(cx, &answer);
         }
@@ -167,9 +159,9 @@ impl Client<'_> {
     }
 
     /// Which of the run's keys the caller uses, as the journal notes it.
-    fn key(&self) -> usize {
+    fn which_key(&self) -> usize {
         let keys = &self.cx.run.keys;
-        let Caller::Key(key) = &self.caller else { return 0 };
+        let Some(key) = &self.key else { return 0 };
         if keys.other_tenant.as_ref() == Some(key) {
             1
         } else {
@@ -183,7 +175,7 @@ impl Client<'_> {
         *request.method_mut() = method.clone();
         *request.uri_mut() = url.parse().map_err(|_| broken("the address"))?;
         let out = request.headers_mut();
-        if let Caller::Key(key) = &self.caller {
+        if let Some(key) = &self.key {
             let name = HeaderName::from_bytes(self.cx.declared().text.dialect.key_header.as_bytes());
             out.insert(
                 name.map_err(|_| broken("the key header"))?,
@@ -200,16 +192,12 @@ impl Client<'_> {
     /// The entry point (ENT-01), read once in an attempt at a check.
     pub(crate) async fn entry(&self) -> Result<Record, Stop> {
         let read = || self.cx.entry_points.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = match &self.caller {
-            Caller::Key(key) => Some(key.clone()),
-            Caller::Anonymous => None,
-        };
-        if let Some(entry) = read().get(&key) {
+        if let Some(entry) = read().get(&self.key) {
             return Ok(entry.clone());
         }
         let answer = self.get(self.cx.run.target.base()).await?;
         self.cx.must(row::ENT_01, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
-        Ok(read().entry(key).or_insert_with(|| answer.record()).clone())
+        Ok(read().entry(self.key.clone()).or_insert_with(|| answer.record()).clone())
     }
 
     /// The address of a collection, from the entry point.

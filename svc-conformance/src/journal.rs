@@ -221,7 +221,7 @@ impl Journal {
         match &line {
             Line::Run(_) | Line::Removed { .. } => {}
             Line::Sending { markers, url } => {
-                state.open.extend(markers.iter().map(|marker| (marker.clone(), url.clone())))
+                state.open.extend(markers.iter().map(|marker| (marker.clone(), url.clone())));
             }
             Line::Refused { markers } => state.open.retain(|marker, _| !markers.contains(marker)),
             Line::Created { own, marker, .. } => {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use svc_core::Result;
 use svc_core::auth::Caller;
 use svc_core::context::{Context, Tenant};
-use svc_core::helper::{Functions, HelperName, Named, QuestionRef, ResponseInput, Scheduling, StockMatching};
+use svc_core::helper::{Functions, HelperName, Merge, Named, QuestionRef, ResponseInput, Scheduling, StockMatching};
 use svc_core::link::{Address, ShareNames};
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
@@ -216,7 +216,9 @@ fn a_helper_takes_one_fetch() {
                     }
                     plan.action = Some(draft(helper.records(), &fields, &links));
                 }
-                plan.anonymous = place == 4 && helper.may_be_anonymous();
+                if place == 4 && helper.may_be_anonymous() {
+                    plan.merge = Merge::Keep;
+                }
                 plan.atomic = place == 2;
                 match world.remote.call(Work::Help(Box::new(plan)), 1) {
                     Ok(Outcome::Helped(_)) => {}

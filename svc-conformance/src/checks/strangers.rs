@@ -6,7 +6,9 @@ use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::compare::{Each, adopt, is_one, kept, put};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
+use crate::clean_up::own_up;
 use crate::client::Client;
+use crate::generate::restored;
 use crate::outcome::Stop;
 use crate::row;
 
@@ -76,7 +78,12 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     kept(cx, &[row::HLP_07], &fields, &found);
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
-        cx.holds(row::HLP_07, is_one(&who, &wanted.beside(person)), || format!("another person: {}", who.short()));
+        // Identifiers of a caller without a key may count for nothing (HLP-04).
+        let shown = |name| person.get(name).is_some_and(|sent| restored(sent, who.json.get(name)));
+        let right = is_one(&who, &wanted.beside(person.clone())) || shown("family_name") || shown("email_addresses");
+        if cx.holds(row::HLP_07, right, || format!("another person: {}", who.short())) {
+            own_up(cx, &who);
+        }
     }
     Ok(())
 }

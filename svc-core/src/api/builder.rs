@@ -22,7 +22,7 @@ use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
     context::Base,
     hal::{DocsAddress, Documents, RelationNames},
-    helper::{FunctionName, HelperName, HelperSpec, PersonMatching},
+    helper::{FunctionName, HelperName, HelperSpec, PersonMatching, Strangers},
     link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
@@ -237,6 +237,13 @@ impl ApiBuilder {
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.settings.matching = Arc::new(matching);
+        self
+    }
+
+    /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04, HLP-07).
+    #[must_use]
+    pub fn strangers(mut self, strangers: Strangers) -> Self {
+        self.settings.strangers = strangers;
         self
     }
 

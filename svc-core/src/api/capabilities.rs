@@ -35,7 +35,7 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     document.collections = kinds.collect();
     document.helpers = api.helpers().map(|name| (name.as_str().to_owned(), helper(api, name))).collect();
     document.action_functions = api.functions().iter().map(|function| function.as_str().to_owned()).collect();
-    document.person_matching = Some(api.matching_text().to_owned());
+    document.person_matching = Some(api.matching_text());
     document.behaviours = api.behaviours().into_iter().map(str::to_owned).collect();
     document.openapi = Some(api.href(base, &Target::OpenApi));
     let schema = |name: &'static str| (name.to_owned(), api.href(base, &Target::JsonSchema(name.into())));

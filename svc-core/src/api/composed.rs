@@ -287,6 +287,10 @@ impl Ground for Operations<'_> {
         self.composed.transactions.is_some()
     }
 
+    fn finds(&self, kind: Kind) -> bool {
+        self.composed.registered(kind).is_ok_and(|registered| registered.find.is_some())
+    }
+
     fn matching(&self) -> &dyn PersonMatching {
         self.composed.matching
     }

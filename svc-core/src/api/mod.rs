@@ -106,10 +106,12 @@ impl Api {
         self.hal(base).href(target)
     }
 
-    /// The method of person matching in words (HLP-05).
+    /// The method of person matching in words (HLP-05), and what calls without a key do where there are any.
     #[must_use]
-    pub fn matching_text(&self) -> &str {
-        self.inner.settings.matching.text()
+    pub fn matching_text(&self) -> String {
+        let settings = &self.inner.settings;
+        let strangers = self.allows_anonymous().then(|| settings.strangers.text());
+        std::iter::once(settings.matching.text()).chain(strangers).collect::<Vec<_>>().join(" ")
     }
 
     /// Sizes of pages and bodies.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     auth::{AnonymousTenant, Authenticator},
-    helper::{PersonMatching, StockMatching},
+    helper::{PersonMatching, StockMatching, Strangers},
     json::Limits,
     link::{ConventionalLayout, Layout},
     model::Kind,
@@ -20,6 +20,7 @@ pub(super) struct Settings {
     pub(super) authenticator: Option<Arc<dyn Authenticator>>,
     pub(super) anonymous: Option<Arc<dyn AnonymousTenant>>,
     pub(super) matching: Arc<dyn PersonMatching>,
+    pub(super) strangers: Strangers,
     pub(super) style: ResponseStyle,
     pub(super) entry_links: EntryLinks,
     pub(super) sizes: Sizes,
@@ -41,6 +42,7 @@ impl Settings {
             authenticator: None,
             anonymous: None,
             matching: Arc::new(StockMatching),
+            strangers: Strangers::new(),
             style: ResponseStyle::default(),
             entry_links: EntryLinks::default(),
             sizes: Sizes::default(),

@@ -213,7 +213,7 @@ impl Api {
             person_fields: self.writable(Kind::Person),
             functions: &self.inner.functions,
             atomic: self.inner.settings.atomic,
-            anonymous: cx.is_anonymous(),
+            strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
         };
         self.bodies(cx).plan(&call, body)
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     describe::{closed_enum, object},
-    error::{Problem, Property},
+    error::{Code, Problem, Property},
     model::Kind,
     schema::Rule,
     value::{ClosedEnum, Id, Identifier},
@@ -47,6 +47,62 @@ pub enum Named {
     Name(String),
     /// By its address; `None` when the address leads to nothing of this server (HAF-04, HAF-06).
     Address(Option<Id>),
+}
+
+impl From<&str> for Named {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<Id> for Named {
+    fn from(id: Id) -> Self {
+        Self::Address(Some(id))
+    }
+}
+
+/// A kind of group that people are put into by name or address, and what that makes.
+#[derive(Debug)]
+pub(crate) struct Memberships {
+    /// The kind of the group: tag or list.
+    pub(crate) group: Kind,
+    /// The kind of the membership: tagging or item.
+    pub(crate) member: Kind,
+    by_name: (&'static str, Code),
+    by_address: (&'static str, Code),
+}
+
+impl Memberships {
+    /// Taggings (HAF-02 to HAF-04).
+    pub(crate) const TAGS: Self = Self {
+        group: Kind::Tag,
+        member: Kind::Tagging,
+        by_name: ("add_tags", Code::TagNameDoesNotExist),
+        by_address: ("add_tags_uri", Code::TagUriDoesNotExist),
+    };
+    /// Items of lists (HAF-05, HAF-06).
+    pub(crate) const LISTS: Self = Self {
+        group: Kind::List,
+        member: Kind::Item,
+        by_name: ("add_lists", Code::ListNameDoesNotExist),
+        by_address: ("add_lists_uri", Code::ListUriDoesNotExist),
+    };
+
+    pub(crate) fn property(&self, named: &Named) -> &'static str {
+        match named {
+            Named::Name(_) => self.by_name.0,
+            Named::Address(_) => self.by_address.0,
+        }
+    }
+
+    /// The problem of a group that does not exist (HAF-03 to HAF-06).
+    pub(crate) fn unknown(&self, named: &Named) -> Problem {
+        let (property, code) = match named {
+            Named::Name(_) => self.by_name,
+            Named::Address(_) => self.by_address,
+        };
+        Problem::new(code, property, code.meaning())
+    }
 }
 
 /// One answer to record (HAF-07 to HAF-10).

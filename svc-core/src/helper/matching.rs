@@ -1,6 +1,6 @@
 //! Whether a posted person is one that is known already, and how the two are merged (HLP-04).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     draft::{Draft, RawPatch, to_object},
@@ -71,8 +71,7 @@ impl PersonMatching for StockMatching {
         "A posted person is looked up first by each foreign identifier, then by each e-mail address, compared without \
          regard to case. The oldest match wins. A match merges: sent scalar fields replace, objects merge member by \
          member, e-mail addresses, phone numbers and postal addresses merge by address, number or address lines, and an \
-         empty object or array changes nothing. A call without a key may match, but only fills empty fields and appends: \
-         it never overwrites a value or changes a subscription status."
+         empty object or array changes nothing."
     }
 }
 
@@ -97,19 +96,71 @@ pub fn normal_email(address: &str) -> String {
 pub enum Merge {
     /// With a key: what is sent replaces.
     Replace,
-    /// Without a key: only what is empty is filled (HLP-04).
+    /// Without a key: the known person stays as it is (HLP-04).
+    Keep,
+    /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and postal addresses added.
     Fill,
+    /// Without a key, where the server wants it: nobody is known.
+    Apart,
+}
+
+impl Merge {
+    /// Whether it is what a call with a key does.
+    #[must_use]
+    pub const fn has_key(self) -> bool {
+        matches!(self, Self::Replace)
+    }
 }
 
 /// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or dates.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
-    for (name, value) in posted {
-        match (list_key(name), value) {
-            (Some(key), Json::Array(items)) => merge_list(known, name, items, key, merge),
-            _ if merge == Merge::Fill && name == "gender_identity" && overwrites_gender(known, value) => {}
-            _ => merge_member(known, name, value, merge),
+    match merge {
+        Merge::Keep | Merge::Apart => {}
+        Merge::Fill => fill(known, posted),
+        Merge::Replace => {
+            for (name, value) in posted {
+                match (list_key(name), value) {
+                    (Some(key), Json::Array(items)) => merge_list(known, name, items, key),
+                    _ => merge_member(known, name, value),
+                }
+            }
         }
     }
+}
+
+/// Fills empty texts, numbers and booleans, and adds postal addresses, none of them as the primary one.
+fn fill(known: &mut Object, posted: &Object) {
+    for (name, value) in posted {
+        match (name, value) {
+            ("postal_addresses", Json::Array(sent)) => {
+                let mut sent = sent.clone();
+                for entry in sent.iter_mut().filter_map(Json::as_object_mut) {
+                    entry.retain(|name, _| !matches!(name, "primary" | "status"));
+                }
+                add_places(known, name, sent);
+            }
+            (_, Json::Array(_) | Json::Object(_) | Json::Null) => {}
+            ("gender_identity", _) if overwrites_gender(known, value) => {}
+            _ if !value.is_empty() && known.get(name).is_none_or(Json::is_blank) => {
+                known.insert(name, value.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Adds those entries of a list that are not in it.
+fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
+    let Some(key) = list_key(field) else { return };
+    let stored = known.get(field).and_then(Json::as_array).unwrap_or_default();
+    let mut met: BTreeSet<_> = stored.iter().filter_map(Json::as_object).map(|entry| sameness(entry, key)).collect();
+    let is_new = |entry: &Json| entry.as_object().is_some_and(|entry| met.insert(sameness(entry, key)));
+    let new: Vec<Json> = sent.into_iter().filter(is_new).collect();
+    if new.is_empty() {
+        return;
+    }
+    let all = stored.iter().cloned().chain(new).collect();
+    known.insert(field, Json::Array(all));
 }
 
 impl Draft<Person> {
@@ -139,17 +190,16 @@ fn overwrites_gender(known: &Object, identity: &Json) -> bool {
     stored.zip(follows).is_some_and(|(stored, follows)| stored != follows)
 }
 
-fn merge_member(known: &mut Object, name: &str, value: &Json, merge: Merge) {
+fn merge_member(known: &mut Object, name: &str, value: &Json) {
     if value.is_empty() || matches!(value, Json::Null) {
         return;
     }
     match (known.get_mut(name), value) {
         (Some(Json::Object(inner)), Json::Object(sent)) => {
             for (name, value) in sent {
-                merge_member(inner, name, value, merge);
+                merge_member(inner, name, value);
             }
         }
-        (Some(stored), _) if merge == Merge::Fill && !stored.is_blank() => {}
         _ => {
             known.insert(name, value.clone());
         }
@@ -170,7 +220,7 @@ fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
     }
 }
 
-fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -> Option<String>, merge: Merge) {
+fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -> Option<String>) {
     if sent.is_empty() {
         return;
     }
@@ -178,7 +228,6 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
         known.insert(field, Json::Array(Vec::new()));
     }
     let Some(Json::Array(stored)) = known.get_mut(field) else { return };
-    let had_primary = stored.iter().filter_map(Json::as_object).any(is_primary);
     let mut takes_primary = false;
     // Where each entry stands, the first of several: a body may hold very many.
     let mut places = BTreeMap::new();
@@ -189,12 +238,8 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     }
     for entry in sent.iter().filter_map(Json::as_object) {
         let what = sameness(entry, key);
-        let mut entry = entry.clone();
-        // A posted primary takes the mark from the stored one; a stranger's may not while there is one.
-        if is_primary(&entry) && merge == Merge::Fill && had_primary {
-            entry.remove("primary");
-        }
-        let is_new_primary = is_primary(&entry);
+        // A posted primary takes the mark from the stored one.
+        let is_new_primary = is_primary(entry);
         if is_new_primary && !takes_primary {
             takes_primary = true;
             stored.iter_mut().filter_map(Json::as_object_mut).for_each(clear_primary);
@@ -202,16 +247,14 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
         let place = places.get(&what).copied();
         let Some(item) = place.and_then(|place| stored.get_mut(place)).and_then(Json::as_object_mut) else {
             places.insert(what, stored.len());
-            stored.push(Json::Object(entry));
+            stored.push(Json::Object(entry.clone()));
             continue;
         };
-        // A stranger never changes a subscription status, not even one that was never set.
-        let taken = |name: &str| merge == Merge::Replace || name != "status";
-        for (name, value) in entry.iter().filter(|(name, _)| taken(name)) {
-            merge_member(item, name, value, merge);
+        for (name, value) in entry {
+            merge_member(item, name, value);
         }
         if is_new_primary {
-            set_primary(item, &entry);
+            set_primary(item, entry);
         }
     }
 }

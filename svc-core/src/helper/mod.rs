@@ -10,8 +10,10 @@ mod name;
 mod outcome;
 mod plan;
 pub(crate) mod raw;
+mod strangers;
 
 pub(crate) use choices::{Choices, answer_draft};
+pub(crate) use functions::Memberships;
 pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
     Trigger, Triggers,
@@ -24,5 +26,6 @@ pub use name::{
 pub use outcome::{Entry, EntryStatus, Outcome};
 pub use plan::{Plan, Scheduling};
 pub(crate) use raw::{RawOutcome, RawPlan};
+pub use strangers::Strangers;
 
 pub use crate::names::HelperName;

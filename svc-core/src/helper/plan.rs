@@ -90,17 +90,17 @@ impl<H: HelperSpec> Plan<H> {
         self.raw.atomic
     }
 
-    /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
-    /// stored action as it is (UND-24).
+    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and its action keeps those
+    /// of its identifiers that nothing else has (UND-24): see [`unclaimed`](crate::rules::unclaimed).
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
-        self.raw.anonymous
+        self.raw.is_anonymous()
     }
 
-    /// How the posted person is merged into a known one: without a key only what is empty is filled (HLP-04).
+    /// What becomes of the posted person when it is known already (HLP-04).
     #[must_use]
     pub fn merge(&self) -> Merge {
-        self.raw.merge()
+        self.raw.merge
     }
 
     /// The plan without its type, lent.

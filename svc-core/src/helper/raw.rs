@@ -25,9 +25,8 @@ pub struct RawPlan {
     /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
     pub atomic: bool,
-    /// Whether the call has no key: then it may match a person, but only fills what is empty (HLP-04), and leaves a
-    /// stored action as it is (UND-24).
-    pub anonymous: bool,
+    /// What becomes of a posted person who is known; it tells whether the call has a key, too (HLP-04).
+    pub merge: Merge,
 }
 
 impl RawPlan {
@@ -42,14 +41,15 @@ impl RawPlan {
             functions: Functions::default(),
             schedule: None,
             atomic: false,
-            anonymous: false,
+            merge: Merge::Replace,
         }
     }
 
-    /// How the posted person is merged into a known one: without a key only what is empty is filled (HLP-04).
+    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and its action keeps those
+    /// of its identifiers that nothing else has (UND-24).
     #[must_use]
-    pub const fn merge(&self) -> Merge {
-        if self.anonymous { Merge::Fill } else { Merge::Replace }
+    pub const fn is_anonymous(&self) -> bool {
+        !self.merge.has_key()
     }
 }
 

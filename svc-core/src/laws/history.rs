@@ -4,7 +4,10 @@
 use crate::{
     draft::{RawDraft, RawPatch},
     error::Property,
-    helper::{Functions, HelperName, Named, QuestionRef, RawPlan, ResponseInput, Scheduling, Trigger, Triggers},
+    helper::{
+        Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling, Strangers, Trigger,
+        Triggers,
+    },
     link::Address,
     model::Kind,
     names::Operation,
@@ -297,7 +300,7 @@ impl Caller<'_> {
             functions: Functions::default(),
             schedule: None,
             atomic: self.dice.once_in(4),
-            anonymous: helper.may_be_anonymous() && self.dice.once_in(3),
+            merge: Merge::Replace,
         };
         if helper == HelperName::Schedule {
             let (start, stop) = (self.moment(), self.dice.once_in(2).then_some(Timestamp::MAX));
@@ -322,6 +325,14 @@ impl Caller<'_> {
             plan.action = Some(action);
         }
         plan.functions = self.functions();
+        if helper.may_be_anonymous() && self.dice.once_in(3) {
+            let strangers = [Strangers::new(), Strangers::new().fill_empty(), Strangers::new().never_match()];
+            let place = self.dice.below(strangers.len());
+            if let Some(strangers) = strangers.get(place) {
+                plan.merge = strangers.merge();
+                strangers.restrict(&mut plan);
+            }
+        }
         Work::Help(Box::new(plan))
     }
 

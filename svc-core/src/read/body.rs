@@ -13,8 +13,8 @@ use crate::{
     error::{Code, Problem, Property},
     field_set::FieldBits,
     helper::{
-        FunctionFields, FunctionName, Functions, HelperName, Named, QuestionRef, RawPlan, ResponseInput,
-        ScheduleFields, Scheduling, Triggers,
+        FunctionFields, FunctionName, Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput,
+        ScheduleFields, Scheduling, Strangers, Triggers,
     },
     link::Address,
     model::Kind,
@@ -50,8 +50,8 @@ pub struct HelperBody<'a> {
     pub functions: &'a [FunctionName],
     /// Whether all of it must succeed (ERR-34).
     pub atomic: bool,
-    /// Whether the call has no key.
-    pub anonymous: bool,
+    /// What a call without a key may do; `None` for one with a key.
+    pub strangers: Option<&'a Strangers>,
 }
 
 type Problems = Vec<Problem>;
@@ -143,7 +143,7 @@ impl Bodies<'_> {
             functions: Functions::default(),
             schedule: None,
             atomic: call.atomic,
-            anonymous: call.anonymous,
+            merge: call.strangers.map_or(Merge::Replace, Strangers::merge),
         };
         let mut problems = Vec::new();
         if call.helper == HelperName::Schedule {
@@ -156,12 +156,15 @@ impl Bodies<'_> {
         if call.helper != HelperName::PersonSignup {
             plan.action = Some(self.action(call, body, &mut problems));
         }
-        plan.functions = self.functions(call.functions, body, &mut problems);
+        plan.functions = self.functions(call, body, &mut problems);
         if call.helper == HelperName::RecordCanvass {
             let response = plan.action.as_ref().and_then(|action| action.fields.get("question_response"));
             let responses =
                 response.map(|value| self.responses(value, &Property::member("canvass").then("question_response")));
             plan.functions.responses.splice(0..0, responses.unwrap_or_default());
+        }
+        if let Some(strangers) = call.strangers {
+            strangers.restrict(&mut plan);
         }
         (plan, problems)
     }
@@ -213,15 +216,21 @@ impl Bodies<'_> {
         draft
     }
 
-    fn functions(&self, supported: &[FunctionName], body: &Object, problems: &mut Problems) -> Functions {
+    fn functions(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> Functions {
         let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
         let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
         problems.append(&mut validator.problems);
         let mut functions = Functions::default();
         for name in FunctionName::all() {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
-            if !supported.contains(&name) {
-                let text = "{property} is not supported by this server.";
+            let refused = if !call.functions.contains(&name) {
+                Some("{property} is not supported by this server.")
+            } else if call.strangers.is_some_and(|strangers| !strangers.may_use_functions()) {
+                Some("{property} is supported for calls with an API key only.")
+            } else {
+                None
+            };
+            if let Some(text) = refused {
                 functions.unsupported.push((name.reports(), Problem::new(Code::NotSupported, name.as_str(), text)));
                 continue;
             }

@@ -9,26 +9,35 @@ use crate::{
     model::Resource,
     record::Record,
     store::{Found, Key, Stored},
-    value::Id,
+    value::{Id, Identifier},
 };
 
 /// Records an action, or finds and updates the one that an earlier try recorded (`false`).
 ///
-/// It is by the person of the call, where there is one, whoever the draft names.
+/// It is by the person of the call, where there is one, whoever the draft names. Without a key it is always a new one, and
+/// keeps those of its identifiers that nothing else has: a stranger neither touches what is recorded nor learns of it.
 pub(super) fn record<G: Ground>(
     ground: &mut G,
     draft: &RawDraft,
     person: Option<Address>,
-    anonymous: bool,
+    merge: Merge,
 ) -> Asked<(Stored, bool)> {
-    match recorded_before(ground, draft)? {
-        // A stranger leaves what is recorded as it is.
-        Some(stored) if anonymous => Ok((stored, false)),
-        Some(stored) => Ok((repeat(ground, stored, draft, person)?, false)),
-        None => {
-            let merge = if anonymous { Merge::Fill } else { Merge::Replace };
-            ground.create(draft, &New { person, holders: Holders::Recognise(merge), ..New::default() })
+    let new = New { person, holders: Holders::Recognise(merge), ..New::default() };
+    if !merge.has_key() {
+        let mut draft = draft.clone();
+        let mut unclaimed = Vec::with_capacity(draft.identifiers.len());
+        for identifier in draft.identifiers {
+            // Where it cannot be told whose it is, it may be somebody else's.
+            if ground.finds(draft.kind) && ground.find(&Key::Identifier(draft.kind, identifier.clone()))?.is_none() {
+                unclaimed.push(identifier);
+            }
         }
+        draft.identifiers = unclaimed;
+        return ground.create(&draft, &new);
+    }
+    match recorded_before(ground, draft)? {
+        Some(stored) => Ok((repeat(ground, stored, draft, new.person)?, false)),
+        None => ground.create(draft, &new),
     }
 }
 
@@ -66,7 +75,7 @@ fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: &RawDraft, person: O
 }
 
 /// The action that an earlier try of the same call recorded under the same container: by its own id, or by an identifier
-/// (UND-24). With it a retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
+/// (UND-24). Only a call with a key finds one: see [`unclaimed`]. With it a retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
 ///
 /// `found` are the actions of this kind and tenant, whatever their container, that have the id that the draft names as its
 /// own, or one of its identifiers.
@@ -88,6 +97,19 @@ pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> R
         met.identifier(place, found.iter().find(has), raw);
     }
     met.recorded()
+}
+
+/// A stranger's action with those of its identifiers that nothing else has (UND-24): it is recorded as a new one, whatever
+/// is there, so that he neither touches what is recorded nor learns of it (HLP-07).
+///
+/// `found` are the actions of this kind and tenant, whatever their container, that have one of its identifiers.
+#[must_use]
+pub fn unclaimed<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R> {
+    let mut raw = action.into_raw();
+    raw.own = None;
+    let taken: Vec<Identifier> = found.iter().flat_map(|record| record.meta().identifiers.to_vec()).collect();
+    raw.identifiers.retain(|identifier| !taken.contains(identifier));
+    Draft::from_raw(raw)
 }
 
 /// What the identifiers of an action have led to so far.
@@ -144,7 +166,7 @@ mod tests {
         error::Code,
         model::{Kind, Signature, signature},
         record::Meta,
-        value::{Identifier, Timestamp},
+        value::Timestamp,
     };
 
     fn all(texts: &[&str]) -> Vec<Identifier> {
@@ -189,6 +211,13 @@ mod tests {
         let found = [known(7, &["web:1"]), known(8, &["web:2"])];
         assert_eq!(in_use(recorded(&action(1, &["web:1", "web:2"], None), &found)), ["identifiers[1]"]);
         assert_eq!(in_use(recorded(&action(1, &["web:1"], Some(8)), &found)), ["identifiers[0]"]);
+    }
+
+    #[test]
+    fn und_24_a_strangers_action_keeps_what_nothing_else_has() {
+        let action = action(2, &["web:1", "web:2"], Some(7));
+        let action = unclaimed(action, &[known(7, &["web:1"])]);
+        assert_eq!((action.identifiers(), action.own_id()), (all(&["web:2"]).as_slice(), None));
     }
 
     #[test]

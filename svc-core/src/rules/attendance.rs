@@ -198,7 +198,7 @@ impl Case<'_> {
                     check(wrong).map_err(|error| error.within(part.clone()))?;
                     Some(person::recognise(self, &posted, merge).map_err(|pause| pause.within(&part))?.0)
                 }
-                Holders::Note => person::known(self, &posted, Merge::Fill)?,
+                Holders::Note => person::known(self, &posted, Merge::Keep)?,
             };
             if let Some(person) = person {
                 let place = i64::try_from(place).unwrap_or_default();

@@ -2,10 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::{Memberships, attendance::posted_holder, functions::question_key, person::person_key, update::list};
+use super::{
+    attendance::posted_holder,
+    functions::{group_key, question_key},
+    person::person_key,
+    update::list,
+};
 use crate::{
     draft::RawDraft,
-    helper::{HelperName, MatchKey, Named, PersonMatching, RawPlan},
+    helper::{HelperName, MatchKey, Memberships, Named, PersonMatching, RawPlan},
     link::Address,
     model::Kind,
     schema::OnDelete,
@@ -187,7 +192,7 @@ impl First<'_> {
             let own = draft.own.as_ref().map(|id: &Id| Key::Id(draft.kind, id.clone()));
             let identifiers = draft.identifiers.iter().map(|it| Key::Identifier(draft.kind, it.clone()));
             for key in own.into_iter().chain(identifiers) {
-                self.ask(Question::Record(key));
+                self.ask(if plan.is_anonymous() { Question::Find(key) } else { Question::Record(key) });
             }
             people.extend(draft.link("person").map(Key::from));
         }
@@ -195,14 +200,15 @@ impl First<'_> {
             people = plan.container.iter().map(Key::from).collect();
         }
         for (kinds, named) in [(Memberships::TAGS, &plan.functions.tags), (Memberships::LISTS, &plan.functions.lists)] {
-            let groups: Vec<Key> = named.iter().filter_map(|named: &Named| kinds.key(named)).collect();
+            let groups: Vec<Key> = named.iter().filter_map(|named: &Named| group_key(&kinds, named)).collect();
             self.members(kinds.member, groups, people.clone());
         }
         let questions: Vec<Key> = plan.functions.responses.iter().filter_map(|it| question_key(&it.question)).collect();
         for question in &questions {
             self.ask(Question::Record(question.clone()));
         }
-        let may_repeat = plan.action.as_ref().is_some_and(|draft| draft.own.is_some() || !draft.identifiers.is_empty());
+        let named = |draft: &RawDraft| draft.own.is_some() || !draft.identifiers.is_empty();
+        let may_repeat = !plan.is_anonymous() && plan.action.as_ref().is_some_and(named);
         if may_repeat && !questions.is_empty() && !people.is_empty() {
             self.ask(Question::Answered { people, questions });
         }

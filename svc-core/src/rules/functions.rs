@@ -8,8 +8,8 @@ use crate::{
     draft::RawDraft,
     error::{Code, Error, Problem, Property},
     helper::{
-        Choices, EntryStatus, Functions, HelperName, Named, QuestionRef, RawOutcome, ResponseInput, Triggers,
-        answer_draft,
+        Choices, EntryStatus, Functions, HelperName, Memberships, Named, QuestionRef, RawOutcome, ResponseInput,
+        Triggers, answer_draft,
     },
     json::{Json, Object},
     link::Address,
@@ -66,7 +66,7 @@ pub(super) fn run<G: Ground>(
 /// Ties the person to a tag or a list (HAF-02 to HAF-06).
 fn join<G: Ground>(ground: &mut G, kinds: &Memberships, named: &Named, done: &Done<'_>) -> Asked<EntryStatus> {
     let Some(person) = &done.person else { return Ok(needs_person(kinds.property(named))) };
-    let group = match kinds.key(named) {
+    let group = match group_key(kinds, named) {
         Some(key) => ground.find(&key)?,
         None => None,
     };
@@ -159,55 +159,11 @@ pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
     }
 }
 
-/// A kind of group that people are put into by name or address, and what that makes.
-#[derive(Debug)]
-pub(crate) struct Memberships {
-    /// The kind of the group: tag or list.
-    pub(crate) group: Kind,
-    /// The kind of the membership: tagging or item.
-    pub(crate) member: Kind,
-    by_name: (&'static str, Code),
-    by_address: (&'static str, Code),
-}
-
-impl Memberships {
-    /// Taggings (HAF-02 to HAF-04).
-    pub(crate) const TAGS: Self = Self {
-        group: Kind::Tag,
-        member: Kind::Tagging,
-        by_name: ("add_tags", Code::TagNameDoesNotExist),
-        by_address: ("add_tags_uri", Code::TagUriDoesNotExist),
-    };
-    /// Items of lists (HAF-05, HAF-06).
-    pub(crate) const LISTS: Self = Self {
-        group: Kind::List,
-        member: Kind::Item,
-        by_name: ("add_lists", Code::ListNameDoesNotExist),
-        by_address: ("add_lists_uri", Code::ListUriDoesNotExist),
-    };
-
-    /// What the group is looked up by; `None` for an address that leads to nothing of this server.
-    pub(super) fn key(&self, named: &Named) -> Option<Key> {
-        match named {
-            Named::Name(name) => Some(Key::Name(self.group, name.clone())),
-            Named::Address(id) => id.as_ref().map(|id| Key::Id(self.group, id.clone())),
-        }
-    }
-
-    fn property(&self, named: &Named) -> &'static str {
-        match named {
-            Named::Name(_) => self.by_name.0,
-            Named::Address(_) => self.by_address.0,
-        }
-    }
-
-    /// The problem of a group that does not exist (HAF-03 to HAF-06).
-    fn unknown(&self, named: &Named) -> Problem {
-        let (property, code) = match named {
-            Named::Name(_) => self.by_name,
-            Named::Address(_) => self.by_address,
-        };
-        Problem::new(code, property, code.meaning())
+/// What a tag or a list is looked up by; `None` for an address that leads to nothing of this server.
+pub(super) fn group_key(kinds: &Memberships, named: &Named) -> Option<Key> {
+    match named {
+        Named::Name(name) => Some(Key::Name(kinds.group, name.clone())),
+        Named::Address(id) => id.as_ref().map(|id| Key::Id(kinds.group, id.clone())),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{
     helper::{Merge, PersonMatching, Scheduling},
     json::Object,
     link::{Address, ShareNames},
+    model::Kind,
     store::{Found, Key, Outbox, Pause, Stored},
     value::{Id, Timestamp},
 };
@@ -32,6 +33,8 @@ pub(crate) trait Ground {
     fn trigger(&mut self, outbox: Outbox) -> Asked<()>;
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are told together.
     fn is_whole(&self) -> bool;
+    /// Whether records of a kind can be found by their identifiers.
+    fn finds(&self, kind: Kind) -> bool;
     /// How people are matched.
     fn matching(&self) -> &dyn PersonMatching;
     /// What the share objects are called in the fields of its records.

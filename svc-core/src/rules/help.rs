@@ -34,8 +34,8 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     }
     let mut person = None;
     if let Some(posted) = &plan.person {
-        let (known, is_new) = person::recognise(ground, posted, plan.merge())
-            .map_err(|pause| pause.within(&Property::member("person")))?;
+        let (known, is_new) =
+            person::recognise(ground, posted, plan.merge).map_err(|pause| pause.within(&Property::member("person")))?;
         outcome.entry(Kind::Person, EntryStatus::stored(is_new));
         person = Some(known);
     }
@@ -45,7 +45,7 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
         let by = person.as_ref().map(|person| person.record.address());
         let is_canvass = plan.helper == HelperName::RecordCanvass;
         let part = if is_canvass { Property::member("canvass") } else { Property::default() };
-        match action::record(ground, draft, by, plan.anonymous).map_err(|pause| pause.within(&part)) {
+        match action::record(ground, draft, by, plan.merge).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
                 outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
                 is_repeat = !is_new;
@@ -63,7 +63,7 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     let of_call = match (plan.helper, &person, &recorded) {
         (HelperName::RecordCanvass, ..) => container,
         (_, Some(person), _) => Some(person.record.address()),
-        // A link stands for the person where none was posted.
+        // A link stands for the person where none was posted; a stranger's call has none.
         (_, None, action) => action.as_ref().and_then(|action| action.record.link("person").cloned()),
     };
     let done = Done { helper: plan.helper, person: of_call, action: recorded.as_ref(), is_repeat };
@@ -121,6 +121,10 @@ impl Ground for Case<'_> {
     }
 
     fn is_whole(&self) -> bool {
+        true
+    }
+
+    fn finds(&self, _: Kind) -> bool {
         true
     }
 

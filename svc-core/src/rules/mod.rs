@@ -18,10 +18,9 @@ mod person;
 mod schedule;
 mod update;
 
-pub use action::recorded;
+pub use action::{recorded, unclaimed};
 pub(crate) use first::first_keys;
 pub use first::first_questions;
-pub(crate) use functions::Memberships;
 pub(crate) use ground::{Asked, Ground, Holders, New};
 pub(crate) use help::help;
 pub use person::{Candidate, Known, Wanted};

@@ -16,6 +16,7 @@ use crate::{
 /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
 pub(super) fn recognise<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) -> Asked<(Stored, bool)> {
     match known(ground, posted, merge)? {
+        Some(known) if merge == Merge::Keep => Ok((known, false)),
         Some(known) => Ok((join(ground, known, posted, merge)?, false)),
         None => ground.create(posted, &New::default()),
     }
@@ -23,10 +24,12 @@ pub(super) fn recognise<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Mer
 
 /// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
 pub(super) fn known<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) -> Asked<Option<Stored>> {
+    if merge == Merge::Apart {
+        return Ok(None);
+    }
     if let Some(own) = &posted.own {
         match ground.record(&Key::Id(Kind::Person, own.clone()))? {
-            None if merge == Merge::Replace => return Err(unknown_own().into()),
-            // A stranger does not learn who is known (HLP-07).
+            None if merge.has_key() => return Err(unknown_own().into()),
             None => {}
             known => return Ok(known),
         }
@@ -82,7 +85,7 @@ fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merg
     })?;
     // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's call that brings nothing
     // new leaves no trace.
-    if merge == Merge::Fill && identifiers.is_none() && fields.is_empty() {
+    if !merge.has_key() && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
     let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
@@ -104,7 +107,7 @@ fn merged_fields(before: &Object, posted: &Object, merge: Merge) -> Object {
 }
 
 /// The identifiers of a known person with those that were posted, `None` when there are no new ones; and each that is
-/// somebody else's, which a stranger is not told (UND-24).
+/// somebody else's (UND-24). A stranger's count for nothing.
 fn joined<E>(
     known: &[Identifier],
     posted: &[Identifier],
@@ -112,16 +115,17 @@ fn joined<E>(
     mut is_taken: impl FnMut(&Identifier) -> Result<bool, E>,
 ) -> Result<(Option<Vec<Identifier>>, Vec<Problem>), E> {
     let (mut all, mut problems) = (known.to_vec(), Vec::new());
+    let posted = if merge.has_key() { posted } else { &[] };
     // A body may hold very many.
     let stored: HashSet<&Identifier> = known.iter().collect();
     for (place, identifier) in posted.iter().enumerate() {
         if stored.contains(identifier) {
             continue;
         }
-        match (is_taken(identifier)?, merge) {
-            (false, _) => all.push(identifier.clone()),
-            (true, Merge::Fill) => {}
-            (true, Merge::Replace) => problems.push(Problem::identifier_in_use(place)),
+        if is_taken(identifier)? {
+            problems.push(Problem::identifier_in_use(place));
+        } else {
+            all.push(identifier.clone());
         }
     }
     Ok(((all.len() > known.len()).then_some(all), problems))
@@ -190,15 +194,18 @@ impl Wanted {
     }
 
     /// Who the posted person is, of the people that have the id, one of the identifiers, or one of the addresses; `None`
-    /// for somebody new.
+    /// for somebody new. A stranger is found by an address only: [`Plan`](crate::Plan) has no identifiers of his.
     ///
     /// # Errors
     ///
-    /// `IdentifierInUse` for an own id that nobody has, and for each identifier of somebody else; a stranger is not told.
+    /// With a key, `IdentifierInUse` for an own id that nobody has, and for each identifier of somebody else.
     pub fn decide<K: Ord + Clone>(&self, people: &[Candidate<K>], merge: Merge) -> Result<Option<Known<K>>> {
+        if merge == Merge::Apart {
+            return Ok(None);
+        }
         let own = match &self.own {
             Some(own) => match people.iter().find(|person| person.id == *own) {
-                None if merge == Merge::Replace => return Err(unknown_own()),
+                None if merge.has_key() => return Err(unknown_own()),
                 own => own,
             },
             None => None,
@@ -212,7 +219,8 @@ impl Wanted {
             Ok::<_, Error>(people.iter().any(|other| other.identifiers.contains(identifier)))
         })?;
         check(problems)?;
-        let is_free = |it: &&Identifier| !people.iter().any(|person| person.identifiers.contains(it));
+        let is_free =
+            |it: &&Identifier| merge.has_key() && !people.iter().any(|person| person.identifiers.contains(it));
         let new_identifiers = self.posted.iter().filter(is_free).cloned().collect();
         Ok(Some(Known { key: person.key.clone(), new_identifiers }))
     }
@@ -316,7 +324,8 @@ mod tests {
         assert_eq!(known(&wanted(&emails, &[], Some(2)), Merge::Replace).unwrap(), Some(2), "UND-24");
         assert_eq!(known(&wanted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(), None);
         let nobody = wanted(&emails, &[], Some(9));
-        assert_eq!(known(&nobody, Merge::Fill).unwrap(), Some(1), "HLP-07: a stranger does not learn who is known");
+        assert_eq!(known(&nobody, Merge::Keep).unwrap(), Some(1), "HLP-07: a stranger does not learn who is known");
+        assert_eq!(known(&wanted(&emails, &[], None), Merge::Apart).unwrap(), None, "a stranger who is never matched");
         let told = refused(known(&nobody, Merge::Replace));
         assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers".to_owned()])], "UND-24");
     }
@@ -327,7 +336,7 @@ mod tests {
         let new = |known: Option<Known<i64>>| known.map(|known| (known.key, known.new_identifiers));
         assert_eq!(new(join(&["b:1"], Merge::Replace).unwrap()), Some((1, Vec::new())));
         assert_eq!(new(join(&["b:1", "b:2"], Merge::Replace).unwrap()), Some((1, all(&["b:2"]))));
-        assert_eq!(new(join(&["a:3", "b:2"], Merge::Fill).unwrap()), Some((1, all(&["b:2"]))), "HLP-07");
+        assert_eq!(new(join(&["a:3", "b:2"], Merge::Keep).unwrap()), Some((1, Vec::new())), "HLP-07");
         let told = refused(join(&["b:2", "a:3"], Merge::Replace));
         assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers[1]".to_owned()])]);
     }

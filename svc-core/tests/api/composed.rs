@@ -7,6 +7,7 @@ use svc_core::{
     Code, Problem,
     api::{Atomicity, ResponseStyle},
     auth::Caller,
+    helper::Strangers,
     model::Kind,
 };
 
@@ -318,9 +319,21 @@ fn hlp_04_the_merge_through_the_helper() {
     let key = || Caller::with_rights(svc_core::auth::Rights::all());
     assert_eq!(merged(&server, key(), &known, &posted), expected, "HLP-04");
     let server = Server::with(|api| api);
-    let expected =
+    assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), known, "HLP-04 without a key");
+    let server = Server::with(|api| api.strangers(Strangers::new().fill_empty()));
+    let filled =
         json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
-    assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), expected, "HLP-04 without a key");
+    assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), filled, "HLP-04 where a stranger may fill");
+}
+
+#[test]
+fn hlp_04_a_stranger_who_is_never_matched_is_somebody_new() {
+    let server = Server::with(|api| api.strangers(Strangers::new().never_match()));
+    let helper = signing(&server);
+    let body = r#"{"person":{"email_addresses":[{"address":"a@x.org"}]}}"#;
+    server.post(&helper, body);
+    assert_eq!(server.post_unknown(&helper, body).text, "{}", "HLP-07");
+    assert_eq!(server.store.count(Kind::Person), 2, "HLP-04");
 }
 
 #[test]
@@ -408,13 +421,14 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
     assert_eq!((by_own.link("self"), &by_own.json["comments"]), (made.link("self"), &json!("third")), "UND-24");
     assert_eq!(server.post_unknown(&one, r#"{"identifiers":["w:1"],"comments":"stranger"}"#).text, "{}", "UND-24");
     assert_eq!(server.get(made.link("self").unwrap()).json["comments"], "third", "UND-24: unchanged without a key");
+    assert_eq!(server.store.count(Kind::Signature), 2, "UND-24: a stranger's action is a new one");
     for (body, place) in [
         (r#"{"identifiers":["x:1","x:1","w:1"]}"#.to_owned(), "identifiers[2]"),
         (format!(r#"{{"identifiers":["x:1","{own}"]}}"#), "identifiers[1]"),
     ] {
         assert_eq!(server.post(&other, &body).problems(), [format!("IDENTIFIER_IN_USE {place}")], "UND-24 {body}");
     }
-    assert_eq!(server.store.count(Kind::Signature), 1, "UND-24");
+    assert_eq!(server.store.count(Kind::Signature), 2, "UND-24");
     server.post(&other, r#"{"identifiers":["y:1","y:2"]}"#);
     let both = server.post(&one, r#"{"identifiers":["y:1","w:1","y:2"]}"#);
     let in_use = ["IDENTIFIER_IN_USE identifiers[0]", "IDENTIFIER_IN_USE identifiers[2]"];

@@ -13,3 +13,4 @@ mod properties;
 mod registration;
 mod response_cache;
 mod responses;
+mod strangers;

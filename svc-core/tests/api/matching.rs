@@ -23,11 +23,14 @@ fn merged(known: &str, posted: &str, merge: Merge) -> String {
     Json::Object(known).to_string()
 }
 
-/// What a bearer of a key and what a stranger makes of a known person.
-fn assert_merge(known: &str, posted: &str, with_key: &str, without: &str) {
+/// What a bearer of a key makes of a known person, and a stranger where he may fill what is empty.
+fn assert_merge(known: &str, posted: &str, with_key: &str, filled: &str) {
     let compact = |text: &str| Json::Object(object(text)).to_string();
     assert_eq!(merged(known, posted, Merge::Replace), compact(with_key), "HLP-04: {known} with {posted}");
-    assert_eq!(merged(known, posted, Merge::Fill), compact(without), "HLP-04: {known} with {posted} without a key");
+    assert_eq!(merged(known, posted, Merge::Fill), compact(filled), "HLP-04: {known} with {posted} without a key");
+    for nothing in [Merge::Keep, Merge::Apart] {
+        assert_eq!(merged(known, posted, nothing), compact(known), "HLP-04: {nothing:?} changes nothing");
+    }
 }
 
 #[test]
@@ -66,12 +69,19 @@ fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
 }
 
 #[test]
-fn hlp_04_objects_merge_member_by_member() {
+fn hlp_04_objects_merge_member_by_member_but_not_for_a_stranger() {
+    let known = r#"{"birthdate":{"year":1990,"month":2},"custom_fields":{"a":"1"}}"#;
     assert_merge(
-        r#"{"birthdate":{"year":1990,"month":2},"custom_fields":{"a":"1"}}"#,
+        known,
         r#"{"birthdate":{"month":3,"day":4},"custom_fields":{"a":"2","b":"3"}}"#,
         r#"{"birthdate":{"year":1990,"month":3,"day":4},"custom_fields":{"a":"2","b":"3"}}"#,
-        r#"{"birthdate":{"year":1990,"month":2,"day":4},"custom_fields":{"a":"1","b":"3"}}"#,
+        known,
+    );
+    assert_merge(
+        "{}",
+        r#"{"custom_fields":{"gdpr_consent":"yes"}}"#,
+        r#"{"custom_fields":{"gdpr_consent":"yes"}}"#,
+        "{}",
     );
 }
 
@@ -81,69 +91,94 @@ fn hlp_04_an_empty_object_or_array_changes_nothing() {
     let posted =
         r#"{"birthdate":{},"ethnicities":[],"email_addresses":[],"profiles":[],"employer_address":{"location":{}}}"#;
     let after = r#"{"birthdate":{"year":1990},"ethnicities":["a"],"email_addresses":[{"address":"a@x.org"}],"employer_address":{"location":{}}}"#;
-    assert_merge(known, posted, after, after);
+    assert_merge(known, posted, after, known);
 }
 
 #[test]
-fn hlp_04_other_arrays_are_replaced_as_a_whole_or_filled() {
+fn hlp_04_other_arrays_are_replaced_as_a_whole() {
+    let known = r#"{"ethnicities":["a","b"],"languages_spoken":[]}"#;
     assert_merge(
-        r#"{"ethnicities":["a","b"],"languages_spoken":[]}"#,
+        known,
         r#"{"ethnicities":["c"],"languages_spoken":["en"]}"#,
         r#"{"ethnicities":["c"],"languages_spoken":["en"]}"#,
-        r#"{"ethnicities":["a","b"],"languages_spoken":["en"]}"#,
+        known,
     );
 }
 
 #[test]
 fn hlp_04_email_addresses_merge_by_address_without_regard_to_case() {
+    let known = r#"{"email_addresses":[{"address":"Ada@X.org","address_type":"work"},{"address":"b@x.org"}]}"#;
     assert_merge(
-        r#"{"email_addresses":[{"address":"Ada@X.org","address_type":"work"},{"address":"b@x.org"}]}"#,
+        known,
         r#"{"email_addresses":[{"address":" aDA@x.ORG","address_type":"personal"},{"address":"c@x.org"}]}"#,
         r#"{"email_addresses":[{"address":" aDA@x.ORG","address_type":"personal"},{"address":"b@x.org"},{"address":"c@x.org"}]}"#,
-        r#"{"email_addresses":[{"address":"Ada@X.org","address_type":"work"},{"address":"b@x.org"},{"address":"c@x.org"}]}"#,
+        known,
     );
 }
 
 #[test]
 fn hlp_04_phone_numbers_merge_by_number_and_postal_addresses_by_their_lines() {
+    let known =
+        r#"{"phone_numbers":[{"number":"15550100"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"]}]}"#;
     assert_merge(
-        r#"{"phone_numbers":[{"number":"15550100"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"]}]}"#,
+        known,
         r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
         r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
-        r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"],"locality":"L"}]}"#,
+        known,
+    );
+}
+
+#[test]
+fn hlp_04_a_stranger_may_add_a_postal_address_but_not_as_the_primary_one() {
+    assert_merge(
+        r#"{"postal_addresses":[{"address_lines":["1 Main St"]}]}"#,
+        r#"{"postal_addresses":[{"address_lines":["2 High St"],"primary":true,"status":"verified","locality":"L"}]}"#,
+        r#"{"postal_addresses":[{"address_lines":["1 Main St"]},{"address_lines":["2 High St"],"primary":true,"status":"verified","locality":"L"}]}"#,
+        r#"{"postal_addresses":[{"address_lines":["1 Main St"]},{"address_lines":["2 High St"],"locality":"L"}]}"#,
     );
 }
 
 #[test]
 fn hlp_04_a_posted_primary_takes_the_mark_but_not_for_a_stranger() {
+    let known = r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#;
     assert_merge(
-        r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#,
+        known,
         r#"{"email_addresses":[{"address":"b@x.org","primary":true}]}"#,
         r#"{"email_addresses":[{"address":"a@x.org","primary":false},{"address":"b@x.org","primary":true}]}"#,
-        r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#,
+        known,
     );
-    // Where nobody has the mark, a stranger may give it; text stays text (RES-phone_number-01).
+    // Text stays text (RES-phone_number-01).
+    let known = r#"{"phone_numbers":[{"number":"1","primary":"false"},{"number":"2"}]}"#;
     assert_merge(
-        r#"{"phone_numbers":[{"number":"1","primary":"false"},{"number":"2"}]}"#,
+        known,
         r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"3"}]}"#,
         r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"2"},{"number":"3"}]}"#,
-        r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"2"},{"number":"3"}]}"#,
+        known,
     );
+    let known = r#"{"phone_numbers":[{"number":"1","primary":"true"}]}"#;
     assert_merge(
-        r#"{"phone_numbers":[{"number":"1","primary":"true"}]}"#,
+        known,
         r#"{"phone_numbers":[{"number":"2","primary":true}]}"#,
         r#"{"phone_numbers":[{"number":"1","primary":"false"},{"number":"2","primary":true}]}"#,
-        r#"{"phone_numbers":[{"number":"1","primary":"true"},{"number":"2"}]}"#,
+        known,
     );
 }
 
 #[test]
-fn hlp_04_a_stranger_never_changes_a_subscription() {
+fn hlp_04_a_stranger_never_changes_a_subscription_or_a_consent() {
+    let known = r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"},{"address":"b@x.org"}]}"#;
     assert_merge(
-        r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"},{"address":"b@x.org"}]}"#,
+        known,
         r#"{"email_addresses":[{"address":"A@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
         r#"{"email_addresses":[{"address":"A@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
-        r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"},{"address":"b@x.org"}]}"#,
+        known,
+    );
+    let known = r#"{"phone_numbers":[{"number":"1"}]}"#;
+    assert_merge(
+        known,
+        r#"{"phone_numbers":[{"number":"1","do_not_call":false,"sms_capable":true}]}"#,
+        r#"{"phone_numbers":[{"number":"1","do_not_call":false,"sms_capable":true}]}"#,
+        known,
     );
 }
 
@@ -152,7 +187,7 @@ fn hlp_04_an_entry_without_address_is_added_once() {
     let known = r#"{"email_addresses":[{"primary":true}]}"#;
     let again = r#"{"email_addresses":[{"address_type":"work"}]}"#;
     let after = r#"{"email_addresses":[{"primary":true},{"address_type":"work"}]}"#;
-    assert_merge(known, again, after, after);
+    assert_merge(known, again, after, known);
     assert_merge(after, again, after, after);
 }
 
@@ -183,7 +218,7 @@ proptest! {
     fn hlp_04_laws_of_merging(known in any::<u64>(), posted in any::<u64>()) {
         let known = generate::body(&mut Dice::new(known), Kind::Person);
         let posted = generate::body(&mut Dice::new(posted), Kind::Person);
-        for merge in [Merge::Replace, Merge::Fill] {
+        for merge in [Merge::Replace, Merge::Keep, Merge::Fill] {
             let mut once = known.clone();
             merge_person(&mut once, &posted, merge);
             for list in ["email_addresses", "phone_numbers", "postal_addresses"] {
@@ -194,12 +229,12 @@ proptest! {
             prop_assert_eq!(&same, &known, "HLP-04: nothing changes nothing");
             let mut twice = once.clone();
             merge_person(&mut twice, &posted, merge);
-            if merge == Merge::Fill {
+            if !merge.has_key() {
                 prop_assert_eq!(&twice, &once, "HLP-04: a repeat is nothing new");
             }
             for (name, value) in &known {
                 prop_assert!(once.contains(name), "HLP-04: nothing goes away: {name}");
-                if merge == Merge::Fill && !value.is_blank() && value.as_array().is_none() && value.as_object().is_none() {
+                if !merge.has_key() && !value.is_blank() && name != "postal_addresses" {
                     prop_assert_eq!(once.get(name), Some(value), "HLP-04: a stranger overwrites nothing");
                 }
             }

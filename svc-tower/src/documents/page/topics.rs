@@ -93,7 +93,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
         docs.body_limit, sizes.max_page, sizes.page
     );
     let rows = [
-        ("Matching of persons", api.matching_text().to_owned()),
+        ("Matching of persons", api.matching_text()),
         ("Custom fields", relation::CUSTOM_FIELDS.to_owned()),
         ("Limits", size),
         ("Declared behaviours", behaviours(docs)),
@@ -121,7 +121,7 @@ fn behaviours(docs: &Docs<'_>) -> String {
 fn matching(docs: &Docs<'_>) -> DocPage {
     let summary = "Helpers recognise a posted person who is known already, so that nobody is there twice.";
     let mut page = topic("matching", "Matching of persons", summary);
-    page.notes.push(docs.api.matching_text().to_owned());
+    page.notes.push(docs.api.matching_text());
     page.notes.push(relation::CUSTOM_FIELDS.to_owned());
     let helpers = docs.api.helpers().filter(|helper| helper.takes_person());
     let entries = helpers.map(|helper| docs.relation(helper.relation())).collect();

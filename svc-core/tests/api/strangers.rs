@@ -1,0 +1,137 @@
+//! What a call without a key neither does nor learns (HLP-04, HLP-07, UND-24).
+
+use serde_json::{Value, json};
+use svc_core::helper::Strangers;
+
+use crate::support::server::{Answered, Server};
+
+/// A petition's signature helper.
+fn signing(server: &Server) -> String {
+    format!("{}/record_signature_helper", server.made("petitions", r#"{"title":"P"}"#))
+}
+
+/// The names of people on the taggings of a tag.
+fn tagged(server: &Server, tag: &str) -> usize {
+    server.get(&format!("{tag}/taggings")).json["total_records"]
+        .as_u64()
+        .and_then(|it| usize::try_from(it).ok())
+        .unwrap()
+}
+
+/// Who is known keeps every byte: addresses, consent, identifiers, what it is found by.
+#[test]
+fn hlp_04_a_known_person_stays_as_it_is() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    let victim = server.made(
+        "people",
+        r#"{"email_addresses":[{"address":"victim@example.org"}],"phone_numbers":[{"number":"15550100"}]}"#,
+    );
+    let before = server.get(&victim).text;
+    let address = json!({"address": "victim@example.org"});
+    let attacker = json!({"address": "attacker@evil.example", "primary": true, "status": "subscribed"});
+    for (before_it, more) in [
+        json!({"email_addresses": [address, attacker]}),
+        json!({"email_addresses": [{"address": "VICTIM@example.org ", "primary": true, "status": "subscribed"}]}),
+        json!({"email_addresses": [address], "identifiers": ["shop:1001", "crm:person-1"]}),
+        json!({"email_addresses": [address], "phone_numbers": [
+            {"number": "15550100", "do_not_call": false, "sms_capable": true, "primary": true}, {"number": "15550199"},
+        ]}),
+        json!({"email_addresses": [address], "custom_fields": {"gdpr_consent": "yes"}, "given_name": "Eve"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let answer = server.post_unknown(&helper, &json!({"person": more}).to_string());
+        assert_eq!((answer.status, answer.text.as_str()), (200, "{}"), "HLP-07 {more}");
+        assert_eq!(server.get(&victim).text, before, "HLP-04 {more}");
+        let signatures = server.get(&format!("{victim}/signatures")).json["total_records"].as_u64();
+        assert_eq!(signatures, Some(before_it as u64 + 1), "HLP-04: the action is tied to that person");
+    }
+    let found =
+        server.post("people/person_signup", r#"{"person":{"email_addresses":[{"address":"attacker@evil.example"}]}}"#);
+    assert_ne!(found.link("self"), Some(victim.as_str()), "HLP-04: no new address leads to the person");
+    let synced = server.post("people", r#"{"identifiers":["shop:1001"],"given_name":"Bob"}"#);
+    assert_eq!(synced.status, 201, "UND-24: no identifier was tied to the person: {}", synced.text);
+}
+
+/// An own identifier of the server's leads a stranger nowhere, nor does a foreign one.
+#[test]
+fn hlp_04_a_stranger_is_matched_by_address_only() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    let victim = server.made("people", r#"{"identifiers":["web:7"],"given_name":"Ada"}"#);
+    let before = server.get(&victim).text;
+    let evil = json!([{"address": "evil1@evil.example", "primary": true}]);
+    for identifier in ["crm:person-1", "web:7", "crm:person-99", "web:8"] {
+        let body = json!({"person": {"identifiers": [identifier], "email_addresses": evil}});
+        assert_eq!(server.post_unknown(&helper, &body.to_string()).text, "{}", "HLP-07 {identifier}");
+        assert_eq!(server.get(&victim).text, before, "HLP-04 {identifier}");
+    }
+    let found = server.post("people/person_signup", &json!({"person": {"email_addresses": evil}}).to_string());
+    assert_ne!(found.link("self"), Some(victim.as_str()), "HLP-04");
+    assert_eq!(
+        found.json["identifiers"].as_array().map(Vec::len),
+        Some(1),
+        "a new person has no identifiers of a stranger's"
+    );
+}
+
+/// An identifier of an action tells nothing, and lends nobody (UND-24, UND-29).
+#[test]
+fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
+    let server = Server::with(|api| api);
+    let (helper, other) = (signing(&server), signing(&server));
+    let tag = server.made("tags", r#"{"name":"known"}"#);
+    let body = r#"{"identifiers":["web:12345"],"person":{"given_name":"Ada"}}"#;
+    let signed = server.post(&helper, body).link("self").unwrap().to_owned();
+    server.post(&other, r#"{"identifiers":["web:2"],"person":{}}"#);
+    let before = server.get(&signed).text;
+    let own = server.get(&signed).json["identifiers"][0].as_str().unwrap().to_owned();
+    let ask = |identifier: &str, more: Value| {
+        let mut body = json!({"identifiers": [identifier]});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post_unknown(&helper, &body.to_string())
+    };
+    let shown = |answer: Answered| (answer.status, answer.text);
+    for more in [
+        json!({}),
+        json!({"person": {"email_addresses": [{"address": "eve@example.org"}]}}),
+        json!({"add_tags": ["known"]}),
+        json!({"person": {"given_name": "Eve"}, "add_tags": ["unknown"]}),
+    ] {
+        let expected = shown(ask("web:none", more.clone()));
+        for identifier in ["web:12345", "web:2", &own, "crm:signature-99"] {
+            assert_eq!(shown(ask(identifier, more.clone())), expected, "HLP-07 {identifier} {more}");
+        }
+    }
+    assert_eq!(server.get(&signed).text, before, "UND-24: what is recorded stays");
+    assert_eq!(tagged(&server, &tag), 0, "UND-29: the action lends its person to nobody");
+}
+
+/// What a server withholds from strangers fails as if it were not there (HAF-03, HAF-05, ERR-38).
+#[test]
+fn haf_01_a_server_says_what_strangers_may_use() {
+    let body = |tag: &str| json!({"person": {"given_name": "A"}, "add_tags": [tag]}).to_string();
+    let with = |strangers: Strangers| {
+        let server = Server::with(|api| api.strangers(strangers));
+        let helper = signing(&server);
+        for name in ["open", "closed"] {
+            server.made("tags", &json!({"name": name}).to_string());
+        }
+        (server, helper)
+    };
+    let (server, helper) = with(Strangers::new().only_tags(["open"]));
+    assert_eq!(server.post_unknown(&helper, &body("open")).status, 200, "HAF-02");
+    let told = |answer: Answered| answer.entries();
+    let closed = told(server.post_unknown(&helper, &body("closed")));
+    assert_eq!(closed, told(server.post_unknown(&helper, &body("none"))), "HAF-03: as one that does not exist");
+    assert_eq!(server.post(&helper, &body("closed")).status, 200, "HAF-02: with a key");
+    let (server, helper) = with(Strangers::new().without_functions());
+    let refused = told(server.post_unknown(&helper, &body("open")));
+    assert!(
+        refused.iter().any(|(_, status, codes)| *status == 500 && codes.join(" ").contains("NOT_SUPPORTED")),
+        "{refused:?}"
+    );
+    assert_eq!(server.post(&helper, &body("open")).status, 200, "HAF-02: with a key");
+}
