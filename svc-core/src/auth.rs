@@ -65,6 +65,10 @@ impl FromStr for Right {
 
 /// What a caller may do.
 ///
+/// Keys of few rights stand in web forms, so no answer shows what its key may not read: without `people.read` a create, an
+/// update or a match answers with id, dates and links alone, and a report of a partly failed call has no person in it
+/// (AUT-04, ERR-32). Without `people.update` an inline person who is known stays as it is (UND-31).
+///
 /// # Examples
 ///
 /// ```

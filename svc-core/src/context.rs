@@ -2,8 +2,12 @@
 
 use std::time::Instant;
 
-use crate::{auth::Caller, value::Timestamp};
 pub use crate::{auth::Tenant, link::Base};
+use crate::{
+    auth::{Caller, Operation, Right},
+    model::Kind,
+    value::Timestamp,
+};
 
 /// What every operation of a backend is told besides its arguments.
 #[derive(Debug, Clone)]
@@ -44,5 +48,10 @@ impl Context {
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.caller.is_anonymous()
+    }
+
+    /// Whether the caller may read records of a kind.
+    pub(crate) fn may_read(&self, kind: Kind) -> bool {
+        self.caller.may(Right::On(kind, Operation::Read))
     }
 }

@@ -217,6 +217,7 @@ fn a_helper_takes_one_fetch() {
                     plan.action = Some(draft(helper.records(), &fields, &links));
                 }
                 if place == 4 && helper.may_be_anonymous() {
+                    plan.anonymous = true;
                     plan.merge = Merge::Keep;
                 }
                 plan.atomic = place == 2;

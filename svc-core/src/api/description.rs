@@ -71,7 +71,8 @@ impl<'a> Description<'a> {
     pub fn report(&self, outcome: &RawOutcome) -> Vec<u8> {
         let mut out = Vec::new();
         let in_style = self.api.style_name() == "examples";
-        hal::non_atomic(&self.api.hal(self.base), outcome, true, in_style, &mut out);
+        let view = hal::ReportView { entries: &outcome.entries, embedded: &[], anonymous: true, examples: in_style };
+        hal::non_atomic(&self.api.hal(self.base), &view, &mut out);
         out
     }
 

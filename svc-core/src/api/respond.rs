@@ -1,6 +1,6 @@
 //! Answers calls that are admitted: reads here, writes in the file beside.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
@@ -207,7 +207,7 @@ impl Api {
     /// A record as a top-level document (HAL-17).
     pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
         let mut body = Vec::new();
-        hal::record(&self.hal(&cx.base), record, true, &mut body);
+        hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
         let mut reply = Reply::hal(status, body);
         if status == StatusCode::CREATED {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
@@ -215,4 +215,9 @@ impl Api {
         }
         reply
     }
+}
+
+/// A record as its caller may see it: whole with the right to read it, else its id, dates and links (AUT-04).
+pub(super) fn shown<'r>(cx: &Context, record: &'r RawRecord) -> Cow<'r, RawRecord> {
+    if cx.may_read(record.kind()) { Cow::Borrowed(record) } else { Cow::Owned(record.bare()) }
 }

@@ -2,8 +2,9 @@
 
 use http::StatusCode;
 
-use super::{Api, Reply, ResponseStyle, Runner, composed::Composed};
+use super::{Api, Reply, ResponseStyle, Runner, composed::Composed, respond::shown};
 use crate::{
+    auth::{Operation, Right},
     context::Context,
     error::{Code, Error, Problem, Result},
     field_set::FieldBits,
@@ -15,6 +16,7 @@ use crate::{
     operation::{CREATED, DELETED, Output},
     ops::DeleteRequest,
     read::HelperBody,
+    record::RawRecord,
 };
 
 /// Why a request stops before the backend sees it.
@@ -214,6 +216,7 @@ impl Api {
             functions: &self.inner.functions,
             atomic: self.inner.settings.atomic,
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
+            changes_people: cx.caller.may(Right::On(Kind::Person, Operation::Update)),
         };
         self.bodies(cx).plan(&call, body)
     }
@@ -264,7 +267,16 @@ impl Api {
         }
         let mut body = Vec::with_capacity(2048);
         let examples = self.inner.settings.style == ResponseStyle::Examples;
-        hal::non_atomic(&self.hal(&cx.base), outcome, cx.is_anonymous(), examples, &mut body);
+        let is_shown = |record: &&RawRecord| cx.may_read(record.kind()) || outcome.was_created(record.kind());
+        let embedded: Vec<_> = [&outcome.person, &outcome.action]
+            .into_iter()
+            .flatten()
+            .filter(|record| !cx.is_anonymous() && is_shown(record))
+            .map(|record| shown(cx, record))
+            .collect();
+        let view =
+            hal::ReportView { entries: &outcome.entries, embedded: &embedded, anonymous: cx.is_anonymous(), examples };
+        hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
         Reply::hal(StatusCode::BAD_REQUEST, body)
     }
 }

@@ -1,11 +1,14 @@
 //! Error objects and notices (ERR-18 to ERR-33). They carry no links (Annex C).
 
+use std::borrow::Cow;
+
 use super::{Hal, close, record};
 use crate::{
     error::{Code, Problem, Property},
-    helper::{Entry, EntryStatus, RawOutcome},
+    helper::{Entry, EntryStatus},
     json::write_string,
     model::Kind,
+    record::RawRecord,
 };
 
 /// A failed atomic request.
@@ -29,14 +32,25 @@ pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}]}}");
 }
 
+/// What the report of a partly failed helper call shows (ERR-29 to ERR-33).
+pub(crate) struct ReportView<'a> {
+    pub(crate) entries: &'a [Entry],
+    /// The person and the action, as far as the caller may see them (ERR-32).
+    pub(crate) embedded: &'a [Cow<'a, RawRecord>],
+    /// Whether the call has no key.
+    pub(crate) anonymous: bool,
+    /// Whether it is spelled as the examples have it.
+    pub(crate) examples: bool,
+}
+
 /// Writes the report of a partly failed helper call (ERR-29 to ERR-33).
 ///
 /// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who is known (HLP-07).
-pub(crate) fn non_atomic(hal: &Hal<'_>, outcome: &RawOutcome, anonymous: bool, examples: bool, out: &mut Vec<u8>) {
+pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>) {
     open(hal, "non-atomic", 400, out);
-    let spelling = if examples { Spelling::Examples } else { Spelling::Table };
-    for entry in &outcome.entries {
-        let (status, problems) = entry_status(entry, anonymous);
+    let spelling = if view.examples { Spelling::Examples } else { Spelling::Table };
+    for entry in view.entries {
+        let (status, problems) = entry_status(entry, view.anonymous);
         status_head(hal, Some(entry.kind), status, out);
         if !problems.is_empty() {
             descriptions(hal, problems, None, spelling, out);
@@ -45,13 +59,11 @@ pub(crate) fn non_atomic(hal: &Hal<'_>, outcome: &RawOutcome, anonymous: bool, e
     }
     close(out, b']');
     out.push(b'}');
-    if !anonymous {
-        for part in [&outcome.person, &outcome.action].into_iter().flatten() {
-            out.push(b',');
-            write_string(&hal.relations.dialect.relation(part.kind.singular()), out);
-            out.push(b':');
-            record(hal, part, false, out);
-        }
+    for part in view.embedded {
+        out.push(b',');
+        write_string(&hal.relations.dialect.relation(part.kind.singular()), out);
+        out.push(b':');
+        record(hal, part, false, out);
     }
     out.push(b'}');
 }

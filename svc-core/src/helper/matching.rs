@@ -94,22 +94,14 @@ pub fn normal_email(address: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Merge {
-    /// With a key: what is sent replaces.
+    /// With a key that may change people: what is sent replaces.
     Replace,
-    /// Without a key: the known person stays as it is (HLP-04).
+    /// Without one: the known person stays as it is.
     Keep,
     /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and postal addresses added.
     Fill,
     /// Without a key, where the server wants it: nobody is known.
     Apart,
-}
-
-impl Merge {
-    /// Whether it is what a call with a key does.
-    #[must_use]
-    pub const fn has_key(self) -> bool {
-        matches!(self, Self::Replace)
-    }
 }
 
 /// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or dates.

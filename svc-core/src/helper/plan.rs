@@ -94,7 +94,7 @@ impl<H: HelperSpec> Plan<H> {
     /// of its identifiers that nothing else has (UND-24): see [`unclaimed`](crate::rules::unclaimed).
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
-        self.raw.is_anonymous()
+        self.raw.anonymous
     }
 
     /// What becomes of the posted person when it is known already (HLP-04).

@@ -25,7 +25,10 @@ pub struct RawPlan {
     /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
     pub atomic: bool,
-    /// What becomes of a posted person who is known; it tells whether the call has a key, too (HLP-04).
+    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and its action keeps those of
+    /// its identifiers that nothing else has (UND-24).
+    pub anonymous: bool,
+    /// What becomes of a posted person who is known (HLP-04).
     pub merge: Merge,
 }
 
@@ -41,15 +44,9 @@ impl RawPlan {
             functions: Functions::default(),
             schedule: None,
             atomic: false,
+            anonymous: false,
             merge: Merge::Replace,
         }
-    }
-
-    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and its action keeps those
-    /// of its identifiers that nothing else has (UND-24).
-    #[must_use]
-    pub const fn is_anonymous(&self) -> bool {
-        !self.merge.has_key()
     }
 }
 

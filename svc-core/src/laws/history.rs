@@ -300,7 +300,8 @@ impl Caller<'_> {
             functions: Functions::default(),
             schedule: None,
             atomic: self.dice.once_in(4),
-            merge: Merge::Replace,
+            anonymous: false,
+            merge: if self.dice.once_in(8) { Merge::Keep } else { Merge::Replace },
         };
         if helper == HelperName::Schedule {
             let (start, stop) = (self.moment(), self.dice.once_in(2).then_some(Timestamp::MAX));
@@ -329,6 +330,7 @@ impl Caller<'_> {
             let strangers = [Strangers::new(), Strangers::new().fill_empty(), Strangers::new().never_match()];
             let place = self.dice.below(strangers.len());
             if let Some(strangers) = strangers.get(place) {
+                plan.anonymous = true;
                 plan.merge = strangers.merge();
                 strangers.restrict(&mut plan);
             }

@@ -52,6 +52,8 @@ pub struct HelperBody<'a> {
     pub atomic: bool,
     /// What a call without a key may do; `None` for one with a key.
     pub strangers: Option<&'a Strangers>,
+    /// Whether a key may change people: else a person who is known stays as it is (UND-31).
+    pub changes_people: bool,
 }
 
 type Problems = Vec<Problem>;
@@ -143,7 +145,12 @@ impl Bodies<'_> {
             functions: Functions::default(),
             schedule: None,
             atomic: call.atomic,
-            merge: call.strangers.map_or(Merge::Replace, Strangers::merge),
+            anonymous: call.strangers.is_some(),
+            merge: match call.strangers {
+                Some(strangers) => strangers.merge(),
+                None if call.changes_people => Merge::Replace,
+                None => Merge::Keep,
+            },
         };
         let mut problems = Vec::new();
         if call.helper == HelperName::Schedule {

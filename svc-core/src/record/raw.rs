@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{Computed, Meta};
+use super::{Computed, Identifiers, Meta};
 use crate::{
     error::{Error, Result},
     json::{Json, Object},
@@ -52,6 +52,18 @@ impl RawRecord {
     pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
         let fields = Fields::Stored(fields.into());
         Self { kind, meta, fields, computed: Vec::new(), links: Vec::new(), own_links: Vec::new() }
+    }
+
+    /// The same with id, dates and links alone.
+    pub(crate) fn bare(&self) -> Self {
+        Self {
+            kind: self.kind,
+            meta: Meta { identifiers: Identifiers::default(), ..self.meta.clone() },
+            fields: Fields::Stored(Bytes::new()),
+            computed: Vec::new(),
+            links: self.links.clone(),
+            own_links: Vec::new(),
+        }
     }
 
     /// Sets a computed field; a value among typed fields gives way.

@@ -4,7 +4,7 @@ use super::{Asked, Ground, Holders, New, check};
 use crate::{
     draft::{Draft, RawDraft},
     error::{Problem, Result},
-    helper::Merge,
+    helper::RawPlan,
     link::Address,
     model::Resource,
     record::Record,
@@ -20,10 +20,10 @@ pub(super) fn record<G: Ground>(
     ground: &mut G,
     draft: &RawDraft,
     person: Option<Address>,
-    merge: Merge,
+    plan: &RawPlan,
 ) -> Asked<(Stored, bool)> {
-    let new = New { person, holders: Holders::Recognise(merge), ..New::default() };
-    if !merge.has_key() {
+    let new = New { person, holders: Holders::Recognise(plan.merge), ..New::default() };
+    if plan.anonymous {
         let mut draft = draft.clone();
         let mut unclaimed = Vec::with_capacity(draft.identifiers.len());
         for identifier in draft.identifiers {

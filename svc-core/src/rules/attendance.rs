@@ -198,7 +198,15 @@ impl Case<'_> {
                     check(wrong).map_err(|error| error.within(part.clone()))?;
                     Some(person::recognise(self, &posted, merge).map_err(|pause| pause.within(&part))?.0)
                 }
-                Holders::Note => person::known(self, &posted, Merge::Keep)?,
+                Holders::Note => {
+                    // Who is not there is not noted.
+                    if let Some(own) = &posted.own
+                        && self.ledger.find(&Key::Id(Kind::Person, own.clone()))?.is_none()
+                    {
+                        posted.own = None;
+                    }
+                    person::known(self, &posted, Merge::Keep)?
+                }
             };
             if let Some(person) = person {
                 let place = i64::try_from(place).unwrap_or_default();

@@ -192,7 +192,7 @@ impl First<'_> {
             let own = draft.own.as_ref().map(|id: &Id| Key::Id(draft.kind, id.clone()));
             let identifiers = draft.identifiers.iter().map(|it| Key::Identifier(draft.kind, it.clone()));
             for key in own.into_iter().chain(identifiers) {
-                self.ask(if plan.is_anonymous() { Question::Find(key) } else { Question::Record(key) });
+                self.ask(if plan.anonymous { Question::Find(key) } else { Question::Record(key) });
             }
             people.extend(draft.link("person").map(Key::from));
         }
@@ -208,7 +208,7 @@ impl First<'_> {
             self.ask(Question::Record(question.clone()));
         }
         let named = |draft: &RawDraft| draft.own.is_some() || !draft.identifiers.is_empty();
-        let may_repeat = !plan.is_anonymous() && plan.action.as_ref().is_some_and(named);
+        let may_repeat = !plan.anonymous && plan.action.as_ref().is_some_and(named);
         if may_repeat && !questions.is_empty() && !people.is_empty() {
             self.ask(Question::Answered { people, questions });
         }

@@ -45,7 +45,7 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
         let by = person.as_ref().map(|person| person.record.address());
         let is_canvass = plan.helper == HelperName::RecordCanvass;
         let part = if is_canvass { Property::member("canvass") } else { Property::default() };
-        match action::record(ground, draft, by, plan.merge).map_err(|pause| pause.within(&part)) {
+        match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
                 outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
                 is_repeat = !is_new;

