@@ -90,14 +90,21 @@ async fn actions_live_and_go() {
         let of_person = server.get(&person).await.link(&format!("svc:{members}"));
         assert_eq!(server.total(&below).await, 0, "COL-30: {members}");
 
-        let missing = server.post(&below, json!({})).await;
+        // An answer has something to say.
+        let least = if members == "answers" { json!({"value": "v"}) } else { json!({}) };
+        let missing = server.post(&below, least.clone()).await;
         assert_eq!(missing.codes(), ["PERSON_NOT_FOUND"], "CRU-02: {members}");
-        let unknown = json!({"_links": person_link("http://localhost/people/01980000-0000-7000-8000-000000000000")});
+        let nobody = person_link("http://localhost/people/01980000-0000-7000-8000-000000000000");
+        let mut unknown = least.clone();
+        unknown["_links"] = nobody;
         let unknown = server.post(&below, unknown).await;
         assert_eq!(unknown.codes(), ["PERSON_NOT_FOUND"], "CRU-02: {members}");
         assert_eq!(unknown.descriptions()[0]["properties"], json!(["_links.svc:person"]), "CRU-02: {members}");
 
-        let body = json!({"origin_system": "o", "identifiers": ["a:1"], "_links": person_link(&person)});
+        let mut body = least.clone();
+        body["origin_system"] = json!("o");
+        body["identifiers"] = json!(["a:1"]);
+        body["_links"] = person_link(&person);
         let made = server.post(&below, body).await;
         assert_eq!(made.status, 201, "CRU-01: {members} {}", made.json);
         assert_eq!(made.location, Some(made.self_link()), "UND-33");
@@ -281,21 +288,22 @@ async fn answers_fit_their_question() {
     let person = server.make("people", json!({})).await;
     let answer = |responses: Value| json!({"responses": responses, "_links": person_link(&person)});
     let keys = json!([{"key": "a"}, {"key": "b"}]);
-    let none = "RESPONSE_KEY_DOES_NOT_EXIST";
+    let (none, required) = ("RESPONSE_KEY_DOES_NOT_EXIST", "FIELD_REQUIRED");
     for (kind, responses, sent, expected) in [
         ("SingleChoice", &keys, json!(["a"]), vec![]),
-        ("SingleChoice", &keys, json!([]), vec![]),
+        ("SingleChoice", &keys, json!([]), vec![(required, "responses")]),
+        ("MultiChoice", &keys, json!([]), vec![(required, "responses")]),
         ("SingleChoice", &keys, json!(["c"]), vec![(none, "responses[0]")]),
         ("SingleChoice", &keys, json!(["a", "b"]), vec![("TOO_MANY_RESPONSES", "responses")]),
         ("SingleChoice", &keys, json!(["a", "c"]), vec![(none, "responses[1]"), ("TOO_MANY_RESPONSES", "responses")]),
         ("MultiChoice", &keys, json!(["b", "a"]), vec![]),
         ("MultiChoice", &keys, json!(["x", "a", "y"]), vec![(none, "responses[0]"), (none, "responses[2]")]),
-        ("Paragraph", &json!([]), json!(["a"]), vec![(none, "responses[0]")]),
     ] {
         let question = server.make("questions", json!({"question_type": kind, "responses": responses})).await;
         let answers = format!("{question}/answers");
         let made = server.post(&answers, answer(sent.clone())).await;
-        let stored = server.make(&answers, json!({"value": "v", "_links": person_link(&person)})).await;
+        // It names the other one first, so that what is sent is a change.
+        let stored = server.make(&answers, answer(json!(["b"]))).await;
         let changed = server.put(&stored, json!({ "responses": sent })).await;
         for (reply, done) in [(made, 201), (changed, 200)] {
             let named = |one: &Value| (one["error_code"].clone(), one["properties"].clone());
@@ -307,11 +315,22 @@ async fn answers_fit_their_question() {
         let members = 1 + u64::from(expected.is_empty());
         assert_eq!(server.total(&answers).await, members, "CRU-21 {kind} {sent}");
     }
+    // The answer to a Paragraph question is its text.
+    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let answers = format!("{question}/answers");
+    let said = |value: Value| json!({"value": value, "_links": person_link(&person)});
+    for empty in [json!(null), json!(""), json!(" ")] {
+        assert_eq!(server.post(&answers, said(empty)).await.codes(), [required], "HAF-10");
+    }
+    assert_eq!(server.post(&answers, answer(json!(["a"]))).await.codes(), [none, required], "HAF-09, HAF-10");
+    let text = server.make(&answers, said(json!("v"))).await;
+    assert_eq!(server.put(&text, json!({"value": ""})).await.codes(), [required], "HAF-10");
+    assert_eq!(server.put(&text, json!({"origin_system": "o"})).await.status, 200, "HAF-10");
     // An answer that was right stays as it is when its question changes, and can be sent back whole.
     let question = server.make("questions", json!({"question_type": "MultiChoice", "responses": keys})).await;
     let kept = server.make(&format!("{question}/answers"), answer(json!(["a", "b"]))).await;
     assert_eq!(server.put(&question, json!({"responses": [{"key": "b"}]})).await.status, 200);
     assert_eq!(server.put(&kept, json!({"responses": ["a", "b"], "value": "v"})).await.status, 200, "CRU-15");
     assert_eq!(server.put(&kept, json!({"responses": ["a"]})).await.codes(), [none], "HAF-09");
-    assert_eq!(server.put(&kept, json!({"responses": null})).await.status, 200, "CRU-17");
+    assert_eq!(server.put(&kept, json!({"responses": null})).await.codes(), [required], "HAF-09");
 }

@@ -209,7 +209,7 @@ async fn functions() {
         .await;
     let all = json!({"person": ada(), "add_tags": ["Volunteer"], "add_tags_uri": [tag], "add_lists": ["News"],
         "add_lists_uri": [list], "add_questions_responses_uri": [
-            {"question": question, "responses": ["hc"]}, {"question": "q:1", "value": "other"}],
+            {"question": question, "responses": ["hc"]}, {"question": "q:1", "responses": ["tax"], "value": "other"}],
         "triggers": {"autoresponse": {"enabled": true, "identifiers": ["mailer:12"]}}});
     let done = server.post("people/person_signup", all).await;
     assert_eq!(done.status, 200, "{}", done.json);

@@ -54,11 +54,13 @@ async fn nothing_is_shared() {
         records.extend([owner, member]);
     }
     for (container, members) in [(&question, "answers"), (&tag, "taggings"), (&list, "items")] {
-        records.push(server.make(&format!("{container}/{members}"), link.clone()).await);
+        let mut body = link.clone();
+        body["value"] = json!("v");
+        records.push(server.make(&format!("{container}/{members}"), body).await);
     }
     records.push(server.make("messages", json!({})).await);
     records.push(server.make("share_pages", json!({})).await);
-    let canvass = server.post(&format!("{person}/record_canvass_helper"), json!({})).await;
+    let canvass = server.post(&format!("{person}/record_canvass_helper"), json!({"canvass": {}})).await;
     records.push(canvass.self_link());
 
     for address in &records {

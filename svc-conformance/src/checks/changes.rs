@@ -168,12 +168,14 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     Ok(())
 }
 
-/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required,
-/// and a voided donation has a date.
+/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required, it and
+/// its answers have responses, and a voided donation has a date.
 const FIRM: &[(&str, &str)] = &[
     ("donation", "voided_date"),
     ("event", "type"),
     ("question", "question_type"),
+    ("question", "responses"),
+    ("answer", "responses"),
     ("attendance", "tickets"),
     ("canvass", "canvasser"),
 ];

@@ -218,12 +218,21 @@ fn consistent(one: &str, turn: Turn, mut body: Value) -> Value {
                 let drop = if at.is_multiple_of(2) { "gender" } else { "gender_identity" };
                 members.remove(drop);
             }
-        "question" => {
-            let paragraph = members.get("question_type").is_some_and(|sort| sort == "Paragraph");
-            if paragraph {
-                members.remove("responses");
+        "question" => match members.get("question_type").and_then(Value::as_str) {
+            Some("Paragraph") => drop(members.remove("responses")),
+            // The others may need responses, each with its key.
+            Some(_) => {
+                let responses = members.entry("responses").or_insert_with(|| json!([]));
+                if responses.as_array().is_some_and(Vec::is_empty) {
+                    *responses = json!([{}]);
+                }
+                let responses = responses.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+                for (at, response) in responses.enumerate() {
+                    response.entry("key").or_insert_with(|| json!(format!("k{at}")));
+                }
             }
-        }
+            None => {}
+        },
         "event" => {
             let levels = members.get("ticket_levels").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
             if levels {

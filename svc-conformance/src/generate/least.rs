@@ -12,6 +12,10 @@ pub(crate) fn least(cx: &Cx, one: &str) -> Value {
         "question" => json!({"question_type": "MultiChoice",
             "responses": [{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}]}),
         "tag" | "list" => json!({"name": cx.unique()}),
+        // One of the responses of that question.
+        "answer" if cx.declared().field("answer", "responses").is_some_and(|field| field.writable) => {
+            json!({"responses": ["a1"]})
+        }
         _ => json!({}),
     };
     let fields = cx.declared().fields(one).into_iter().flatten();

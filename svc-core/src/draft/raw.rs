@@ -117,7 +117,7 @@ impl RawDraft {
             }
         }
         let mut problems = Vec::new();
-        (schema.rules)(&mut Rules::new(&mut self.fields, &mut problems, now));
+        (schema.rules)(&mut Rules::new(&mut self.fields, None, &mut problems, now));
         problems
     }
 }
@@ -166,7 +166,7 @@ impl RawPatch {
     pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
         merge_patch(fields, &self.fields);
         let mut problems = Vec::new();
-        (self.kind.schema().rules)(&mut Rules::new(fields, &mut problems, now));
+        (self.kind.schema().rules)(&mut Rules::new(fields, Some(&self.fields), &mut problems, now));
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 }

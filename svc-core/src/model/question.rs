@@ -40,7 +40,7 @@ object! {
     /// An acceptable response (RES-question-07).
     QuestionResponse: "responses" {
         /// Alphanumeric, unique among the question's responses
-        "RES-question-08" key: String [Rule::ResponseKey],
+        "RES-question-08" key: String [Rule::ResponseKey] = required,
         /// Administrative name
         "RES-question-09" name: String [Rule::ResponseName],
         /// Public title
@@ -53,11 +53,19 @@ closed_enum! {
     QuestionType { Paragraph = "Paragraph", Singlechoice = "SingleChoice", Multichoice = "MultiChoice" }
 }
 
-/// A Paragraph question takes no responses (ERR-35).
+/// A Paragraph question takes no responses (ERR-35); the others cannot be answered without (RES-question-07).
 fn rules(cx: &mut Rules<'_>) {
     let has_responses = cx.array("responses").is_some_and(|responses| !responses.is_empty());
-    if has_responses && cx.text("question_type") == Some("Paragraph") {
-        let properties = ["question_type", "responses"];
-        cx.problem(Code::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
+    let Some(question_type) = cx.text("question_type") else { return };
+    match (question_type, has_responses) {
+        ("Paragraph", true) => {
+            let properties = ["question_type", "responses"];
+            cx.problem(Code::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
+        }
+        ("SingleChoice" | "MultiChoice", false) if cx.is_about(&["question_type", "responses"]) => {
+            let text = "{property} is required: a question of this type cannot be answered without.";
+            cx.problem(Code::FieldRequired, &["responses"], text);
+        }
+        _ => {}
     }
 }

@@ -204,7 +204,11 @@ impl Bodies<'_> {
         let (fields, path) = match body.get("canvass") {
             _ if call.helper != HelperName::RecordCanvass => (body, &Path::Root),
             Some(Json::Object(canvass)) => (canvass, &inside),
-            None | Some(Json::Null) => (&empty, &inside),
+            None | Some(Json::Null) => {
+                let text = "{property} is required: it holds the fields of the canvass.";
+                problems.push(Problem::new(Code::FieldRequired, "canvass", text));
+                (&empty, &inside)
+            }
             Some(other) => {
                 problems.push(not_an_object("canvass", other));
                 (&empty, &inside)

@@ -10,30 +10,36 @@ use crate::{
     value::Id,
 };
 
-/// The member of an answer that holds the chosen keys.
-const RESPONSES: &str = "responses";
-
 impl Case<'_> {
-    /// Response keys of an answer that its question does not have, and more of them than it takes.
+    /// What its question does not take of an answer, or lacks in it.
     ///
-    /// Keys that stay as they were are not looked at again: the question may have changed since.
+    /// What stays as it was is not looked at again: the question may have changed since.
     pub(super) fn wrong_answer(
         &mut self,
         question: &Id,
         before: Option<&Object>,
         after: &Object,
     ) -> Asked<Vec<Problem>> {
-        let keys = chosen(after);
-        if keys.is_empty() || before.is_some_and(|before| chosen(before) == keys) {
+        let (keys, value) = (keys_of(after), value_of(after));
+        let has_keys = before.is_none_or(|before| keys_of(before) != keys);
+        let has_value = before.is_none_or(|before| value_of(before) != value);
+        if !has_keys && !has_value {
             return Ok(Vec::new());
         }
         // A question that is not there is told by the link.
         let question = self.ledger.record(&Key::Id(Kind::Question, question.clone()))?;
         let Some(question) = question else { return Ok(Vec::new()) };
-        Ok(Choices::of(&self.fields(&question.record)?).check(&keys, &Property::member(RESPONSES)))
+        let choices = Choices::of(&self.fields(&question.record)?);
+        let mut problems = if has_keys { choices.wrong_keys(&keys, &Property::default()) } else { Vec::new() };
+        problems.extend(choices.wrong_value(value, &Property::default()).filter(|_| has_value));
+        Ok(problems)
     }
 }
 
-fn chosen(answer: &Object) -> Vec<String> {
-    list(answer, RESPONSES).iter().filter_map(Json::as_str).map(str::to_owned).collect()
+fn keys_of(answer: &Object) -> Vec<String> {
+    list(answer, "responses").iter().filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+fn value_of(answer: &Object) -> Option<&str> {
+    answer.get("value").and_then(Json::as_str)
 }

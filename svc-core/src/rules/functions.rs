@@ -99,7 +99,8 @@ fn respond<G: Ground>(
     let Some((question, choices)) = question else {
         return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
     };
-    let mut problems = choices.check(&response.responses, &response.path.clone().then("responses"));
+    let mut problems = choices.wrong_keys(&response.responses, &response.path);
+    problems.extend(choices.wrong_value(response.value.as_deref(), &response.path));
     let mut draft = answer_draft(response);
     if problems.is_empty() && done.is_repeat && !known.answered.insert(answer_to(&question.id, &draft.fields)) {
         return Ok(EntryStatus::Existing);

@@ -10,13 +10,26 @@ use crate::{
 #[derive(Debug)]
 pub struct Rules<'a> {
     fields: &'a mut Object,
+    /// What a change sends; `None` for a new record.
+    sent: Option<&'a Object>,
     problems: &'a mut Vec<Problem>,
     now: Timestamp,
 }
 
 impl<'a> Rules<'a> {
-    pub(crate) fn new(fields: &'a mut Object, problems: &'a mut Vec<Problem>, now: Timestamp) -> Self {
-        Self { fields, problems, now }
+    pub(crate) fn new(
+        fields: &'a mut Object,
+        sent: Option<&'a Object>,
+        problems: &'a mut Vec<Problem>,
+        now: Timestamp,
+    ) -> Self {
+        Self { fields, sent, problems, now }
+    }
+
+    /// Whether the write is about one of these fields: a new record is about all of its own, a change about what it sends.
+    #[must_use]
+    pub fn is_about(&self, names: &[&str]) -> bool {
+        self.sent.is_none_or(|sent| names.iter().any(|name| sent.contains(name)))
     }
 
     /// Whether the field has a value.

@@ -246,7 +246,7 @@ fn hlp_16_to_18_a_canvass() {
     );
     assert_eq!(server.store.count(Kind::Person), 2, "HLP-18");
     assert_eq!(server.get(&format!("{target}/answers")).json["total_records"], 1, "RES-canvass-08");
-    let linked = json!({"_links": {"svc:canvasser": {"href": canvasser}}}).to_string();
+    let linked = json!({"canvass": {}, "_links": {"svc:canvasser": {"href": canvasser}}}).to_string();
     assert_eq!(server.post(&helper, &linked).link("svc:canvasser"), Some(canvasser.as_str()), "RES-canvass-07");
     let wrong =
         server.post(&helper, r#"{"canvass":{"canvasser":"nobody","success":1,"question_response":[{"question":5}]}}"#);
@@ -257,6 +257,12 @@ fn hlp_16_to_18_a_canvass() {
     ];
     assert_eq!(wrong.problems(), expected, "RES-canvass-07, RES-canvass-09");
     assert_eq!(server.post(&helper, r#"{"canvass":7}"#).problems(), ["FIELD_INVALID canvass"], "HLP-16");
+    // What stands beside it would be lost, and its absence means that the contact succeeded (RES-canvass-06).
+    for without in
+        ["{}", r#"{"canvass":null}"#, r#"{"contact_type":"in-person","success":false,"status_code":"not-home"}"#]
+    {
+        assert_eq!(server.post(&helper, without).problems(), ["FIELD_REQUIRED canvass"], "HLP-16 {without}");
+    }
     let unknown = server.post(&helper, r#"{"canvass":{"question_response":{"question":"q:1"}}}"#);
     assert_entries(
         &unknown,

@@ -192,6 +192,11 @@ fn keep_rules(kind: Kind, body: &mut Object) {
     match kind {
         // ERR-35
         Kind::Question if text(body, "question_type").as_deref() == Some("Paragraph") => drop(body.remove("responses")),
+        // RES-question-07
+        Kind::Question if body.get("responses").is_none_or(Json::is_empty) => {
+            let response = Json::Object([("key", Json::from("k0"))].into_iter().collect());
+            body.insert("responses", Json::Array(vec![response]));
+        }
         // RES-event-24
         Kind::Event => {
             let (start, end) = (text(body, "start_date"), text(body, "end_date"));

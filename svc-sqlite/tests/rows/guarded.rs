@@ -24,7 +24,7 @@ fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     let (collection, body) = match below.nth(1) {
         Some(under) => {
             let person = f.post(&f.collection("people"), &json!({}));
-            let body = json!({"_links": {"svc:person": person["_links"]["self"]}});
+            let body = json!({"value": "v", "_links": {"svc:person": person["_links"]["self"]}});
             (f.href(&f.post(&f.collection(under), &least(under)), many), body)
         }
         None => (f.collection(many), least(many)),
@@ -51,7 +51,7 @@ fn attempts(f: &Fixture) -> Vec<Attempt> {
             let Some(name) = rel.strip_prefix("svc:").and_then(|rel| rel.strip_suffix("_helper")) else { continue };
             let name = if name == "record_canvas" { "record_canvass" } else { name };
             let body = json!({"scheduled_start_date": "2026-03-01T12:00:00Z", "person": {}});
-            let body = if name == "record_canvass" { json!({}) } else { body };
+            let body = if name == "record_canvass" { json!({"canvass": {}}) } else { body };
             all.push((format!("helper.{name}"), Method::POST, link["href"].as_str().expect("an address").into(), body));
         }
     }

@@ -123,13 +123,20 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
             let mut first = Object::new();
             if kind == Kind::Question {
                 first.insert("question_type", "MultiChoice");
+                let response = [("key", Json::from("k"))].into_iter().collect();
+                first.insert("responses", Json::Array(vec![Json::Object(response)]));
             }
             let record = server.made(&ground.collection, &as_value(&with_links(first, &ground)).to_string());
             let mut change = generate::body(&mut dice, kind);
             for field in kind.schema().fields.fields {
-                if field.mode != Mode::Required && !field.is_computed() && dice.once_in(5) {
+                // Whether a question needs its responses depends on its type (RES-question-07).
+                let is_free = field.mode != Mode::Required && field.name != "responses";
+                if is_free && !field.is_computed() && dice.once_in(5) {
                     change.insert(field.name, Json::Null);
                 }
+            }
+            if change.get("question_type").and_then(Json::as_str) == Some("Paragraph") {
+                change.insert("responses", Json::Null);
             }
             let value = as_value(&change);
             assert_eq!(faults(&update, &value), [""; 0], "{kind:?} {value}");

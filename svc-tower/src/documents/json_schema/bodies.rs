@@ -29,10 +29,12 @@ impl Definitions<'_> {
             Form::Create => {
                 let mut body = all.written(kind, form, Links::Create);
                 if kind == Kind::Question {
-                    // ERR-35
+                    // ERR-35, and RES-question-07 for the other types.
                     let paragraph = json!({ "question_type": { "const": "Paragraph" } });
+                    let some = json!({ "responses": { "type": "array", "minItems": 1 } });
                     set(&mut body, "if", json!({ "required": ["question_type"], "properties": paragraph }));
                     set(&mut body, "then", json!({ "properties": { "responses": { "maxItems": 0 } } }));
+                    set(&mut body, "else", json!({ "required": ["responses"], "properties": some }));
                 }
                 if kind == Kind::Event {
                     // JSON Schema cannot compare two members (RES-event-24).
@@ -169,7 +171,7 @@ impl Definitions<'_> {
             HelperName::PersonSignup => {}
             HelperName::RecordCanvass => {
                 let canvass = self.written(Kind::Canvass, Form::Create, Links::Helper);
-                body.insert("canvass", values::or_null(canvass));
+                body.require("canvass", canvass);
                 // The canvasser may stand beside it, too (RES-canvass-07).
                 self.sent_links(&mut body, Kind::Canvass, Links::Helper);
             }

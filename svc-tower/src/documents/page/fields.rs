@@ -75,15 +75,16 @@ impl Docs<'_> {
         fields.map(|field| DocField { readable: false, ..field }).collect()
     }
 
-    /// The person in the body of a helper.
-    pub(super) fn person(&self, text: &str, required: bool) -> DocField {
+    /// A record that stands in the body of a helper.
+    pub(super) fn part(&self, kind: Kind, text: &str, required: bool) -> DocField {
+        let name = kind.singular();
         DocField {
-            type_href: self.href("person"),
+            type_href: self.href(name),
             readable: false,
             writable: true,
             computed: false,
             required,
-            ..self.plain("person", &self.api.dialect().relation("person"), text)
+            ..self.plain(name, &self.api.dialect().relation(name), text)
         }
     }
 

@@ -203,12 +203,13 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
         HelperName::RecordCanvass => {
             let of_canvass = |field: DocField| DocField { name: format!("canvass.{}", field.name), ..field };
             page.fields = docs.sendable(records).into_iter().map(of_canvass).collect();
+            page.fields.insert(0, docs.part(records, "What the canvass came to", true));
         }
         _ => page.fields = docs.sendable(records),
     }
     if helper.takes_person() {
         let text = "Who does it, with the fields of a person; one who is known is found, another one is made";
-        page.fields.insert(0, docs.person(text, helper == HelperName::PersonSignup));
+        page.fields.insert(0, docs.part(Kind::Person, text, helper == HelperName::PersonSignup));
     }
     if helper.takes_functions() {
         let functions = api.functions().iter().filter_map(|function| FunctionFields::FIELDS.field(function.as_str()));
