@@ -127,7 +127,8 @@ def settled(value, operation, at=()):
                 if pattern_of(template).match(path_of(value["href"])):
                     value["href"] = record_at(template)
         if "question" in value and at and isinstance(value["question"], str | dict):
-            value.update(question=record_at("/questions/{question_id}"), responses=[])
+            # The question is a Paragraph, whose answer is its text (HAF-10).
+            value.update(question=record_at("/questions/{question_id}"), responses=[], value="said")
         return value
     if isinstance(value, list):
         value = [settled(inner, operation, (*at, place)) for place, inner in enumerate(value)]
@@ -150,8 +151,9 @@ def settled(value, operation, at=()):
     if isinstance(value, float) and at[-1:] == ("number",) and value.is_integer():
         # `7.0` is an integer to JSON Schema, and no phone number to anybody.
         return int(value)
-    if isinstance(value, float) and len(Decimal(repr(value)).as_tuple().digits) - min(Decimal(repr(value)).as_tuple().exponent, 0) > 28:
-        return round(value, 4)
+    if isinstance(value, float) and -Decimal(repr(value)).as_tuple().exponent > 6:
+        # Behind the point an amount of money has at most six digits.
+        return float(f"{value:.6f}")
     if at == ("name",) and operation.label.split("/")[1].split(" ")[0] in ("tags", "lists") and isinstance(value, str):
         return f"{value}{next(count)}"
     return value
@@ -166,9 +168,11 @@ def body_of(case, operation):
         # Nobody is there for whom they could be done (UND-29).
         for name in FUNCTIONS:
             body.pop(name, None)
-    if operation.path.startswith("/questions/") and body.get("question_type") == "Paragraph":
-        # The rule holds for the changed record, which may have responses from before (ERR-35).
-        body["responses"] = []
+    if operation.path == "/questions/{question_id}" and not body.get("responses"):
+        # The rules hold for the changed record, which may have responses from before, or none (ERR-35, RES-question-07).
+        body.update(question_type="Paragraph", responses=[])
+    if operation.path.endswith("/answers") and not (body.get("value") or "").strip():
+        body["value"] = "said"
     return body
 
 

@@ -46,7 +46,7 @@ impl Number {
         self.0.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// The exact decimal, if it fits 28 digits (TYP-03, TYP-04).
+    /// The exact decimal, if it fits 38 digits (TYP-03, TYP-04).
     #[must_use]
     pub fn as_amount(&self) -> Option<Amount> {
         Amount::parse(&self.0)

@@ -62,8 +62,12 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
             None => Err(Wrong::new("must be a number that fits 64 bits")),
         },
         (Type::Amount, Json::Number(number)) => {
-            let amount = Amount::parse(number.as_str()).map(Json::from);
-            amount.ok_or_else(|| Wrong::new("must be an amount of at most 28 digits"))
+            let amount = Amount::parse(number.as_str()).filter(|amount| amount.is_money() || amount.is_negative());
+            match amount {
+                Some(amount) if amount.is_negative() => Err(Wrong::new("must not be negative")),
+                Some(amount) => Ok(Json::from(amount)),
+                None => Err(Wrong::new("must be an amount of at most 16 digits before the point and 6 behind it")),
+            }
         }
         (Type::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),

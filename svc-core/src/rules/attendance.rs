@@ -132,22 +132,12 @@ impl Case<'_> {
             let (gone, new) = (had.tickets.get(name).unwrap_or(&none), has.tickets.get(name).unwrap_or(&none));
             let mut part = parts.get(name).copied().unwrap_or_default();
             part.tickets = part.tickets.saturating_add(new.0).saturating_sub(gone.0);
-            let money = |mut total: Amount| {
-                for amount in &gone.1 {
-                    total = total.checked_sub(*amount)?;
-                }
-                for amount in &new.1 {
-                    total = total.checked_add(*amount)?;
-                }
-                Some(total)
+            let money = |total: Amount| {
+                let left = gone.1.iter().copied().fold(total, Amount::minus);
+                new.1.iter().copied().fold(left, Amount::plus)
             };
-            let (Some(of_part), Some(of_event)) = (money(part.amount), money(sum.amount)) else {
-                let text = "With these tickets the sum of money has too many digits.";
-                problems.push(Problem::new(Code::FieldInvalid, "tickets", text));
-                continue;
-            };
-            part.amount = of_part;
-            sum.amount = of_event;
+            part.amount = money(part.amount);
+            sum.amount = money(sum.amount);
             let of = (Kind::Event, event.clone());
             self.ledger.change(Change::SetPart { of, name: name.clone(), sum: part });
             let list = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);

@@ -80,7 +80,7 @@ impl Case<'_> {
             (Kind::Attendance, Some(event)) => {
                 self.settle_attendance(&event, None, Some(fields.to_mut()), true, &mut problems)?;
             }
-            (Kind::Donation, Some(page)) => self.settle_donation(&page, None, Some(&fields), &mut problems)?,
+            (Kind::Donation, Some(page)) => self.settle_donation(&page, None, Some(&fields))?,
             _ => {}
         }
         check(problems)?;

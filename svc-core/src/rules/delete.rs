@@ -42,7 +42,7 @@ impl Case<'_> {
             }
             (Kind::Donation, Some(page)) => {
                 let before = self.fields(record)?;
-                self.settle_donation(&page, Some(&before), None, &mut problems)?;
+                self.settle_donation(&page, Some(&before), None)?;
             }
             (Kind::Person, _) => {
                 let fields = self.fields(record)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Asked, Case};
 use crate::{
-    error::{Code, Error, Problem},
+    error::Error,
     json::{Json, Object},
     model::Kind,
     store::{Change, Key, Stored, Sum},
@@ -27,13 +27,7 @@ fn contribution(donation: Option<&Object>) -> Option<(String, Amount)> {
 
 impl Case<'_> {
     /// Adds to a page's sum what a donation comes to now, and takes away what it came to before.
-    pub(super) fn settle_donation(
-        &mut self,
-        page: &Id,
-        before: Option<&Object>,
-        after: Option<&Object>,
-        problems: &mut Vec<Problem>,
-    ) -> Asked<()> {
+    pub(super) fn settle_donation(&mut self, page: &Id, before: Option<&Object>, after: Option<&Object>) -> Asked<()> {
         let (before, after) = (contribution(before), contribution(after));
         if before == after {
             return Ok(());
@@ -43,22 +37,14 @@ impl Case<'_> {
         let of_page = currency(&self.fields(&stored.record)?);
         let mut parts = self.ledger.parts(Kind::FundraisingPage, page)?;
         let mut changed = BTreeMap::new();
-        let steps =
-            [(before, Amount::checked_sub as fn(Amount, Amount) -> Option<Amount>), (after, Amount::checked_add)];
+        let steps = [(before, Amount::minus as fn(Amount, Amount) -> Amount), (after, Amount::plus)];
         for (change, apply) in steps {
             let Some((currency, amount)) = change else { continue };
             let part = parts.entry(currency.clone()).or_default();
-            let Some(sum) = apply(part.amount, amount) else {
-                problems.push(too_many_digits());
-                return Ok(());
-            };
-            part.amount = sum;
+            part.amount = apply(part.amount, amount);
             changed.insert(currency, *part);
         }
-        let Some(amount) = sum_up(&parts, &of_page) else {
-            problems.push(too_many_digits());
-            return Ok(());
-        };
+        let amount = sum_up(&parts, &of_page);
         self.ledger.note(&stored);
         let of = (Kind::FundraisingPage, page.clone());
         for (name, sum) in changed {
@@ -69,23 +55,14 @@ impl Case<'_> {
     }
 
     /// Sums a page up anew when its currency is another one.
-    pub(super) fn change_currency(
-        &mut self,
-        page: &mut Stored,
-        before: &Object,
-        after: &Object,
-        problems: &mut Vec<Problem>,
-    ) -> Asked<()> {
+    pub(super) fn change_currency(&mut self, page: &mut Stored, before: &Object, after: &Object) -> Asked<()> {
         let now = currency(after);
         if currency(before) == now {
             return Ok(());
         }
         let id = page.record.meta().id.clone();
         let parts = self.ledger.parts(Kind::FundraisingPage, &id)?;
-        let Some(amount) = sum_up(&parts, &now) else {
-            problems.push(too_many_digits());
-            return Ok(());
-        };
+        let amount = sum_up(&parts, &now);
         page.record.set_sum(Kind::Donation, Sum { amount, ..Sum::default() });
         self.ledger.change(set_sum((Kind::FundraisingPage, id), amount));
         Ok(())
@@ -93,15 +70,11 @@ impl Case<'_> {
 }
 
 /// What the parts of a page come to in its currency; what names no currency counts as equal.
-fn sum_up(parts: &BTreeMap<String, Sum>, currency: &str) -> Option<Amount> {
+fn sum_up(parts: &BTreeMap<String, Sum>, currency: &str) -> Amount {
     let counted = parts.iter().filter(|(name, _)| currency.is_empty() || name.is_empty() || *name == currency);
-    counted.map(|(_, part)| part.amount).try_fold(Amount::ZERO, Amount::checked_add)
+    counted.map(|(_, part)| part.amount).fold(Amount::ZERO, Amount::plus)
 }
 
 fn set_sum(of: (Kind, Id), amount: Amount) -> Change {
     Change::SetSum { of, members: Kind::Donation, sum: Sum { amount, ..Sum::default() } }
-}
-
-fn too_many_digits() -> Problem {
-    Problem::new(Code::FieldInvalid, "amount", "With this amount the page's sum has too many digits.")
 }

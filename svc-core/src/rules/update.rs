@@ -46,7 +46,7 @@ impl Case<'_> {
                 }
             }
             (Kind::Donation, Some(page)) => {
-                self.settle_donation(&page, Some(before), Some(&after), &mut problems)?;
+                self.settle_donation(&page, Some(before), Some(&after))?;
             }
             (Kind::Answer, Some(question)) => {
                 problems.extend(self.wrong_answer(&question, Some(before), &after)?);
@@ -54,7 +54,7 @@ impl Case<'_> {
             (Kind::Event, _) if before.get("ticket_levels") != after.get("ticket_levels") => {
                 self.show_levels(&own.id, &mut after)?;
             }
-            (Kind::FundraisingPage, _) => self.change_currency(&mut stored, before, &after, &mut problems)?,
+            (Kind::FundraisingPage, _) => self.change_currency(&mut stored, before, &after)?,
             _ => {}
         }
         check(problems)?;

@@ -1,40 +1,56 @@
 //! Exact decimals.
 
-use std::fmt;
-
-use rust_decimal::Decimal;
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+};
 
 use super::Parts;
 
-/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 28 digits, of which any number may stand behind
+/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 38 digits, of which any number may stand behind
 /// the point; never a binary float.
 ///
 /// The scale stays as sent: `10.50` is written as `10.50`, and equals `10.5`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Amount(Decimal);
+#[derive(Clone, Copy, Default)]
+pub struct Amount {
+    mantissa: i128,
+    /// How many digits stand behind the point.
+    scale: u32,
+}
 
-/// One more than the largest mantissa: 28 digits.
+/// One more than the largest mantissa: 38 digits.
 const LIMIT: i128 = 10_i128.pow(Amount::MAX_DIGITS);
 
 impl Amount {
     /// Zero.
-    pub const ZERO: Self = Self(Decimal::ZERO);
+    pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
 
     /// The largest number of digits, before and behind the point together (TYP-03).
-    pub const MAX_DIGITS: u32 = 28;
+    pub const MAX_DIGITS: u32 = 38;
 
-    /// `mantissa` divided by ten to the power of `scale`; `None` if it has more than 28 digits.
+    /// The digits that a client may send before and behind the point of an amount of money: ten to the power of 16 of the
+    /// largest such amounts still have an exact sum.
+    pub const MONEY_DIGITS: (u32, u32) = (16, 6);
+
+    /// `mantissa` divided by ten to the power of `scale`; `None` if it has more than 38 digits.
     #[must_use]
     pub fn new(mantissa: i128, scale: u32) -> Option<Self> {
-        if scale > Self::MAX_DIGITS || mantissa.checked_abs()? >= LIMIT {
-            return None;
-        }
-        Decimal::try_from_i128_with_scale(mantissa, scale).ok().map(Self)
+        let fits = scale <= Self::MAX_DIGITS && mantissa.checked_abs()? < LIMIT;
+        fits.then_some(Self { mantissa, scale })
+    }
+
+    /// Whether a client may send it as an amount of money: not below zero, at most 16 digits before the point and 6 behind.
+    #[must_use]
+    pub fn is_money(&self) -> bool {
+        let (before, behind) = Self::MONEY_DIGITS;
+        let whole = self.mantissa.checked_div(power(self.scale)).unwrap_or_default();
+        self.mantissa >= 0 && self.scale <= behind && whole < power(before)
     }
 
     /// Takes the text of a JSON number, exponents included, digit for digit (TYP-03, TYP-04).
     ///
-    /// `None` if the text is not a JSON number or does not fit 28 digits exactly.
+    /// `None` if the text is not a JSON number or does not fit 38 digits exactly.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let parts = Parts::parse(text)?;
@@ -57,14 +73,14 @@ impl Amount {
 
     /// The digits as an integer, without the point.
     #[must_use]
-    pub fn mantissa(&self) -> i128 {
-        self.0.mantissa()
+    pub const fn mantissa(&self) -> i128 {
+        self.mantissa
     }
 
     /// How many digits stand behind the point.
     #[must_use]
-    pub fn scale(&self) -> u32 {
-        self.0.scale()
+    pub const fn scale(&self) -> u32 {
+        self.scale
     }
 
     /// Whether the amount is zero.
@@ -79,16 +95,37 @@ impl Amount {
         self.mantissa() < 0
     }
 
-    /// The exact sum; `None` if it has more than 28 digits.
+    /// The exact sum; `None` if it has more than 38 digits.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.combine(other, i128::checked_add)
     }
 
-    /// The exact difference; `None` if it has more than 28 digits.
+    /// The exact difference; `None` if it has more than 38 digits.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.combine(other, i128::checked_sub)
+    }
+
+    /// The sum, exact for amounts of money. Others may have more digits than fit: they are rounded to six behind the point.
+    #[must_use]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.checked_add(other).or_else(|| self.rounded().checked_add(other.rounded())).unwrap_or(self)
+    }
+
+    /// The difference, as [`plus`](Self::plus).
+    #[must_use]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.plus(Self { mantissa: other.mantissa.saturating_neg(), ..other })
+    }
+
+    /// With at most the digits behind the point that money has; a half goes away from zero.
+    pub(crate) fn rounded(self) -> Self {
+        let (_, behind) = Self::MONEY_DIGITS;
+        let Some(unit) = self.scale.checked_sub(behind).map(power) else { return self };
+        let half = unit.checked_div(2).unwrap_or_default().saturating_mul(self.mantissa.signum());
+        let mantissa = self.mantissa.saturating_add(half).checked_div(unit).unwrap_or_default();
+        Self { mantissa, scale: behind }
     }
 
     /// Appends the amount as a JSON number (TYP-03): its text, and behind a whole amount outside 64 bits `e0`, because
@@ -96,7 +133,7 @@ impl Amount {
     pub fn write(&self, out: &mut Vec<u8>) {
         use std::io::Write as _;
         // Writing into a Vec cannot fail.
-        let _ = write!(out, "{}{}", self.0, self.json_end());
+        let _ = write!(out, "{self}{}", self.json_end());
     }
 
     /// What stands behind the text of the amount in JSON.
@@ -126,25 +163,76 @@ impl Amount {
     }
 
     fn without_end_zeros(self) -> Self {
-        Self(self.0.normalize())
+        let Self { mut mantissa, mut scale } = self;
+        while scale > 0 && mantissa.checked_rem(10) == Some(0) {
+            mantissa = mantissa.checked_div(10).unwrap_or_default();
+            scale = scale.saturating_sub(1);
+        }
+        Self { mantissa, scale }
+    }
+
+    /// What stands before the point, rounded down, and behind it as 38 digits.
+    fn parts(self) -> (i128, i128) {
+        let unit = power(self.scale);
+        let whole = self.mantissa.checked_div_euclid(unit).unwrap_or_default();
+        let rest = self.mantissa.checked_rem_euclid(unit).unwrap_or_default();
+        (whole, rest.saturating_mul(power(Self::MAX_DIGITS.saturating_sub(self.scale))))
+    }
+}
+
+/// Ten to the power of a number of digits that an amount can have.
+fn power(digits: u32) -> i128 {
+    10_i128.checked_pow(digits).unwrap_or(LIMIT)
+}
+
+impl PartialEq for Amount {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Amount {}
+
+impl Hash for Amount {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { mantissa, scale } = self.without_end_zeros();
+        (mantissa, scale).hash(state);
+    }
+}
+
+impl Ord for Amount {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.parts().cmp(&other.parts())
+    }
+}
+
+impl PartialOrd for Amount {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 impl From<i64> for Amount {
     fn from(value: i64) -> Self {
-        Self(Decimal::from(value))
+        Self { mantissa: value.into(), scale: 0 }
     }
 }
 
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        let (digits, sign) = (self.mantissa.unsigned_abs(), if self.mantissa < 0 { "-" } else { "" });
+        let unit = power(self.scale).unsigned_abs();
+        let whole = digits.checked_div(unit).unwrap_or_default();
+        match usize::try_from(self.scale) {
+            Ok(0) | Err(_) => write!(f, "{sign}{whole}"),
+            Ok(scale) => write!(f, "{sign}{whole}.{:0scale$}", digits.checked_rem(unit).unwrap_or_default()),
+        }
     }
 }
 
 impl fmt::Debug for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Amount({})", self.0)
+        write!(f, "Amount({self})")
     }
 }
 
@@ -161,13 +249,13 @@ mod tests {
 
     #[test]
     fn typ_03_amounts_come_back_digit_for_digit() {
-        for same in ["0", "0.00", "10.50", "-10.50", "9007199254740993.01", "1234567890123456789012345678"] {
+        for same in ["0", "0.00", "10.50", "-10.50", "9007199254740993.01", "12345678901234567890123456789012345678"] {
             assert_eq!(text(same).as_deref(), Some(same), "TYP-03");
         }
-        let small = "0.0000000000000000000000000001";
+        let small = "0.00000000000000000000000000000000000001";
         assert_eq!(text(small).as_deref(), Some(small), "TYP-03");
         let cases =
-            [("1e3", "1000"), ("1.5e1", "15"), ("1.50e1", "15.0"), ("15E-1", "1.5"), ("1e27", &format!("1{:027}", 0))];
+            [("1e3", "1000"), ("1.5e1", "15"), ("1.50e1", "15.0"), ("15E-1", "1.5"), ("1e37", &format!("1{:037}", 0))];
         for (sent, kept) in cases {
             assert_eq!(text(sent).as_deref(), Some(kept), "TYP-04");
         }
@@ -176,10 +264,17 @@ mod tests {
     }
 
     #[test]
-    fn typ_03_more_than_28_digits_do_not_fit() {
-        for bad in
-            ["12345678901234567890123456789", "1e28", "1e-29", "1e999999999999", "1e-999999999999", "0x1", "", "NaN"]
-        {
+    fn typ_03_more_than_38_digits_do_not_fit() {
+        for bad in [
+            "123456789012345678901234567890123456789",
+            "1e38",
+            "1e-39",
+            "1e999999999999",
+            "1e-999999999999",
+            "0x1",
+            "",
+            "NaN",
+        ] {
             assert_eq!(Amount::parse(bad), None, "TYP-03: {bad}");
         }
     }
@@ -189,16 +284,35 @@ mod tests {
         let sum = |left, right| Amount::parse(left)?.checked_add(Amount::parse(right)?).map(|sum| sum.to_string());
         assert_eq!(sum("0.1", "0.2").as_deref(), Some("0.3"), "TYP-03");
         assert_eq!(sum("10.50", "1").as_deref(), Some("11.50"), "TYP-03");
-        assert_eq!(sum("1e27", "0.0000000000").as_deref(), text("1e27").as_deref(), "TYP-03");
-        assert_eq!(sum("1e27", "0.1"), None, "TYP-03: a sum that would be rounded is refused");
-        assert_eq!(sum("9999999999999999999999999999", "1"), None, "TYP-03");
+        assert_eq!(sum("1e37", "0.0000000000").as_deref(), text("1e37").as_deref(), "TYP-03");
+        assert_eq!(sum("1e37", "0.1"), None, "TYP-03: a sum that would be rounded is refused");
+        assert_eq!(sum("99999999999999999999999999999999999999", "1"), None, "TYP-03");
+    }
+
+    #[test]
+    fn typ_03_what_money_is() {
+        for good in ["0", "0.00", "10.50", "9999999999999999.999999", "1e15", "0.000001", "15e-1"] {
+            assert!(Amount::parse(good).unwrap().is_money(), "TYP-03: {good}");
+        }
+        for bad in ["-1", "-0.000001", "10000000000000000", "1e16", "0.0000001", "1.0000000"] {
+            assert!(!Amount::parse(bad).unwrap().is_money(), "TYP-03: {bad}");
+        }
+    }
+
+    #[test]
+    fn typ_03_what_does_not_fit_is_rounded_to_six_digits() {
+        let sum = |one: &str, other: &str| Amount::parse(one).unwrap().plus(Amount::parse(other).unwrap()).to_string();
+        assert_eq!(sum("0.1", "0.2"), "0.3", "TYP-03");
+        assert_eq!(sum("0.0000000000000000000000000001", "5000"), "5000.0000000000000000000000000001", "TYP-03");
+        assert_eq!(sum("0.0000000000000000000000000001", "999999999999"), "999999999999.000000", "TYP-03");
+        assert_eq!(sum("-0.0000005000000000000000000001", "999999999999"), "999999999998.999999", "TYP-03");
     }
 
     proptest! {
         #![proptest_config(crate::value::testing::config())]
 
         #[test]
-        fn typ_03_text_round_trip(mantissa in -LIMIT + 1..LIMIT, scale in 0..=28_u32) {
+        fn typ_03_text_round_trip(mantissa in -LIMIT + 1..LIMIT, scale in 0..=38_u32) {
             let amount = Amount::new(mantissa, scale).unwrap();
             let again = Amount::parse(&amount.to_string()).unwrap();
             prop_assert_eq!((again.mantissa(), again.scale()), (mantissa, scale), "TYP-03");
@@ -226,14 +340,14 @@ mod tests {
 
         #[test]
         fn typ_03_no_sum_is_rounded(
-            a in -LIMIT + 1..LIMIT, b in -LIMIT + 1..LIMIT, s in 0..=28_u32, t in 0..=28_u32,
+            a in -LIMIT + 1..LIMIT, b in -LIMIT + 1..LIMIT, s in 0..=38_u32, t in 0..=38_u32,
         ) {
             let (left, right) = (Amount::new(a, s).unwrap(), Amount::new(b, t).unwrap());
             if let Some(sum) = left.checked_add(right) {
                 prop_assert_eq!(sum.checked_sub(left), Some(right), "TYP-03");
                 prop_assert_eq!(sum.checked_sub(right), Some(left), "TYP-03");
             } else {
-                // In the finer of the two scales the sum has more than 28 digits, or more than an i128 can hold.
+                // In the finer of the two scales the sum has more than 38 digits, or more than an i128 can hold.
                 let scale = s.max(t);
                 let fine = |mantissa: i128, from| mantissa.checked_mul(10_i128.pow(scale - from));
                 let sum = fine(a, s).zip(fine(b, t)).and_then(|(a, b)| a.checked_add(b));
@@ -249,12 +363,12 @@ mod tests {
 
         #[test]
         fn typ_03_order_is_that_of_the_values(
-            a in -LIMIT + 1..LIMIT, b in -LIMIT + 1..LIMIT, s in 0..=28_u32, t in 0..=28_u32,
+            a in -LIMIT + 1..LIMIT, b in -LIMIT + 1..LIMIT, s in 0..=38_u32, t in 0..=38_u32,
         ) {
-            // Integer part, then 28 digits of fraction.
+            // Integer part, then 38 digits of fraction.
             let exact = |mantissa: i128, scale| {
                 let unit = 10_i128.pow(scale);
-                (mantissa.div_euclid(unit), mantissa.rem_euclid(unit) * 10_i128.pow(28 - scale))
+                (mantissa.div_euclid(unit), mantissa.rem_euclid(unit) * 10_i128.pow(38 - scale))
             };
             let (left, right) = (Amount::new(a, s).unwrap(), Amount::new(b, t).unwrap());
             prop_assert_eq!(left.cmp(&right), exact(a, s).cmp(&exact(b, t)), "TYP-03");

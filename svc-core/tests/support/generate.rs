@@ -81,7 +81,7 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
             Json::Number(Number::from_f64(number).expect("a finite number"))
         }
         Type::Amount => {
-            let mantissa = dice.between(-1_000_000_000_000, 1_000_000_000_000);
+            let mantissa = dice.between(0, 1_000_000_000_000);
             let scale = u32::try_from(dice.below(7)).expect("a small number");
             Amount::new(i128::from(mantissa), scale).expect("an amount").into()
         }
@@ -334,7 +334,10 @@ fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
         Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date | Type::Reference => {
             vec![Json::integer(7), true.into(), empty(), list()]
         }
-        Type::Integer | Type::Float | Type::Amount => vec!["7".into(), true.into(), empty(), list()],
+        Type::Integer | Type::Float => vec!["7".into(), true.into(), empty(), list()],
+        Type::Amount => {
+            vec!["7".into(), true.into(), empty(), list(), Json::integer(-5), Json::integer(10_i64.pow(16))]
+        }
         Type::Boolean | Type::Flag => vec![Json::integer(1), "yes".into(), empty(), list()],
         Type::Array(_) => vec![Json::integer(7), "text".into(), empty(), true.into()],
         Type::StringMap | Type::Object(_) => vec![Json::integer(7), "text".into(), list(), true.into()],

@@ -31,10 +31,9 @@ impl Definitions<'_> {
             Type::String => string(rules, form),
             Type::Integer => integer(rules),
             Type::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
+            Type::Amount if form == Form::Read => json!({ "type": "number" }),
             // JSON Schema cannot count digits.
-            Type::Amount => {
-                json!({ "type": "number", "exclusiveMinimum": -1e28, "exclusiveMaximum": 1e28, "x-max-digits": 28 })
-            }
+            Type::Amount => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1e16, "x-max-decimals": 6 }),
             Type::Boolean => json!({ "type": "boolean" }),
             Type::Timestamp => json!({ "type": "string", "format": "date-time" }),
             Type::Date => json!({ "type": "string", "format": "date" }),

@@ -19,7 +19,11 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ("string", "A JSON string.", "\"Rosa\""),
     ("integer", "A JSON number without a fraction, of at most 64 bits. `7.0` is no integer.", "7"),
     ("float", "A JSON number, kept as a binary float of 64 bits.", "39.8"),
-    ("number", "An amount: a JSON number of at most 28 digits, kept digit for digit and never rounded.", "25.5"),
+    (
+        "number",
+        "An amount of money: a JSON number of at most 16 digits before the point and 6 behind it, not negative, kept digit for digit and never rounded.",
+        "25.5",
+    ),
     ("boolean", "`true` or `false`. A string with these letters is refused.", "true"),
     (
         "datetime",
