@@ -5,6 +5,7 @@ use std::time::Instant;
 pub use crate::{auth::Tenant, link::Base};
 use crate::{
     auth::{Caller, Operation, Right},
+    json::Caps,
     model::Kind,
     value::Timestamp,
 };
@@ -27,6 +28,8 @@ pub struct Context {
     pub extensions: http::Extensions,
     /// The address of the entry point under which the request came, with a slash at the end (HAL-01).
     pub base: Base,
+    /// How much a record and this call may hold.
+    pub caps: Caps,
 }
 
 impl Context {
@@ -41,6 +44,7 @@ impl Context {
             deadline: None,
             extensions: http::Extensions::new(),
             base: Base::default(),
+            caps: Caps::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A JSON tree, its strict reader and its writer (UND-27). Numbers keep their text, objects keep their order.
 
 mod access;
+mod caps;
 mod merge;
 mod number;
 mod object;
@@ -13,6 +14,8 @@ pub(crate) mod tests;
 
 use std::fmt;
 
+pub use caps::Caps;
+pub(crate) use caps::weight;
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;
 pub use object::Object;

@@ -6,14 +6,15 @@ use svc_core::{
     link::{ConventionalLayout, Dialect},
     model::{Kind, Person, Question},
     raw::RawDraft,
-    read::{Bodies, Json, Limits, Links},
+    read::{Bodies, Caps, Json, Limits, Links},
     value::Timestamp,
 };
 
 fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
     let (base, dialect, limits) = (Base::default(), Dialect::default(), Limits::default());
     let links = Links { base: &base, layout: &ConventionalLayout, dialect: &dialect };
-    let bodies = Bodies { links, namespace: "demo", limits: &limits, now: Timestamp::from_micros(0) };
+    let bodies =
+        Bodies { links, namespace: "demo", limits: &limits, caps: &Caps::STRANGERS, now: Timestamp::from_micros(0) };
     let writable = match kind {
         Kind::Question => FieldSet::<Question>::writable().bits(),
         _ => FieldSet::<Person>::writable().bits(),

@@ -9,12 +9,12 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
     helper::{FunctionName, HelperName, MatchKey, PersonMatching, RawOutcome, RawPlan, Scheduling},
-    json::Object,
+    json::{Object, merge_patch},
     link::{Address, ShareNames},
     model::Kind,
     ops::{AnyTransactions, End, FindKey},
     record::RawRecord,
-    rules::{Asked, Ground, New, first_keys, help},
+    rules::{Asked, Ground, New, first_keys, grown, help},
     store::{Found, Key, Outbox, Pause, Stored},
     value::{Id, Timestamp},
 };
@@ -266,8 +266,14 @@ impl Ground for Operations<'_> {
         })
     }
 
-    fn update(&mut self, stored: Stored, _: &Object, patch: &RawPatch) -> Asked<Stored> {
+    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
         let at = stored.record.address();
+        let mut after = before.clone();
+        merge_patch(&mut after, &patch.fields);
+        let wrong = grown(&self.cx.caps, &stored, before, &after, patch);
+        if !wrong.is_empty() {
+            return Err(Error::refused(wrong).into());
+        }
         if self.composed.registered(at.kind)?.update.is_none() {
             // An action that cannot be changed stays as it was recorded.
             return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };

@@ -148,6 +148,7 @@ impl Api {
             links,
             namespace: &self.inner.relations.namespace,
             limits: &self.inner.settings.sizes.json,
+            caps: &cx.caps,
             now: cx.now,
         }
     }

@@ -168,8 +168,10 @@ impl<'a> Request<'a> {
 
     /// What the backend is told of it. Extensions and base are taken out.
     pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
+        let sizes = api.sizes();
         Context {
             tenant,
+            caps: if caller.is_anonymous() { sizes.stranger_caps } else { sizes.caps },
             caller,
             request_id: self.id.unwrap_or_else(Uuid::new_v4),
             now: self.received.unwrap_or_else(Timestamp::now),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching, Strangers},
-    json::Limits,
+    json::{Caps, Limits},
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
@@ -178,6 +178,10 @@ pub struct Sizes {
     pub max_page: u32,
     /// How deep and large the JSON of a body may be.
     pub json: Limits,
+    /// How much a record and a call may hold.
+    pub caps: Caps,
+    /// The same for a call without a key.
+    pub stranger_caps: Caps,
 }
 
 impl Sizes {
@@ -201,11 +205,25 @@ impl Sizes {
         self.json = limits;
         self
     }
+
+    /// How much a record and a call may hold.
+    #[must_use]
+    pub fn caps(mut self, caps: Caps) -> Self {
+        self.caps = caps;
+        self
+    }
+
+    /// How much a call without a key may hold.
+    #[must_use]
+    pub fn stranger_caps(mut self, caps: Caps) -> Self {
+        self.stranger_caps = caps;
+        self
+    }
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { page: 25, max_page: 100, json: Limits::default() }
+        Self { page: 25, max_page: 100, json: Limits::default(), caps: Caps::default(), stranger_caps: Caps::STRANGERS }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
         Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling, Strangers, Trigger,
         Triggers,
     },
+    json::Caps,
     link::Address,
     model::Kind,
     names::Operation,
@@ -89,7 +90,7 @@ impl Caller<'_> {
     pub(super) fn call(&mut self) -> Call {
         let work = self.opening().unwrap_or_else(|| self.work());
         let caller = if self.dice.once_in(3) { Some(self.any(Kind::Person).id) } else { None };
-        Call { received: self.moment(), caller, work }
+        Call { received: self.moment(), caller, caps: Caps::default(), work }
     }
 
     /// A history about events begins with tickets that change places, of which one loses its holder.

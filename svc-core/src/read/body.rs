@@ -1,7 +1,7 @@
 //! Request bodies as drafts, patches and plans, with every problem that the body alone shows (ERR-39).
 
 use super::{
-    Json, Limits, Links, Object, Validator,
+    Caps, Json, Limits, Links, Object, Validator,
     identifiers::own_in_use,
     link::{Wanted, href},
     path::Path,
@@ -30,6 +30,8 @@ pub struct Bodies<'a> {
     pub namespace: &'a str,
     /// How large a body may be (UND-17).
     pub limits: &'a Limits,
+    /// How much a record and a call may hold (UND-17).
+    pub caps: &'a Caps,
     /// The time of receipt.
     pub now: Timestamp,
 }
@@ -104,13 +106,14 @@ impl Bodies<'_> {
     ) -> (RawDraft, Problems) {
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
-        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
         draft.fields = validator.record(schema.fields, writable, body, path);
         draft.holders = self.holders(&mut draft.fields);
         let (identifiers, own) = self.identifiers(body, path, &mut validator);
         draft.identifiers = identifiers.unwrap_or_default();
         draft.own = own;
         let mut problems = validator.problems;
+        problems.extend(self.too_large(&draft.fields, path));
         let links = self.links.read(schema, body, path, wanted, &mut problems);
         draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
         let part = path.property();
@@ -118,15 +121,23 @@ impl Bodies<'_> {
         (draft, problems)
     }
 
+    /// The problem of a record that is larger than one may be.
+    fn too_large(&self, fields: &Object, path: &Path<'_>) -> Option<Problem> {
+        let name = self.caps.too_large(fields, |_| true)?;
+        let text = format!("With {{property}} the record is larger than {} bytes.", self.caps.record);
+        Some(Problem::new(Code::FieldInvalid, Path::Member(path, name).property(), text))
+    }
+
     /// A change of the record at an address (CRU-04).
     #[must_use]
     pub fn patch(&self, at: &Address, writable: FieldBits, body: &Object) -> (RawPatch, Problems) {
         let schema = at.kind.schema();
-        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Change);
+        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
         let mut fields = validator.record(schema.fields, writable, body, &Path::Root);
         self.holders(&mut fields);
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
         let mut problems = validator.problems;
+        problems.extend(self.too_large(&fields, &Path::Root));
         if own.is_some_and(|own| own != at.id) {
             problems.push(own_in_use(self.own_place(body)));
         }
@@ -169,6 +180,13 @@ impl Bodies<'_> {
             let responses =
                 response.map(|value| self.responses(value, &Property::member("canvass").then("question_response")));
             plan.functions.responses.splice(0..0, responses.unwrap_or_default());
+        }
+        let Functions { tags, lists, responses, .. } = &plan.functions;
+        if [tags.len(), lists.len(), responses.len()].iter().sum::<usize>() > self.caps.functions {
+            let all = ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri"];
+            let sent: Vec<&str> = all.into_iter().filter(|name| body.contains(name)).collect();
+            let text = format!("There are more than {} tags, lists and answers in this call.", self.caps.functions);
+            problems.push(Problem::between(Code::FieldInvalid, &sent, text));
         }
         if let Some(strangers) = call.strangers {
             strangers.restrict(&mut plan);
@@ -228,7 +246,7 @@ impl Bodies<'_> {
     }
 
     fn functions(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> Functions {
-        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
         let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
         problems.append(&mut validator.problems);
         let mut functions = Functions::default();
@@ -303,7 +321,7 @@ impl Bodies<'_> {
             body.insert(stop_name, end);
             stop_name = "scheduled_end_date";
         }
-        let mut validator = Validator::new(self.links.dialect.share_names(), Purpose::Create);
+        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
         let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, &body, &Path::Root));
         for mut problem in validator.problems {
             // Named as the client named it (SCH-07).

@@ -7,7 +7,7 @@ mod path;
 mod validate;
 mod value;
 
-pub use crate::json::{Json, Limits, Number, Object, merge_patch, merge_value, write_string};
+pub use crate::json::{Caps, Json, Limits, Number, Object, merge_patch, merge_value, write_string};
 pub use body::{Bodies, HelperBody};
 pub use link::Links;
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

@@ -1,11 +1,11 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{Json, Object, path::Path, value};
+use super::{Caps, Json, Object, path::Path, value};
 use crate::{
     error::{Code, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Mode, ObjectSchema, Rule, Type},
+    schema::{Field, Mode, ObjectSchema, Rule, Type},
 };
 
 /// How many problems with the fields of a body one answer lists at most: else a small body asks for a huge answer.
@@ -24,13 +24,14 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Validator<'a> {
     names: &'a ShareNames,
+    caps: &'a Caps,
     purpose: Purpose,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Validator<'a> {
-    pub(crate) fn new(names: &'a ShareNames, purpose: Purpose) -> Self {
-        Self { names, purpose, problems: Vec::new() }
+    pub(crate) fn new(names: &'a ShareNames, caps: &'a Caps, purpose: Purpose) -> Self {
+        Self { names, caps, purpose, problems: Vec::new() }
     }
 
     /// The valid fields of a resource, in the order of the table; unknown, computed and not writable ones are left out.
@@ -72,6 +73,15 @@ impl<'a> Validator<'a> {
                 Some(Json::Null) => {
                     valid.insert(field.name, Json::Null);
                 }
+                Some(value) if self.is_over(field, value) => {
+                    let most = self.caps.most(field.name, value);
+                    let text = format!("{{property}} has more than {most} entries.");
+                    self.problems.push(Problem::new(Code::FieldInvalid, at.property(), text));
+                    // It is there for the rules on the whole.
+                    if let Json::Array(items) = value {
+                        valid.insert(field.name, Json::Array(items.iter().take(1).cloned().collect()));
+                    }
+                }
                 Some(value) => {
                     if let Some(value) = self.field_value(&field.ty, field.rules, value, &at) {
                         valid.insert(field.name, value);
@@ -80,6 +90,16 @@ impl<'a> Validator<'a> {
             }
         }
         valid
+    }
+
+    /// Whether a list, or an object with free names, has more entries than one may: it is not looked through then.
+    fn is_over(&self, field: &Field, value: &Json) -> bool {
+        let length = match (&field.ty, value) {
+            (_, Json::Array(items)) => items.len(),
+            (Type::StringMap, Json::Object(object)) => object.iter().count(),
+            _ => 0,
+        };
+        length > self.caps.most(field.name, value)
     }
 
     /// The value of a field. An object or array with something wrong inside is kept as far as it is valid: the request is

@@ -6,6 +6,7 @@
 mod action;
 mod answer;
 mod attendance;
+mod caps;
 mod create;
 mod delete;
 mod donation;
@@ -19,6 +20,7 @@ mod schedule;
 mod update;
 
 pub use action::{recorded, unclaimed};
+pub(crate) use caps::grown;
 pub(crate) use first::first_keys;
 pub use first::first_questions;
 pub(crate) use ground::{Asked, Ground, Holders, New};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, check, create::distinct_emails};
+use super::{Asked, Case, caps::grown, check, create::distinct_emails};
 use crate::{
     draft::RawPatch,
     error::Problem,
@@ -31,6 +31,7 @@ impl Case<'_> {
         let (links, mut problems) = self.follow_changed_links(patch)?;
         let mut after = before.clone();
         problems.extend(patch.apply_to(&mut after, self.call.received).err().unwrap_or_default());
+        problems.extend(grown(&self.call.caps, &stored, before, &after, patch));
         // Tickets that came back as they were read are none that were sent: their level may be gone by now.
         let tickets_sent = patch.fields.contains("tickets") && before.get("tickets") != after.get("tickets");
         if let Some(identifiers) = &patch.identifiers {

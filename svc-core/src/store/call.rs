@@ -6,6 +6,7 @@ use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     helper::{PersonMatching, RawOutcome, RawPlan},
+    json::Caps,
     link::{Address, ShareNames},
     record::RawRecord,
     value::{Id, Timestamp},
@@ -19,6 +20,8 @@ pub struct Call {
     pub received: Timestamp,
     /// The person that the caller's key is bound to (RES-petition-17).
     pub caller: Option<Id>,
+    /// How much a record may hold.
+    pub caps: Caps,
     /// What it asks for.
     pub work: Work,
 }
@@ -27,7 +30,7 @@ impl Call {
     /// A call of the caller of this request.
     #[must_use]
     pub fn new(cx: &Context, work: Work) -> Self {
-        Self { received: cx.now, caller: cx.caller.person().cloned(), work }
+        Self { received: cx.now, caller: cx.caller.person().cloned(), caps: cx.caps, work }
     }
 }
 

@@ -9,7 +9,7 @@ use svc_core::{
     link::{Address, ConventionalLayout, Dialect, Layout, Scope, ShareNames, Target},
     model::{Kind, Resource},
     raw::RawDraft,
-    read::{Bodies, Json, Limits, Links, Object},
+    read::{Bodies, Caps, Json, Limits, Links, Object},
     value::{Amount, Id, Timestamp},
 };
 
@@ -24,7 +24,7 @@ fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&Bodies<'_>) -> T) -> T {
     let (base, limits) = (Base::default(), Limits::default());
     let links = Links { base: &base, layout: &ConventionalLayout, dialect };
     let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
-    read(&Bodies { links, namespace: "crm", limits: &limits, now })
+    read(&Bodies { links, namespace: "crm", limits: &limits, caps: &Caps::default(), now })
 }
 
 /// Problems with the links are not the matter here.

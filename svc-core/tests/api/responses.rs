@@ -10,6 +10,7 @@ use svc_core::{
     auth::Caller,
     link::Target,
     model::Kind,
+    read::Caps,
 };
 
 use crate::support::server::Server;
@@ -133,9 +134,76 @@ fn und_27_bodies_that_cannot_be_read() {
     assert!(server.post("people", &"[".repeat(100)).text.contains("JSON_INVALID"), "UND-17");
 }
 
+/// A list that is too long is not looked through, and is told beside the rest.
+#[test]
+fn und_17_a_record_and_a_call_hold_so_much() {
+    let server = table();
+    let many = |entry: &str, count: usize| vec![entry; count].join(",");
+    let fields = (0..101).map(|number| format!(r#""f{number}":"x""#)).collect::<Vec<_>>().join(",");
+    for (body, expected) in [
+        (format!(r#"{{"email_addresses":[{}]}}"#, many("7", 51)), "FIELD_INVALID email_addresses"),
+        (format!(r#"{{"ethnicities":[{}]}}"#, many(r#""a""#, 51)), "FIELD_INVALID ethnicities"),
+        (format!(r#"{{"identifiers":[{}]}}"#, many(r#""a:1""#, 101)), "FIELD_INVALID identifiers"),
+        (format!(r#"{{"custom_fields":{{{fields}}}}}"#), "FIELD_INVALID custom_fields"),
+        (format!(r#"{{"given_name":"{}","source":"web"}}"#, "x".repeat(65_536)), "FIELD_INVALID given_name"),
+    ] {
+        let answer = server.post("people", &body);
+        assert_eq!((answer.status, answer.problems()), (400, vec![expected.to_owned()]), "UND-17");
+    }
+    let helper = format!("{}/record_signature_helper", server.made("petitions", r#"{"title":"P"}"#));
+    let call = |functions: Value| {
+        let mut call = json!({"person": {}});
+        call.as_object_mut().unwrap().extend(functions.as_object().unwrap().clone());
+        call.to_string()
+    };
+    let tags = |count: usize| call(json!({"add_tags": vec!["t"; count]}));
+    assert_eq!(server.post(&helper, &tags(101)).problems(), ["FIELD_INVALID add_tags"], "UND-17");
+    assert_eq!(server.post(&helper, &tags(60)).entries().len(), 62, "ERR-31");
+    let both = call(json!({"add_tags": vec!["t"; 60], "add_lists": vec!["t"; 60]}));
+    assert_eq!(server.post(&helper, &both).problems(), ["FIELD_INVALID add_tags,add_lists"], "UND-17");
+    // A stranger may bring less (F4, F6): the surplus is refused before anything is stored.
+    let before = server.store.writes();
+    assert_eq!(server.post_unknown(&helper, &tags(21)).problems(), ["FIELD_INVALID add_tags"], "UND-17");
+    let numbers = format!(r#"{{"person":{{"phone_numbers":[{}]}}}}"#, many(r#"{"number":"1"}"#, 11));
+    assert_eq!(server.post_unknown(&helper, &numbers).problems(), ["FIELD_INVALID person.phone_numbers"], "UND-17");
+    assert_eq!(server.store.writes(), before, "UND-17");
+}
+
+/// What is merged in call by call ends at the same size, with a key, too; what was larger before may stay so (F4).
+#[test]
+fn und_17_no_record_grows_beyond_its_size() {
+    let caps = Caps::default().entries(3).identifiers(3).custom_fields(3).record(2_000);
+    let server = Server::with(|api| api.sizes(Sizes::default().caps(caps)));
+    let signup = |person: &str| server.post("people/person_signup", &format!(r#"{{"person":{person}}}"#));
+    let of = |rest: &str| format!(r#"{{"email_addresses":[{{"address":"a@x.org"}}],{rest}}}"#);
+    for (list, entry) in
+        [("phone_numbers", r#"{"number":"155501N"}"#), ("postal_addresses", r#"{"address_lines":["N Main St"]}"#)]
+    {
+        for number in 0..3 {
+            let body = of(&format!(r#""{list}":[{}]"#, entry.replace('N', &number.to_string())));
+            assert_eq!(signup(&body).status, 200, "UND-17");
+        }
+        let body = of(&format!(r#""{list}":[{}]"#, entry.replace('N', "9")));
+        assert_eq!(signup(&body).problems(), [format!("FIELD_INVALID person.{list}")], "UND-17");
+    }
+    let named = |from: usize| (from..from + 3).map(|it| format!(r#""f{it}":"x""#)).collect::<Vec<_>>().join(",");
+    assert_eq!(signup(&of(&format!(r#""custom_fields":{{{}}}"#, named(0)))).status, 200, "UND-17");
+    let more = signup(&of(&format!(r#""custom_fields":{{{}}}"#, named(3))));
+    assert_eq!(more.problems(), ["FIELD_INVALID person.custom_fields"], "UND-17");
+    for (from, expected) in [(0, Vec::new()), (2, vec!["FIELD_INVALID person.identifiers"])] {
+        let identifiers = (from..from + 3).map(|it| format!(r#""s:{it}""#)).collect::<Vec<_>>().join(",");
+        assert_eq!(signup(&of(&format!(r#""identifiers":[{identifiers}]"#))).problems(), expected, "UND-17");
+    }
+    let long = |name: &str| of(&format!(r#""{name}":"{}""#, "x".repeat(900)));
+    assert_eq!(signup(&long("given_name")).status, 200, "UND-17");
+    assert_eq!(signup(&long("family_name")).problems(), ["FIELD_INVALID person.family_name"], "UND-17");
+    assert_eq!(signup(&of(r#""given_name":"short""#)).status, 200, "UND-17: what becomes smaller may");
+}
+
 #[test]
 fn err_39_an_answer_lists_a_thousand_problems_at_most() {
-    let server = table();
+    let caps = Caps::default().entries(100_000);
+    let server = Server::with(|api| api.sizes(Sizes::default().caps(caps)));
     let many = "7,".repeat(30_000);
     let body = format!(r#"{{"email_addresses":[{many}7],"phone_numbers":[{many}7],"gender":"no"}}"#);
     let answer = server.post("people", &body);

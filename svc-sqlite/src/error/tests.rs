@@ -83,7 +83,7 @@ fn own(json: &Value) -> String {
 
 /// More than fits into the free space of a file.
 fn large() -> String {
-    "x".repeat(200_000)
+    "x".repeat(60_000)
 }
 
 impl Served {

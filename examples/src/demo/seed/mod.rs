@@ -151,7 +151,7 @@ mod tests {
     use svc_core::field_set::{FieldBits, FieldSet};
     use svc_core::link::{ConventionalLayout, Dialect, Layout, Target};
     use svc_core::model::*;
-    use svc_core::read::{Bodies, Json, Limits, Links, Object};
+    use svc_core::read::{Bodies, Caps, Json, Limits, Links, Object};
     use svc_core::value::Timestamp;
 
     const CONTAINERS: [Kind; 11] = [
@@ -308,7 +308,13 @@ mod tests {
     fn every_record_is_one_that_a_client_could_create() {
         let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, Base::default());
         let links = Links { base: &base, layout: &layout, dialect: &dialect };
-        let bodies = Bodies { links, namespace: "demo", limits: &Limits::default(), now: Timestamp::now() };
+        let bodies = Bodies {
+            links,
+            namespace: "demo",
+            limits: &Limits::default(),
+            caps: &Caps::default(),
+            now: Timestamp::now(),
+        };
         for row in Seed::new("demo", 400) {
             let kind = row.address.kind;
             let container = row.draft.container();

@@ -1,0 +1,54 @@
+//! A record does not grow beyond what one may hold (UND-17).
+
+use crate::{
+    draft::RawPatch,
+    error::{Code, Problem},
+    json::{Caps, Json, Object, weight},
+    store::Stored,
+};
+
+/// What of a record would be over a cap after a change, and more than it was before.
+pub(crate) fn grown(caps: &Caps, stored: &Stored, before: &Object, after: &Object, patch: &RawPatch) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if let Some(identifiers) = &patch.identifiers
+        && identifiers.len() > caps.identifiers
+        && identifiers.len() > stored.record.meta().identifiers.to_vec().len()
+    {
+        problems.push(over("identifiers", caps.identifiers));
+    }
+    for (name, value) in after {
+        let most = match value {
+            Json::Array(_) => caps.most(name, value),
+            // Of all objects with names of their own only this one has free ones.
+            Json::Object(_) if name == "custom_fields" => caps.custom_fields,
+            _ => continue,
+        };
+        let had = before.get(name).map_or(0, length);
+        if length(value) > most && length(value) > had {
+            problems.push(over(name, most));
+        }
+    }
+    let grew = |name: &str| {
+        let weight = |object: &Object| object.get(name).map_or(0, |value| weight(name, value));
+        weight(after) > weight(before)
+    };
+    if let Some(name) = caps.too_large(after, grew) {
+        let text = format!("With {{property}} the record would be larger than {} bytes.", caps.record);
+        problems.push(Problem::new(Code::FieldInvalid, name.to_owned(), text));
+    }
+    problems
+}
+
+/// The problem of a list with too many entries.
+fn over(name: &str, most: usize) -> Problem {
+    let text = format!("{{property}} would have more than {most} entries.");
+    Problem::new(Code::FieldInvalid, name.to_owned(), text)
+}
+
+fn length(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => items.len(),
+        Json::Object(object) => object.iter().count(),
+        _ => 0,
+    }
+}
