@@ -79,14 +79,14 @@ def record_at(template):
         above, _ = template.rsplit("/", 1)
         if "{" in above:
             kind, (own, _) = above.rsplit("/", 1)[1], above.rsplit("/", 1)
-            links = {"_links": {"svc:person": {"href": ADA}}}
+            links = {"value": "said", "_links": {"svc:person": {"href": ADA}}}
             if "post" in document["paths"][above]:
                 KNOWN[template] = made(path_of(record_at(own)) + "/" + kind, links)
             else:
                 answer = send("POST", path_of(record_at(own)) + "/record_canvass_helper", {"canvass": {}})
                 KNOWN[template] = answer.json()["_links"]["self"]["href"]
         elif above == "/donations":
-            links = {"_links": {"svc:person": {"href": ADA}}}
+            links = {"value": "said", "_links": {"svc:person": {"href": ADA}}}
             page = record_at("/fundraising_pages/{fundraising_page_id}")
             KNOWN[template] = made(path_of(page) + "/donations", links)
         else:
@@ -171,7 +171,8 @@ def body_of(case, operation):
     if operation.path == "/questions/{question_id}" and not body.get("responses"):
         # The rules hold for the changed record, which may have responses from before, or none (ERR-35, RES-question-07).
         body.update(question_type="Paragraph", responses=[])
-    if operation.path.endswith("/answers") and not (body.get("value") or "").strip():
+    if "/answers" in operation.path and not (body.get("value") or "").strip() and (operation.method.upper() == "POST" or "value" in body):
+        # Its question is a Paragraph (HAF-10).
         body["value"] = "said"
     return body
 

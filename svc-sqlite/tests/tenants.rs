@@ -37,15 +37,8 @@ async fn nothing_is_shared() {
     ] {
         let owner = server.make(container, json!({})).await;
         let member = server.make(&format!("{owner}/{members}"), link.clone()).await;
-        let foreign = server
-            .call_as(
-                &them,
-                "POST",
-                &format!("{owner}/{members}"),
-                json!({
-            "_links": {"svc:person": {"href": theirs}}}),
-            )
-            .await;
+        let to_them = json!({"_links": {"svc:person": {"href": theirs}}});
+        let foreign = server.call_as(&them, "POST", &format!("{owner}/{members}"), to_them).await;
         assert_eq!(foreign.status, 404, "UND-37: {members}");
         let own = server.call_as(&them, "POST", container, json!({})).await.self_link();
         let foreign = server.call_as(&them, "POST", &format!("{own}/{members}"), link.clone()).await;
@@ -54,8 +47,7 @@ async fn nothing_is_shared() {
         records.extend([owner, member]);
     }
     for (container, members) in [(&question, "answers"), (&tag, "taggings"), (&list, "items")] {
-        let mut body = link.clone();
-        body["value"] = json!("v");
+        let body = json!({"value": "v", "_links": link["_links"]});
         records.push(server.make(&format!("{container}/{members}"), body).await);
     }
     records.push(server.make("messages", json!({})).await);

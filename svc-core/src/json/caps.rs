@@ -84,13 +84,14 @@ impl Caps {
         self
     }
 
-    /// The most entries of a list or object by its name.
-    pub(crate) fn most(&self, name: &str, value: &Json) -> usize {
+    /// The most entries of the list, or of the object with free names, under a name of the tables.
+    #[must_use]
+    pub fn most(&self, name: &str) -> usize {
         match name {
             "tickets" => self.tickets,
             "identifiers" => self.identifiers,
+            "custom_fields" => self.custom_fields,
             name if name.starts_with("add_") => self.functions,
-            _ if matches!(value, Json::Object(_)) => self.custom_fields,
             _ => self.entries,
         }
     }

@@ -74,7 +74,7 @@ impl<'a> Validator<'a> {
                     valid.insert(field.name, Json::Null);
                 }
                 Some(value) if self.is_over(field, value) => {
-                    let most = self.caps.most(field.name, value);
+                    let most = self.caps.most(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
                     self.problems.push(Problem::new(Code::FieldInvalid, at.property(), text));
                     // It is there for the rules on the whole.
@@ -99,7 +99,7 @@ impl<'a> Validator<'a> {
             (Type::StringMap, Json::Object(object)) => object.iter().count(),
             _ => 0,
         };
-        length > self.caps.most(field.name, value)
+        length > self.caps.most(field.name)
     }
 
     /// The value of a field. An object or array with something wrong inside is kept as far as it is valid: the request is

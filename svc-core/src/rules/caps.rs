@@ -17,12 +17,11 @@ pub(crate) fn grown(caps: &Caps, stored: &Stored, before: &Object, after: &Objec
         problems.push(over("identifiers", caps.identifiers));
     }
     for (name, value) in after {
-        let most = match value {
-            Json::Array(_) => caps.most(name, value),
-            // Of all objects with names of their own only this one has free ones.
-            Json::Object(_) if name == "custom_fields" => caps.custom_fields,
-            _ => continue,
-        };
+        // Of the objects only this one has free names.
+        if value.as_array().is_none() && name != "custom_fields" {
+            continue;
+        }
+        let most = caps.most(name);
         let had = before.get(name).map_or(0, length);
         if length(value) > most && length(value) > had {
             problems.push(over(name, most));

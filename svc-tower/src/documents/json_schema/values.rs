@@ -10,6 +10,14 @@ impl Definitions<'_> {
     /// The schema of a field, with what the table says of it.
     pub(super) fn field(&mut self, field: &Field, form: Form, owner: &str) -> Value {
         let mut schema = self.value(&field.ty, field.rules, form, owner);
+        if form != Form::Read {
+            let most = self.api.sizes().caps.most(field.name);
+            match &field.ty {
+                Type::Array(_) => set(&mut schema, "maxItems", most),
+                Type::StringMap => set(&mut schema, "maxProperties", most),
+                _ => {}
+            }
+        }
         // `null` means absent on create and empties on update; a required field has a value always.
         if form != Form::Read && field.mode != Mode::Required {
             schema = or_null(schema);
