@@ -225,7 +225,7 @@ async fn addresses(demo: &Demo) -> TestResult<Vec<(String, String)>> {
     let entry = paths(&demo.json("/").await?);
     let mut all = entry.clone();
     for (name, path) in entry {
-        if name.starts_with("svc:") && !name.ends_with("_helper") && name != "svc:capabilities" {
+        if name.starts_with("svc:") && !name.ends_with("_helper") {
             let page = demo.json(&path).await?;
             all.extend(paths(&page["_embedded"][name.as_str()][0]));
         }

@@ -208,7 +208,7 @@ fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
 fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
     let (server, folder) = (Server::good(), folder());
     let entry = server.get(&server.base);
-    let published = server.get(entry["_links"]["svc:capabilities"]["href"].as_str().expect("a link"));
+    let published = server.get(entry["_links"]["service-meta"]["href"].as_str().expect("a link"));
     let (toml, json) = (folder.path().join("declared.toml"), folder.path().join("declared.json"));
     fs::write(&json, published.to_string()).expect("written");
     let little = ["--only", "ENT-09", "--declaration"];

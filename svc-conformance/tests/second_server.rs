@@ -67,7 +67,11 @@ impl Client {
     }
 
     fn href(&self, record: &Value, name: &str) -> String {
-        let name = if name == "self" || name == "next" { name.to_owned() } else { format!("{}:{name}", self.prefix) };
+        let name = if matches!(name, "self" | "next" | "service-meta") {
+            name.to_owned()
+        } else {
+            format!("{}:{name}", self.prefix)
+        };
         let href = record["_links"][&name]["href"].as_str();
         href.unwrap_or_else(|| panic!("no {name}: {record}")).to_owned()
     }
@@ -151,7 +155,7 @@ fn what_it_declares_is_there_cap_04() {
         let is_listed = about["operations"].as_array().expect("operations").contains(&json!("list"));
         assert_eq!(entry["_links"].get(format!("svc:{many}")).is_some(), is_listed, "ENT-10 {many}");
     }
-    let published = client.send("GET", &client.href(&entry, "capabilities"), &Value::Null);
+    let published = client.send("GET", &client.href(&entry, "service-meta"), &Value::Null);
     assert_eq!((published.status, &published.json), (200, &declared), "UND-40");
 }
 

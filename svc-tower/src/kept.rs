@@ -51,6 +51,7 @@ impl Kept {
     pub(crate) fn answer(
         &self,
         address: String,
+        media: Media,
         asked: &HeaderMap,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<Answer> {
@@ -58,7 +59,7 @@ impl Kept {
             Some(document) => document,
             None => self.keep(address, Document::new(make()?.into())),
         };
-        let mut answer = if has(asked, &tag) { Answer::not_modified() } else { Answer::page(Media::Json, body) };
+        let mut answer = if has(asked, &tag) { Answer::not_modified() } else { Answer::page(media, body) };
         answer.more.insert(ETAG, tag);
         Some(answer)
     }
@@ -106,7 +107,7 @@ mod tests {
         let kept = Kept::default();
         let mut times = 0;
         let mut ask = |address: &str, headers: &HeaderMap| {
-            let made = kept.answer(address.to_owned(), headers, || {
+            let made = kept.answer(address.to_owned(), Media::Json, headers, || {
                 times += 1;
                 Some(format!("{{\"at\":\"{address}\"}}"))
             });
@@ -124,14 +125,14 @@ mod tests {
         let other = ask("b", &asked(&tag));
         assert_eq!(other.status, StatusCode::OK, "another address has another document");
         assert_eq!(times, 2);
-        assert!(kept.answer("none".to_owned(), &HeaderMap::new(), || None).is_none());
+        assert!(kept.answer("none".to_owned(), Media::Json, &HeaderMap::new(), || None).is_none());
     }
 
     #[test]
     fn und_40_what_is_kept_is_bounded() {
         let (kept, long) = (Kept::default(), "x".repeat(MOST / 10));
         for number in 0..25 {
-            kept.answer(number.to_string(), &HeaderMap::new(), || Some(long.clone())).unwrap();
+            kept.answer(number.to_string(), Media::Json, &HeaderMap::new(), || Some(long.clone())).unwrap();
             let made = kept.0.lock().unwrap();
             assert_eq!(made.bytes, made.by_address.len() * long.len());
             assert!(made.bytes <= MOST && made.by_address.contains_key(&number.to_string()), "{number}");

@@ -58,6 +58,18 @@ pub struct Declaration {
     /// An address below the base that leads nowhere, for checks of what a missing record answers (ERR-11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
+    /// Where it was read from, as `self` (HAL-13).
+    #[serde(rename = "_links", skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, DeclaredLink>,
+}
+
+/// A link of the declaration itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeclaredLink {
+    /// Where it leads.
+    pub href: String,
 }
 
 /// Names that a deployment sets (HAL-09 to HAL-11).

@@ -18,7 +18,7 @@ const PLAIN: &[&str] = &[
     "curies", "current", "describedby", "docs", "edit", "edit-form", "first", "glossary", "help", "hub", "icon",
     "index", "item", "last", "license", "monitor", "next", "payment", "predecessor-version", "prev", "previous",
     "preview", "privacy-policy", "profile", "related", "replies", "search", "section", "self", "service",
-    "service-desc", "service-doc", "start", "status", "successor-version", "tag", "terms-of-service", "type", "up",
+    "service-desc", "service-doc", "service-meta", "start", "status", "successor-version", "tag", "terms-of-service", "type", "up",
     "version-history", "via", "working-copy",
 ];
 

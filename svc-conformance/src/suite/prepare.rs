@@ -81,9 +81,11 @@ impl Suite {
             }
         }
         let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
-        let link = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"));
-        let href = link.and_then(|(_, link)| link["href"].as_str()).and_then(|href| address::resolve(base, href));
-        let none = || SuiteError::NotPublished(format!("the entry point {base} has no link to its capabilities"));
+        let link = links.get("service-meta");
+        let href = link.and_then(|link| link["href"].as_str()).and_then(|href| address::resolve(base, href));
+        let none = || {
+            SuiteError::NotPublished(format!("the entry point {base} has no link `service-meta` to its capabilities"))
+        };
         let (status, document) = self.fetch(recorder, &href.ok_or_else(none)?, None).await?;
         if status != 200 {
             return Err(SuiteError::NotPublished(format!("its address answers {status}")));

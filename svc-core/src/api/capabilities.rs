@@ -1,7 +1,9 @@
 //! The capability document: what this server supports, for machines (CAP-04, UND-40).
 
 use super::Api;
-use crate::capability::{Declaration, DeclaredCollection, DeclaredEntryPoint, DeclaredField, DeclaredHelper};
+use crate::capability::{
+    Declaration, DeclaredCollection, DeclaredEntryPoint, DeclaredField, DeclaredHelper, DeclaredLink,
+};
 use crate::{
     auth::Operation,
     context::Base,
@@ -40,6 +42,9 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     document.openapi = Some(api.href(base, &Target::OpenApi));
     let schema = |name: &'static str| (name.to_owned(), api.href(base, &Target::JsonSchema(name.into())));
     document.schemas = json_schema_names(api).into_iter().map(schema).collect();
+    let mut own = DeclaredLink::default();
+    own.href = api.href(base, &Target::Capabilities);
+    document.links.insert("self".to_owned(), own);
     document
 }
 

@@ -42,8 +42,6 @@ pub struct Reply {
 pub enum ContentType {
     /// `application/hal+json` (HAL-03).
     Hal,
-    /// `application/json`, of the capability document (UND-40).
-    Json,
 }
 
 impl ContentType {
@@ -52,7 +50,6 @@ impl ContentType {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hal => "application/hal+json",
-            Self::Json => "application/json",
         }
     }
 }

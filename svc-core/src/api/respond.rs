@@ -160,7 +160,7 @@ impl Api {
     fn capabilities_reply(&self, cx: &Context) -> Reply {
         // A document of names and flags has nothing that serde_json refuses.
         let document = serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
-        Reply::new(StatusCode::OK, ContentType::Json, document)
+        Reply::new(StatusCode::OK, ContentType::Hal, document)
     }
 
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, query: Option<&str>) -> Result<Reply> {

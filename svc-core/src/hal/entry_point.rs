@@ -44,8 +44,9 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
         let href = hal.href(&Target::Helper { helper: HelperName::PersonSignup, container: None });
         titled(&relation, &href, "Person signup", out);
     }
-    let relation = hal.relations.dialect.relation("capabilities");
-    titled(&relation, &hal.href(&Target::Capabilities), "What this server supports", out);
+    // RFC 8631: relations of the interface's own prefix lead to what the interface has (UND-40).
+    titled("service-meta", &hal.href(&Target::Capabilities), "What this server supports", out);
+    titled("service-desc", &hal.href(&Target::OpenApi), "OpenAPI document", out);
     for link in hal.relations.own.iter().flat_map(|own| &own.links) {
         titled(&format!("{}:{}", hal.relations.namespace, link.name), &link.href, &link.title, out);
     }

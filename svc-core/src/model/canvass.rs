@@ -36,7 +36,7 @@ object! {
     /// An answer given to a canvasser (RES-canvass-08).
     CanvassResponse: "question_response" {
         /// The question
-        "RES-canvass-09" question: Reference,
+        "RES-canvass-09" question: Reference = required,
         /// For Paragraph or Other-type answers
         "RES-canvass-10" value: String,
         /// Chosen response keys

@@ -67,7 +67,7 @@ fn cap_04_every_link_of_a_full_server_leads_somewhere() {
     for kind in Kind::ALL.iter().filter(|kind| kind.schema().has_collection()) {
         assert!(links.contains_key(&format!("svc:{}", kind.plural())), "COL-01 {kind:?}");
     }
-    assert!(links.contains_key("svc:person_signup_helper") && links.contains_key("svc:capabilities"), "ENT-24, UND-40");
+    assert!(links.contains_key("svc:person_signup_helper") && links.contains_key("service-meta"), "ENT-24, UND-40");
 }
 
 #[test]

@@ -311,7 +311,7 @@ fn ent_01_the_entry_point_is_public_and_so_is_what_it_says_about_itself() {
         "ENT-23"
     );
     assert_eq!(server.get(entry.link("self").unwrap()).text, entry.text, "ENT-09");
-    let document = server.send_as(Caller::anonymous(), &Method::GET, entry.link("svc:capabilities").unwrap(), "");
+    let document = server.send_as(Caller::anonymous(), &Method::GET, entry.link("service-meta").unwrap(), "");
     assert_eq!(document.json["declaration_version"], 1, "UND-40");
     assert!(document.json["person_matching"].as_str().is_some_and(|text| text.contains("oldest")), "HLP-05");
 }

@@ -39,11 +39,15 @@ impl<'a> Pages<'a> {
     /// The answer to a target that is a document; `None` for one that there is not.
     pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
         match target {
-            Target::Capabilities => self.once(target, || text(&documents::capabilities(self.api, self.base))),
+            Target::Capabilities => {
+                self.once(target, Media::Hal, || text(&documents::capabilities(self.api, self.base)))
+            }
             #[cfg(feature = "openapi")]
-            Target::OpenApi => self.once(target, || text(&documents::openapi(self.api, self.base))),
+            Target::OpenApi => self.once(target, Media::Json, || text(&documents::openapi(self.api, self.base))),
             #[cfg(feature = "openapi")]
-            Target::JsonSchema(name) => self.once(target, || text(&documents::json_schema(self.api, self.base, name)?)),
+            Target::JsonSchema(name) => {
+                self.once(target, Media::Json, || text(&documents::json_schema(self.api, self.base, name)?))
+            }
             Target::Docs => Some(self.page(&self.docs().start())),
             #[cfg(feature = "pages")]
             Target::DocsPage(name) if name == STYLE => {
@@ -57,8 +61,8 @@ impl<'a> Pages<'a> {
     }
 
     /// A document that is the same for everybody who calls the server by this address.
-    fn once(self, target: &Target, make: impl FnOnce() -> Option<String>) -> Option<Answer> {
-        self.kept.answer(self.api.href(self.base, target), self.headers, make)
+    fn once(self, target: &Target, media: Media, make: impl FnOnce() -> Option<String>) -> Option<Answer> {
+        self.kept.answer(self.api.href(self.base, target), media, self.headers, make)
     }
 
     fn docs(self) -> Docs<'a> {

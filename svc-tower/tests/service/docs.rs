@@ -48,7 +48,7 @@ fn attributes<'p>(page: &'p str, name: &str) -> impl Iterator<Item = String> + u
 async fn ent_22_matching_capabilities_and_limits_are_published() {
     let service = service().body_limit(4321);
     let start = page(&service, "/docs/").await;
-    assert!(start.contains("href=\"/docs/capabilities\" rel=\"svc:capabilities\""), "UND-40 {start}");
+    assert!(start.contains("href=\"/docs/capabilities\" rel=\"service-meta\""), "UND-40 {start}");
     for expected in [
         "looked up first by each foreign identifier",
         "4321",

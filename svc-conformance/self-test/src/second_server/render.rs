@@ -220,7 +220,7 @@ impl View<'_> {
         if is_helper_served(options, "person_signup") {
             links.insert(options.rel("person_signup_helper"), titled("do/person_signup", "Sign up"));
         }
-        links.insert(options.rel("capabilities"), titled("about/capabilities", "Capabilities"));
+        links.insert("service-meta".to_owned(), titled("about/capabilities", "Capabilities"));
         let mut docs = titled("about/", "Documentation");
         if let Some(docs) = docs.as_object_mut() {
             docs.insert("name".to_owned(), "Reference".into());

@@ -57,6 +57,7 @@ impl Definitions<'_> {
             about.require("helpers", by_name(&helper.into_schema()));
             about.insert("openapi", address());
             about.insert("schemas", by_name(&address()));
+            about.insert("_links", by_name(&members(&["href"], &address())));
             about.require("action_functions", texts());
             about.require("behaviours", texts());
             about.into_schema()

@@ -128,7 +128,7 @@ fn content(
         Output::EntryPoint => one(HAL, all.entry_point()),
         Output::Page => Some(documentation(has_html)),
         Output::Explorer => one(HTML, json!({ "type": "string" })),
-        Output::Capabilities => one(JSON, all.capabilities()),
+        Output::Capabilities => one(HAL, all.capabilities()),
         Output::Document => one(JSON, json!({ "type": "object" })),
         Output::Collection => one(HAL, all.page(kind_of(target)?)),
         Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),

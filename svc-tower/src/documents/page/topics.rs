@@ -51,7 +51,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
         entries: vec![
             document(&Target::EntryPoint, "Entry point", "where the links begin"),
             Entry {
-                rel: Some(api.dialect().relation("capabilities")),
+                rel: Some("service-meta".to_owned()),
                 ..document(&Target::Capabilities, "Capabilities", "what this server supports, for machines")
             },
         ],
@@ -59,7 +59,10 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     if cfg!(feature = "openapi")
         && let Some(begin) = page.lists.last_mut()
     {
-        begin.entries.push(document(&Target::OpenApi, "OpenAPI 3.1", "every route, method and body"));
+        begin.entries.push(Entry {
+            rel: Some("service-desc".to_owned()),
+            ..document(&Target::OpenApi, "OpenAPI 3.1", "every route, method and body")
+        });
     }
     let topic = |name: &str, title: &str, text: &str| Entry::new(docs.href(name), title).text(text);
     page.lists.push(Listing {
@@ -235,7 +238,7 @@ fn relations(docs: &Docs<'_>) -> DocPage {
 
 fn capability(docs: &Docs<'_>) -> DocPage {
     let api = docs.api;
-    let title = api.dialect().relation("capabilities");
+    let title = "Capability declaration".to_owned();
     let summary = "What this server supports, for machines: one JSON document, readable without a key.";
     let mut page = open("capabilities", Subject::Topic, title, summary);
     page.notes.push("A program reads it once and then knows which kinds, operations, fields and helpers there are. What is not in it is not supported, and is answered with `NOT_IMPLEMENTED`.".to_owned());
