@@ -107,7 +107,7 @@ mod tests {
         let kept = Kept::default();
         let mut times = 0;
         let mut ask = |address: &str, headers: &HeaderMap| {
-            let made = kept.answer(address.to_owned(), Media::Json, headers, || {
+            let made = kept.answer(address.to_owned(), Media::Hal, headers, || {
                 times += 1;
                 Some(format!("{{\"at\":\"{address}\"}}"))
             });
@@ -125,14 +125,14 @@ mod tests {
         let other = ask("b", &asked(&tag));
         assert_eq!(other.status, StatusCode::OK, "another address has another document");
         assert_eq!(times, 2);
-        assert!(kept.answer("none".to_owned(), Media::Json, &HeaderMap::new(), || None).is_none());
+        assert!(kept.answer("none".to_owned(), Media::Hal, &HeaderMap::new(), || None).is_none());
     }
 
     #[test]
     fn und_40_what_is_kept_is_bounded() {
         let (kept, long) = (Kept::default(), "x".repeat(MOST / 10));
         for number in 0..25 {
-            kept.answer(number.to_string(), Media::Json, &HeaderMap::new(), || Some(long.clone())).unwrap();
+            kept.answer(number.to_string(), Media::Hal, &HeaderMap::new(), || Some(long.clone())).unwrap();
             let made = kept.0.lock().unwrap();
             assert_eq!(made.bytes, made.by_address.len() * long.len());
             assert!(made.bytes <= MOST && made.by_address.contains_key(&number.to_string()), "{number}");

@@ -29,6 +29,7 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Media {
     Hal,
+    #[cfg(feature = "openapi")]
     Json,
     #[cfg(feature = "pages")]
     Html,
@@ -47,6 +48,7 @@ impl Media {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Hal => "application/hal+json",
+            #[cfg(feature = "openapi")]
             Self::Json => "application/json",
             #[cfg(feature = "pages")]
             Self::Html => "text/html; charset=utf-8",
