@@ -122,6 +122,9 @@ def settled(value, operation, at=()):
         for first, last in (("start_date", "end_date"), ("scheduled_start_date", "scheduled_stop_date"), ("scheduled_start_date", "scheduled_end_date")):
             if value.get(first) and value.get(last):
                 value[last] = value[first]
+        if isinstance(value.get("day"), int) and value["day"] > 28 and at[-1:] == ("birthdate",):
+            # Not every month has it (RES-person-21).
+            value["day"] = 28
         if "href" in value and at[-2:-1] == ("_links",) and isinstance(value["href"], str):
             for template in RECORDS:
                 if pattern_of(template).match(path_of(value["href"])):

@@ -80,7 +80,7 @@ fn prefix_and_key_header_of_the_command_line_go_before_those_of_the_declaration(
         ..Options::default()
     });
     let entry = server.get(&server.base);
-    let mut declared = server.get(entry["_links"]["osdi:capabilities"]["href"].as_str().expect("a link"));
+    let mut declared = server.get(entry["_links"]["service-meta"]["href"].as_str().expect("a link"));
     declared["dialect"]["prefix"] = json!("svc");
     declared["dialect"]["key_header"] = json!("SVC-API-Token");
     fs::write(folder.path().join("declared.json"), declared.to_string()).expect("written");
@@ -243,7 +243,7 @@ fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
         (
             "declared.toml",
             &[
-                "behaviors (known here: action_functions, authentication, base_url, behaviours, ",
+                "behaviors (known here: _links, action_functions, authentication, base_url, behaviours, ",
                 "dialect.prefx (known here: key_header, network_a_share, ",
                 "collections.people.operations: raed (known here: create, delete, list, read, update)",
                 "collections.people.fields.given_name.writeable (known here: computed, default, ",

@@ -1,5 +1,7 @@
 //! The HTML page of a report: what stands on it, and that it is one file which needs nothing else.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use svc_conformance::{Format, Past, Report, Score};
 
@@ -61,5 +63,38 @@ fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
     assert!(!page.contains("Earlier reports"), "there are none");
     for (open, close) in [("<table>", "</table>"), ("<details", "</details>"), ("<div", "</div>"), ("<tr", "</tr>")] {
         assert_eq!(count(open), count(close), "{open}");
+    }
+}
+
+/// The relative luminance of a colour such as `#1a1c1f` (WCAG 2.2).
+fn luminance(color: &str) -> f64 {
+    let part = |at: usize| f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a colour")) / 255.0;
+    let linear = |part: f64| if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+    0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
+}
+
+/// Every colour of text has a contrast of 4.5 to 1 to each ground (WCAG AA), light and dark.
+#[test]
+fn colours_can_be_told_apart() {
+    let page = report().written(Format::Html);
+    let sets: Vec<BTreeMap<&str, &str>> = page
+        .split("--page:")
+        .skip(1)
+        .map(|set| {
+            let set = set.split('}').next().expect("a set").split(';');
+            let pairs = set.filter_map(|one| one.rsplit_once(": ").or(Some(("--page", one))));
+            pairs.map(|(name, value)| (name.trim(), value.trim())).filter(|(_, value)| value.starts_with('#')).collect()
+        })
+        .collect();
+    assert_eq!(sets.len(), 2);
+    for set in sets {
+        for (ground, text) in ["--page", "--panel"]
+            .iter()
+            .flat_map(|ground| ["--text", "--quiet", "--link", "--good", "--bad", "--note"].map(|text| (*ground, text)))
+        {
+            let (one, other) = (luminance(set[ground]), luminance(set[text]));
+            let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+            assert!(contrast >= 4.5, "{text} on {ground}: {contrast:.2}");
+        }
     }
 }

@@ -185,3 +185,24 @@ async fn a_holder_is_known_by_an_address_of_the_same_call() {
     assert_eq!(server.total("people").await, 1, "HLP-04: nobody is made twice");
     assert_eq!(server.get(&known).await.json["family_name"], "Lovelace", "RES-attendance-14");
 }
+
+/// RES-event-21: nobody is expected at an event that is cancelled, nor expected more than before.
+#[tokio::test]
+async fn a_cancelled_event_takes_nobody() {
+    let server = Server::start().await;
+    let event = server.make("events", json!({"type": "open"})).await;
+    let helper = format!("{event}/record_attendance_helper");
+    let coming = server.post(&helper, json!({"status": "accepted"})).await.self_link();
+    let unsure = server.post(&helper, json!({"status": "tentative"})).await.self_link();
+    server.put(&event, json!({"status": "cancelled"})).await;
+    for body in [json!({}), json!({"status": "accepted"})] {
+        let refused = server.post(&helper, body).await;
+        assert_eq!((refused.status, refused.codes()), (400, vec!["EVENT_CANCELLED".to_owned()]), "RES-event-21");
+    }
+    assert_eq!(server.put(&unsure, json!({"status": "accepted"})).await.codes(), ["EVENT_CANCELLED"], "RES-event-21");
+    assert_eq!(server.post(&helper, json!({"status": "declined"})).await.status, 200, "a refusal is no attendance");
+    assert_eq!(server.put(&coming, json!({"comment": "c"})).await.status, 200, "what is recorded stays");
+    assert_eq!(server.put(&coming, json!({"status": "declined"})).await.status, 200, "RES-event-21");
+    server.put(&event, json!({"status": "confirmed"})).await;
+    assert_eq!(server.put(&unsure, json!({"status": "accepted"})).await.status, 200, "RES-event-21");
+}

@@ -100,7 +100,7 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_PATCH_IS_PUT", value_parser = FalseyValueParser::new())]
     pub patch_is_put: bool,
 
-    /// Whether /healthz and /metrics are served beside the interface [default: on where it listens on loopback]
+    /// Whether /healthz and /metrics are served beside the interface [default: on where it listens on loopback and has no --base-url]
     #[arg(long, env = "SVC_DEMO_METRICS", value_name = "SWITCH")]
     pub metrics: Option<Switch>,
 

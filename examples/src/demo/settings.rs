@@ -139,7 +139,8 @@ impl Settings {
             helpers_only: options.helpers_only,
             without: options.without.clone(),
             patch_is_put: options.patch_is_put,
-            metrics: options.metrics.map_or(listen.is_loopback(), |switch| switch == Switch::On),
+            // An address of its own says that a proxy stands in front, also where it listens on this machine alone.
+            metrics: options.metrics.map_or(listen.is_loopback() && options.base_url.is_none(), |it| it == Switch::On),
         })
     }
 }

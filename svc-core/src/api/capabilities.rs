@@ -136,7 +136,7 @@ pub fn type_name(ty: &Type) -> String {
         Type::Date => "date".to_owned(),
         Type::Enum(_) => "enum".to_owned(),
         Type::FlexEnum(_) => "flexenum".to_owned(),
-        Type::Flag => "string or boolean".to_owned(),
+        Type::Flag => "string".to_owned(),
         Type::Reference => "reference".to_owned(),
         Type::StringMap | Type::Object(_) => "object".to_owned(),
         Type::Array(item) => format!("{}[]", type_name(item)),

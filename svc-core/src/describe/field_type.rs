@@ -216,10 +216,9 @@ impl FieldType for Flag {
     }
 
     fn write(&self, out: &mut MemberWriter<'_>) {
-        match self {
-            Self::Boolean(set) => set.write(out),
-            Self::Text(set) => out.string(if *set { "true" } else { "false" }),
-        }
+        // A string on the wire, whichever was sent (RES-phone_number-01).
+        let (Self::Boolean(set) | Self::Text(set)) = self;
+        out.string(if *set { "true" } else { "false" });
     }
 }
 

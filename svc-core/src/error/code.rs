@@ -134,6 +134,12 @@ codes! {
     CapacityExceeded = "CAPACITY_EXCEEDED", 400,
         cause "The event has as many attendances as its `capacity` allows.",
         mend "Ask its organizer, or for another event.";
+    /// The event is cancelled.
+    ///
+    /// Row: RES-event-21.
+    EventCancelled = "EVENT_CANCELLED", 400,
+        cause "The event takes no attendances any more: its `status` is `cancelled`.",
+        mend "Ask its organizer, or for another event.";
     /// The start lies after the end.
     StartDateAfterEndDate = "START_DATE_AFTER_END_DATE", 400,
         cause "The end has to be at the start or later.",

@@ -3,9 +3,10 @@
 use super::shared::{EmailAddress, Geocode, PhoneNumber, PostalAddress};
 use crate::{
     describe::{StringMap, closed_enum, object, resource},
-    json::Json, schema::Rules,
-    schema::Rule,
-    value::{FlexEnum, Timestamp},
+    error::Code,
+    json::{Json, Object},
+    schema::{Rule, Rules},
+    value::{Date, FlexEnum, Timestamp},
 };
 
 resource! {
@@ -168,8 +169,21 @@ closed_enum! {
 
 /// A plain or compound `gender_identity` sets `gender` (RES-person-08, RES-person-09).
 fn rules(cx: &mut Rules<'_>) {
+    if cx.is_about(&["birthdate"]) && cx.object("birthdate").is_some_and(is_no_day) {
+        cx.problem(Code::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
+    }
     let Some(gender) = cx.text("gender_identity").and_then(gender_of) else { return };
     cx.set("gender", Json::from(gender));
+}
+
+/// Whether day and month are none of any year, or none of the year that stands beside them (RES-person-21).
+fn is_no_day(birthdate: &Object) -> bool {
+    let part = |name: &str| birthdate.get(name).and_then(Json::as_i64);
+    let (Some(month), Some(day)) = (part("month"), part("day")) else { return false };
+    // Some years have a 29 February.
+    let year = part("year").and_then(|year| u16::try_from(year).ok()).unwrap_or(2000);
+    let (Ok(month), Ok(day)) = (u8::try_from(month), u8::try_from(day)) else { return false };
+    (1..=12).contains(&month) && (1..=31).contains(&day) && Date::new(year, month, day).is_none()
 }
 
 /// The gender that an identity names as a word of its own; none when it names both or neither.

@@ -84,6 +84,11 @@ impl Links<'_> {
                 }
                 None => {}
                 Some(Json::Null) => found.push((link.name, None)),
+                Some(value) if inside.is_some() && !is_link(value) => {
+                    let text = "{property} must be an object with `href`.";
+                    let problem = Problem::new(Code::FieldInvalid, property(), text);
+                    problems.push(problem.hint(r#"{"href": "..."}"#));
+                }
                 Some(value) => {
                     if let Some(address) = href(value).and_then(|href| self.address_of(kind, href)) {
                         found.push((link.name, Some(address)));
@@ -130,6 +135,11 @@ pub(crate) enum Wanted {
     Helper,
     /// Those of an update.
     Update,
+}
+
+/// Whether it is a link as HAL has it (HAL-13).
+fn is_link(value: &Json) -> bool {
+    value.as_object().and_then(|link| link.get("href")).is_some_and(|href| href.as_str().is_some())
 }
 
 /// The address in a link: an object with `href`, or the address itself.

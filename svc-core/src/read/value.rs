@@ -46,8 +46,11 @@ pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
 pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
     let wanted = |what: &str| Wrong::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
-        (Type::String | Type::FlexEnum(_) | Type::Reference, Json::String(_))
-        | (Type::Boolean | Type::Flag, Json::Bool(_)) => Ok(raw.clone()),
+        (Type::String | Type::FlexEnum(_) | Type::Reference, Json::String(_)) | (Type::Boolean, Json::Bool(_)) => {
+            Ok(raw.clone())
+        }
+        // A string on the wire, always (RES-phone_number-01).
+        (Type::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
         (Type::Reference, Json::Object(link)) => match link.get("href") {
             Some(href @ Json::String(_)) => Ok(href.clone()),
             _ => Err(Wrong::new("must be an address, an identifier, or an object with `href`")),

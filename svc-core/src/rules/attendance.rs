@@ -90,6 +90,11 @@ impl Case<'_> {
             }
         }
         let (had, has) = (Share::of(before), Share::of(after.as_deref()));
+        let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
+        if is_cancelled && after.is_some() && has.places > had.places {
+            let code = Code::EventCancelled;
+            problems.push(Problem::new(code, "status", code.meaning()));
+        }
         let mut sum = self.ledger.sum(Kind::Event, event)?;
         sum.accepted = sum.accepted.saturating_add(has.places).saturating_sub(had.places);
         sum.tickets = sum.tickets.saturating_add(has.number()).saturating_sub(had.number());

@@ -56,6 +56,12 @@ impl<'a> Rules<'a> {
         self.fields.get(name)?.as_array()
     }
 
+    /// The object in a field.
+    #[must_use]
+    pub fn object(&self, name: &str) -> Option<&Object> {
+        self.fields.get(name)?.as_object()
+    }
+
     /// The moment in a field.
     #[must_use]
     pub fn timestamp(&self, name: &str) -> Option<Timestamp> {

@@ -272,7 +272,7 @@ fn hlp_16_to_18_a_canvass() {
     let nobody = json!("/api/v1/people/none");
     for (body, property) in [
         (json!({"canvass": {"canvasser": nobody}}), "canvass.canvasser"),
-        (json!({"canvass": {"_links": {"canvasser": nobody}}}), "canvass._links.svc:canvasser"),
+        (json!({"canvass": {"_links": {"canvasser": {"href": nobody}}}}), "canvass._links.svc:canvasser"),
         (json!({"canvass": {}, "_links": {"svc:canvasser": {"href": nobody}}}), "_links.svc:canvasser"),
     ] {
         let refused = server.post(&helper, &body.to_string()).problems();

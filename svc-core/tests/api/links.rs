@@ -1,5 +1,6 @@
 //! Links in bodies (CRU-02), and the dialect's names in both directions (HAL-09 to HAL-11).
 
+use serde_json::json;
 use svc_core::{
     Problem,
     link::{Dialect, ShareNames},
@@ -47,14 +48,15 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
         let answer = server.post(&signatures, &with_person(bad));
         assert_eq!(answer.problems(), ["PERSON_NOT_FOUND _links.svc:person"], "CRU-02 {bad}");
     }
-    for body in [
-        "{}",
-        r#"{"_links":{}}"#,
-        r#"{"_links":7}"#,
-        r#"{"_links":{"svc:person":null}}"#,
-        r#"{"_links":{"svc:person":[]}}"#,
-    ] {
+    for body in ["{}", r#"{"_links":{}}"#, r#"{"_links":7}"#, r#"{"_links":{"svc:person":null}}"#] {
         assert_eq!(server.post(&signatures, body).problems(), ["PERSON_NOT_FOUND _links.svc:person"], "CRU-02 {body}");
+    }
+    // A link is an object with `href`, and an address alone is none (HAL-13).
+    let person = server.made("people", "{}");
+    let writes = writes + 1;
+    for link in [json!([]), json!(7), json!({}), json!({"href": 7}), json!(person)] {
+        let body = json!({"_links": {"svc:person": link}}).to_string();
+        assert_eq!(server.post(&signatures, &body).problems(), ["FIELD_INVALID _links.svc:person"], "HAL-13 {body}");
     }
     assert_eq!(server.store.writes(), writes, "CRU-21");
 }

@@ -201,6 +201,45 @@ fn und_17_no_record_grows_beyond_its_size() {
 }
 
 #[test]
+fn res_phone_number_01_the_mark_is_text_whatever_was_sent() {
+    let server = table();
+    for (sent, shown) in [("true", "true"), ("false", "false"), (r#""true""#, "true"), (r#""false""#, "false")] {
+        let body = format!(r#"{{"phone_numbers":[{{"number":"15550100","primary":{sent}}}]}}"#);
+        assert_eq!(
+            server.post("people", &body).json["phone_numbers"][0]["primary"],
+            shown,
+            "RES-phone_number-01 {sent}"
+        );
+    }
+}
+
+#[test]
+fn res_person_21_a_birthdate_is_a_day_that_there_is() {
+    let server = table();
+    let born = |birthdate: Value| server.post("people", &json!({"birthdate": birthdate}).to_string());
+    for good in [
+        json!({"month": 2, "day": 29}),
+        json!({"year": 2024, "month": 2, "day": 29}),
+        json!({"day": 31}),
+        json!({"year": 1990, "day": 31}),
+        json!({"year": 1990, "month": 12, "day": 31}),
+    ] {
+        assert_eq!(born(good.clone()).status, 201, "RES-person-21 {good}");
+    }
+    for bad in [
+        json!({"month": 2, "day": 31}),
+        json!({"month": 2, "day": 30}),
+        json!({"year": 2023, "month": 2, "day": 29}),
+        json!({"month": 4, "day": 31}),
+    ] {
+        assert_eq!(born(bad.clone()).problems(), ["FIELD_INVALID birthdate.day"], "RES-person-21 {bad}");
+    }
+    let person = server.made("people", r#"{"birthdate":{"month":2}}"#);
+    let day = server.put(&person, r#"{"birthdate":{"day":31}}"#);
+    assert_eq!(day.problems(), ["FIELD_INVALID birthdate.day"], "RES-person-21: as it would be");
+}
+
+#[test]
 fn err_39_an_answer_lists_a_thousand_problems_at_most() {
     let caps = Caps::default().entries(100_000);
     let server = Server::with(|api| api.sizes(Sizes::default().caps(caps)));

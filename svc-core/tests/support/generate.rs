@@ -98,12 +98,8 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
         }
         Type::Enum(values) => dice.pick(values).into(),
         Type::FlexEnum(values) => if dice.once_in(2) { dice.text() } else { dice.pick(values).to_owned() }.into(),
-        Type::Flag => match dice.below(4) {
-            0 => Json::from(true),
-            1 => Json::from(false),
-            2 => Json::from("true"),
-            _ => Json::from("false"),
-        },
+        // A boolean is taken, too, and comes back as text (RES-phone_number-01).
+        Type::Flag => Json::from(if dice.once_in(2) { "true" } else { "false" }),
         Type::StringMap => {
             let members = (0..dice.below(4)).map(|place| (format!("{}{place}", dice.text()), dice.text()));
             Json::Object(members.collect())
@@ -207,8 +203,18 @@ fn keep_rules(kind: Kind, body: &mut Object) {
                 body.insert("end_date", start);
             }
         }
-        // RES-person-08
-        Kind::Person if body.contains("gender_identity") => drop(body.remove("gender")),
+        Kind::Person => {
+            // RES-person-08
+            if body.contains("gender_identity") {
+                body.remove("gender");
+            }
+            // RES-person-21
+            if let Some(birthdate) = body.get_mut("birthdate").and_then(Json::as_object_mut)
+                && birthdate.get("day").and_then(Json::as_i64).is_some_and(|day| day > 28)
+            {
+                birthdate.insert("day", Json::integer(28));
+            }
+        }
         // RES-donation-18
         Kind::Donation if body.get("voided").and_then(Json::as_bool) == Some(false) => drop(body.remove("voided_date")),
         _ => {}

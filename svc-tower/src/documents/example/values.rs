@@ -51,7 +51,7 @@ pub(super) fn value(ty: &Type, field: &Field, owner: &str, extent: Extent) -> Js
             let fitting = words::choice(field.name).filter(|choice| values.contains(choice));
             Json::from(fitting.or(values.first().copied()).unwrap_or_default())
         }
-        Type::Flag => Json::Bool(true),
+        Type::Flag => Json::from("true"),
         Type::StringMap => {
             let mut map = Object::new();
             map.insert("shirt_size", "M");

@@ -47,7 +47,8 @@ impl Definitions<'_> {
             Type::Date => json!({ "type": "string", "format": "date" }),
             Type::Enum(values) => json!({ "type": "string", "enum": values }),
             Type::FlexEnum(values) => json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] }),
-            Type::Flag => json!({ "enum": [true, false, "true", "false"] }),
+            // Files written before may hold booleans, too.
+            Type::Flag => json!({ "enum": ["true", "false", true, false] }),
             Type::Reference if form == Form::Read => json!({ "type": "string" }),
             Type::Reference => json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] }),
             Type::StringMap if form == Form::Read => {

@@ -79,7 +79,7 @@ pub(super) fn page_name(ty: &Type) -> String {
         Type::Date => "date",
         Type::Enum(_) => "enum",
         Type::FlexEnum(_) => "flexenum",
-        Type::Flag => "flag",
+        Type::Flag => "string",
         Type::Reference => "reference",
         Type::StringMap => "map",
         Type::Array(item) | Type::OneOrMany(item) => return page_name(item),
