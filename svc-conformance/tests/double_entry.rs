@@ -33,7 +33,6 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("event.location.location.*", "a place on the map as in a postal address, which has the rows"),
     ("person.employer_address.*", "a postal address, which has the rows"),
     ("message.*", "the rows of messages are those of scheduling; the fields are what a message needs to be sent"),
-    ("phone_number.primary", "a boolean is taken, too, and the string is sent (RES-phone_number-01)"),
 ];
 
 /// Money is exact: a decimal, sent as a number.

@@ -127,7 +127,8 @@ fn described(field: &Field, readable: bool, writable: bool) -> DeclaredField {
 #[must_use]
 pub fn type_name(ty: &Type) -> String {
     match ty {
-        Type::String => "string".to_owned(),
+        // The mark of a phone number is text (RES-phone_number-01).
+        Type::String | Type::Flag => "string".to_owned(),
         Type::Integer => "integer".to_owned(),
         Type::Float => "float".to_owned(),
         Type::Amount => "number".to_owned(),
@@ -136,7 +137,6 @@ pub fn type_name(ty: &Type) -> String {
         Type::Date => "date".to_owned(),
         Type::Enum(_) => "enum".to_owned(),
         Type::FlexEnum(_) => "flexenum".to_owned(),
-        Type::Flag => "string".to_owned(),
         Type::Reference => "reference".to_owned(),
         Type::StringMap | Type::Object(_) => "object".to_owned(),
         Type::Array(item) => format!("{}[]", type_name(item)),
