@@ -79,14 +79,13 @@ pub(super) fn page_name(ty: &Type) -> String {
         Type::Date => "date",
         Type::Enum(_) => "enum",
         Type::FlexEnum(_) => "flexenum",
-        Type::Flag => "string",
         Type::Reference => "reference",
         Type::StringMap => "map",
         Type::Array(item) | Type::OneOrMany(item) => return page_name(item),
         Type::Object(schema) => {
             OBJECTS.iter().find(|(_, known)| is_same(known, schema)).map_or("map", |(name, _)| name)
         }
-        Type::String => "string",
+        Type::String | Type::Flag => "string",
         _ => "any",
     };
     format!("{PREFIX}{name}")
