@@ -281,8 +281,8 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     update(donation, json!({"voided": true}), None);
     update(attendance, json!({"status": "declined"}), None);
     update(ticketed, json!({"tickets": [{"title": "B"}]}), None);
-    update(answer, json!({"responses": []}), None);
-    update(answer, json!({"responses": ["a"]}), None);
+    update(answer, json!({"value": "and more"}), None);
+    update(answer, json!({"responses": ["a"], "value": null}), None);
     update(&world.tickets, json!({"ticket_levels": [{"title": "A"}]}), None);
     update(&world.page, json!({"currency": "USD"}), None);
     update(&world.tag, json!({"name": "u"}), None);

@@ -33,7 +33,6 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ("date", "An ISO 8601 calendar date as a string.", "\"2026-03-14\""),
     ("enum", "A string that is one of the listed values, in the same letters. Any other is refused.", "\"confirmed\""),
     ("flexenum", "A string: one of the listed values, or any other.", "\"personal\""),
-    ("flag", "`true` or `false`, as a boolean or as a string with these letters.", "true"),
     (
         "reference",
         "A record, by its address or by one of its identifiers: a string, or an object with `href`.",
