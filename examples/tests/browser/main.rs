@@ -176,7 +176,7 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
     session.browser.enter("title", "Which days?").await?;
     session.browser.click("//summary[.='responses']").await?;
     session.browser.press("Add responses").await?;
-    session.browser.enter_in("responses 1", "key", "a b").await?;
+    session.browser.enter_in("responses 1", "key *", "a b").await?;
     session.browser.enter_in("responses 1", "name", "one two").await?;
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelectorAll('.panel .errors strong').length >= 4").await?;
@@ -185,7 +185,7 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
     let beside = session.browser.run(beside).await?;
     for expected in [
         json!(["question_type *", "PARAGRAPH_CANNOT_HAVE_RESPONSES"]),
-        json!(["key", "RESPONSE_KEY_INVALID"]),
+        json!(["key *", "RESPONSE_KEY_INVALID"]),
         json!(["name", "RESPONSE_NAME_INVALID"]),
     ] {
         assert!(beside.as_array().is_some_and(|all| all.contains(&expected)), "{expected} in {beside}");
@@ -194,7 +194,7 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
     assert_eq!(invalid, 3);
     // Mended, it is taken, and can be opened.
     session.browser.choose("question_type *", "SingleChoice").await?;
-    session.browser.enter_in("responses 1", "key", "yes").await?;
+    session.browser.enter_in("responses 1", "key *", "yes").await?;
     session.browser.enter_in("responses 1", "name", "yes").await?;
     session.browser.press("Send").await?;
     session.browser.click("//a[.='Open Which days?']").await?;
