@@ -95,6 +95,14 @@ impl Problem {
         self
     }
 
+    /// Whether the other problem may be there only because of this one: what is wrong with a body is left out of what a
+    /// store is shown of it.
+    pub(crate) fn explains(&self, other: &Self) -> bool {
+        let is_missing = other.code == Code::FieldRequired;
+        let explains = |own: &Property, other: &Property| own.holds(other) || is_missing && other.holds(own);
+        self.properties.iter().any(|own| other.properties.iter().any(|other| explains(own, other)))
+    }
+
     /// Adds how to fix it (ERR-27).
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

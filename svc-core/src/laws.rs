@@ -180,7 +180,7 @@ struct Side {
     names: Names,
     /// The date of the last write, and that of the last change of each record.
     last: Timestamp,
-    modified: HashMap<Id, Timestamp>,
+    modified: HashMap<(Kind, Id), Timestamp>,
 }
 
 impl Side {
@@ -288,7 +288,7 @@ impl<S: Store> History<S> {
         let before = self.here.last;
         for (record, is_new) in records {
             let meta = record.meta();
-            let known = self.here.modified.insert(meta.id.clone(), meta.modified);
+            let known = self.here.modified.insert((record.kind(), meta.id.clone()), meta.modified);
             let is_changed = is_new || known != Some(meta.modified) && matches!(outcome, Ok(Outcome::Updated(_)));
             let text = |what: &str| format!("{} {}: {what}, {:?}", record.kind().singular(), meta.id, call.work);
             if is_new && meta.created != meta.modified {

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use bytes::Bytes;
+
 use super::Registration;
 use crate::{
     context::Context,
@@ -13,8 +15,8 @@ use crate::{
     link::{Address, ShareNames},
     model::Kind,
     ops::{AnyTransactions, End, FindKey},
-    record::RawRecord,
-    rules::{Asked, Ground, New, first_keys, grown, help},
+    record::{Meta, RawRecord},
+    rules::{Asked, Ground, New, check, first_keys, grown, help},
     store::{Found, Key, Outbox, Pause, Stored},
     value::{Id, Timestamp},
 };
@@ -80,14 +82,25 @@ impl Composed<'_> {
     }
 
     async fn steps(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
+        self.decide(cx, first_keys(plan, self.matching), false, |ground| help(ground, plan)).await
+    }
+
+    /// Runs rules again and again, until they have seen all that they ask for and every step of theirs is done.
+    pub(super) async fn decide<T>(
+        &self,
+        cx: &Context,
+        first: Vec<Key>,
+        is_refused: bool,
+        rules: impl Fn(&mut Operations<'_>) -> Asked<T>,
+    ) -> Result<T> {
         let mut seen = Seen::default();
-        self.look_up(cx, first_keys(plan, self.matching), &mut seen).await?;
+        self.look_up(cx, first, &mut seen).await?;
         loop {
             if cx.deadline.is_some_and(|deadline| deadline <= std::time::Instant::now()) {
                 return Err(Error::unavailable(std::time::Duration::from_secs(1)));
             }
-            let mut ground = Operations { composed: self, cx, seen: &seen, steps: 0, stop: None };
-            let outcome = help(&mut ground, plan);
+            let mut ground = Operations { composed: self, cx, seen: &seen, is_refused, steps: 0, stop: None };
+            let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
                 (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
                 (_, Some(Stop::Create(draft))) => {
@@ -105,7 +118,7 @@ impl Composed<'_> {
         }
     }
 
-    fn registered(&self, kind: Kind) -> Result<&Registration> {
+    pub(super) fn registered(&self, kind: Kind) -> Result<&Registration> {
         self.registered.get(kind as usize).ok_or_else(|| Error::unexpected("a kind has no registration"))
     }
 
@@ -187,10 +200,12 @@ enum Stop {
 }
 
 /// One run of the rules over what was seen: it ends where something was not seen yet.
-struct Operations<'a> {
+pub(super) struct Operations<'a> {
     composed: &'a Composed<'a>,
     cx: &'a Context,
     seen: &'a Seen,
+    /// Whether the call is refused already, so that nothing is done and only looked up.
+    is_refused: bool,
     /// Steps that this run has come by.
     steps: usize,
     stop: Option<Stop>,
@@ -256,6 +271,11 @@ impl Ground for Operations<'_> {
     }
 
     fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+        if self.is_refused {
+            check(self.wrong_draft(draft, new)?)?;
+            let meta = Meta::new(Id::from(0), self.cx.now);
+            return Ok((stored(RawRecord::stored(draft.kind, meta, Bytes::new())), true));
+        }
         self.step(|| {
             let mut draft = RawDraft { own: None, ..draft.clone() };
             if let Some(person) = &new.person {
@@ -274,6 +294,9 @@ impl Ground for Operations<'_> {
         if !wrong.is_empty() {
             return Err(Error::refused(wrong).into());
         }
+        if self.is_refused {
+            return Ok(stored);
+        }
         if self.composed.registered(at.kind)?.update.is_none() {
             // An action that cannot be changed stays as it was recorded.
             return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };
@@ -291,6 +314,14 @@ impl Ground for Operations<'_> {
 
     fn is_whole(&self) -> bool {
         self.composed.transactions.is_some()
+    }
+
+    fn goes_on(&self) -> bool {
+        self.is_refused
+    }
+
+    fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     fn finds(&self, kind: Kind) -> bool {

@@ -10,6 +10,7 @@ mod composed;
 mod declared;
 pub(crate) mod description;
 mod exposure;
+mod judge;
 mod offered;
 mod registry;
 mod reply;

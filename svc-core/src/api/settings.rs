@@ -11,6 +11,7 @@ use crate::{
     operation::ResponseStyle,
     ops::AnyTransactions,
     schema::Peculiarity,
+    store::Store,
 };
 
 /// What the builder collects and the finished API keeps as it is.
@@ -26,6 +27,8 @@ pub(super) struct Settings {
     pub(super) sizes: Sizes,
     pub(super) error_bodies: ErrorBodies,
     pub(super) atomic: bool,
+    /// The store that keeps every kind, where there is one: it tells what else is wrong with a body that is refused.
+    pub(super) store: Option<Arc<dyn Store>>,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
@@ -48,6 +51,7 @@ impl Settings {
             sizes: Sizes::default(),
             error_bodies: ErrorBodies::default(),
             atomic: false,
+            store: None,
             transactions: None,
             patch: PatchMethod::default(),
             behaviours: Vec::new(),

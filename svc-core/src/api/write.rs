@@ -17,6 +17,7 @@ use crate::{
     ops::DeleteRequest,
     read::HelperBody,
     record::RawRecord,
+    store::Work,
 };
 
 /// Why a request stops before the backend sees it.
@@ -54,21 +55,19 @@ impl Api {
             return self.create_with_person(cx, helper, container, &body).await;
         }
         let (draft, problems) = self.bodies(cx).draft(kind, self.writable(kind), &body, container);
-        let create = self.registered(kind).create.as_ref();
-        // A create that finds its container itself does not see a body that is refused before (UND-39).
-        if !problems.is_empty() || !create.is_some_and(|create| create.finds_container()) {
+        if !problems.is_empty() {
+            return self.refuse(cx, kind, container, Work::Create(draft), &body, problems).await;
+        }
+        let Some(create) = &self.registered(kind).create else { return Err(Error::not_implemented()) };
+        if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        if !problems.is_empty() {
-            return Ok(self.invalid(Some(kind), &problems));
-        }
-        let Some(create) = create else { return Err(Error::not_implemented()) };
         let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, &body, error))?;
         Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
-    async fn container_exists(&self, cx: &Context, container: Option<&Address>) -> Result<()> {
+    pub(super) async fn container_exists(&self, cx: &Context, container: Option<&Address>) -> Result<()> {
         match container {
             Some(container) if !self.record_exists(cx, container).await? => Err(Error::not_found()),
             _ => Ok(()),
@@ -104,7 +103,7 @@ impl Api {
             problems.push(Problem::between(Code::FieldInvalid, &properties, text));
         }
         if !problems.is_empty() {
-            return Ok(self.invalid(Some(kind), &problems));
+            return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), body, problems).await;
         }
         let outcome = self.run(cx, plan, body).await?;
         if outcome.has_failures() {
@@ -123,22 +122,14 @@ impl Api {
             Ok(body) => body,
             Err(stop) => return Ok(stop),
         };
-        let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
+        let (patch, problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
+        if !problems.is_empty() {
+            return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), &body, problems).await;
+        }
         let Some(update) = &self.registered(kind).update else { return Err(Error::not_implemented()) };
-        if problems.is_empty() {
-            let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
-            return match updated {
-                Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
-                None => Err(Error::not_found()),
-            };
-        }
-        // A missing record is 404 whatever the body says (UND-39); else all rules are reported together (ERR-39).
-        if let Some(get) = &self.registered(kind).get {
-            let Some(record) = get.get(cx, at).await? else { return Err(Error::not_found()) };
-            let mut fields = record.fields_object(self.dialect().share_names());
-            problems.extend(patch.apply_to(&mut fields, cx.now).err().unwrap_or_default());
-        }
-        Ok(self.invalid(Some(kind), &problems))
+        let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
+        let record = updated.ok_or_else(Error::not_found)?;
+        Ok(self.record_reply(cx, StatusCode::OK, &record))
     }
 
     pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
@@ -166,17 +157,15 @@ impl Api {
             Err(stop) => return Ok(stop),
         };
         let (plan, problems) = self.plan(cx, helper, container, &body);
-        // A helper that finds its container itself does not see a call that is refused before (UND-39).
-        let is_refused = !problems.is_empty() || plan.atomic && !plan.functions.unsupported.is_empty();
+        if !problems.is_empty() {
+            return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), &body, problems).await;
+        }
         let finds_container = match self.inner.helpers.get(&helper) {
-            Some(Runner::Native(runner)) => !is_refused && runner.finds_container(),
+            Some(Runner::Native(runner)) => runner.finds_container(),
             _ => false,
         };
         if !finds_container {
             self.container_exists(cx, container).await?;
-        }
-        if !problems.is_empty() {
-            return Ok(self.invalid(Some(kind), &problems));
         }
         let outcome = self.run(cx, plan, &body).await?;
         if outcome.has_failures() {
@@ -218,27 +207,21 @@ impl Api {
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
             changes_people: cx.caller.may(Right::On(Kind::Person, Operation::Update)),
         };
-        self.bodies(cx).plan(&call, body)
+        let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);
+        // Where all of it fails, what is not supported fails with it (ERR-38).
+        if plan.atomic {
+            problems.extend(plan.functions.unsupported.drain(..).map(|(_, problem)| problem));
+        }
+        (plan, problems)
     }
 
     async fn run(&self, cx: &Context, mut plan: RawPlan, body: &Object) -> Result<RawOutcome> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
-        if plan.atomic && !unsupported.is_empty() {
-            return Err(Error::refused(unsupported.into_iter().map(|(_, problem)| problem).collect()));
-        }
         let outcome = match self.inner.helpers.get(&plan.helper) {
             Some(Runner::Native(runner)) => runner.run(cx, plan).await,
-            Some(Runner::Composed) => {
-                let settings = &self.inner.settings;
-                let composed = Composed {
-                    registered: &self.inner.registered,
-                    matching: settings.matching.as_ref(),
-                    transactions: settings.transactions.as_deref(),
-                };
-                // Its many steps would make the future of every request as large as theirs.
-                Box::pin(composed.run(cx, &plan)).await
-            }
+            // Its many steps would make the future of every request as large as theirs.
+            Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan)).await,
             None => Err(Error::not_implemented()),
         };
         let mut outcome = outcome.map_err(|error| self.as_sent(cx, body, error))?;
@@ -251,6 +234,16 @@ impl Api {
             }
         }
         Ok(outcome)
+    }
+
+    /// The registered operations, for rules that stand on them.
+    pub(super) fn composed(&self) -> Composed<'_> {
+        let settings = &self.inner.settings;
+        Composed {
+            registered: &self.inner.registered,
+            matching: settings.matching.as_ref(),
+            transactions: settings.transactions.as_deref(),
+        }
     }
 
     /// What a store refused, named as the client wrote it (ERR-26).

@@ -64,6 +64,11 @@ impl Property {
         self
     }
 
+    /// Whether the other one is this one, or stands in it.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
     /// Its steps.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {

@@ -88,9 +88,11 @@ const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","
 impl Caller<'_> {
     /// What the next call is.
     pub(super) fn call(&mut self) -> Call {
-        let work = self.opening().unwrap_or_else(|| self.work());
+        let opening = self.opening();
+        let is_refused = opening.is_none() && self.dice.once_in(16);
+        let work = opening.unwrap_or_else(|| self.work());
         let caller = if self.dice.once_in(3) { Some(self.any(Kind::Person).id) } else { None };
-        Call { received: self.moment(), caller, caps: Caps::default(), work }
+        Call { received: self.moment(), caller, caps: Caps::default(), work, is_refused }
     }
 
     /// A history about events begins with tickets that change places, of which one loses its holder.

@@ -3,12 +3,12 @@
 use super::{Asked, Ground, Holders, New, check};
 use crate::{
     draft::{Draft, RawDraft},
-    error::{Problem, Result},
+    error::{Error, Problem, Result},
     helper::RawPlan,
     link::Address,
     model::Resource,
     record::Record,
-    store::{Found, Key, Stored},
+    store::{Found, Key, Pause, Stored},
     value::{Id, Identifier},
 };
 
@@ -35,9 +35,20 @@ pub(super) fn record<G: Ground>(
         draft.identifiers = unclaimed;
         return ground.create(&draft, &new);
     }
-    match recorded_before(ground, draft)? {
-        Some(stored) => Ok((repeat(ground, stored, draft, new.person)?, false)),
-        None => ground.create(draft, &new),
+    match recorded_before(ground, draft) {
+        Ok(Some(stored)) => Ok((repeat(ground, stored, draft, new.person)?, false)),
+        Ok(None) => ground.create(draft, &new),
+        // What else is wrong with it is told with its identifiers (ERR-39).
+        Err(Pause::Failed(error)) if ground.goes_on() => {
+            let mut problems = error.into_problems()?;
+            let rest = RawDraft { identifiers: Vec::new(), own: None, ..draft.clone() };
+            match ground.create(&rest, &new) {
+                Err(Pause::Failed(error)) => problems.extend(error.into_problems()?),
+                done => drop(done?),
+            }
+            Err(Error::refused(problems).into())
+        }
+        Err(pause) => Err(pause),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     helper::Merge,
     json::{Json, Object},
     model::Kind,
-    store::{Change, Key, Stored, Sum},
+    store::{Change, Key, Pause, Stored, Sum},
     value::{Amount, Id, Identifier},
 };
 
@@ -173,16 +173,18 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Recognises the holders named in the tickets of a new attendance (RES-attendance-14).
+    /// Recognises the holders named in the tickets of a new attendance (RES-attendance-14): who they are, with the place of
+    /// their ticket.
     ///
     /// `named` are the people that the server's own identifiers name, with the place of their ticket.
     pub(super) fn recognise_holders(
         &mut self,
-        attendance: &Stored,
         fields: &Object,
         named: &[(usize, Id)],
         holders: Holders,
-    ) -> Asked<()> {
+        problems: &mut Vec<Problem>,
+    ) -> Asked<Vec<(i64, Id)>> {
+        let mut recognised = Vec::new();
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
             let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
             let Some(mut posted) = posted_holder(ticket, own) else { continue };
@@ -190,8 +192,16 @@ impl Case<'_> {
                 Holders::Recognise(merge) => {
                     let part = Property::member("tickets").element(place).then("person");
                     let wrong = posted.complete(self.call.received);
-                    check(wrong).map_err(|error| error.within(part.clone()))?;
-                    Some(person::recognise(self, &posted, merge).map_err(|pause| pause.within(&part))?.0)
+                    let holder =
+                        check(wrong).map_err(Pause::from).and_then(|()| person::recognise(self, &posted, merge));
+                    match holder.map_err(|pause| pause.within(&part)) {
+                        Ok((person, _)) => Some(person),
+                        Err(Pause::Failed(error)) => {
+                            problems.extend(error.into_problems()?);
+                            None
+                        }
+                        Err(pause) => return Err(pause),
+                    }
                 }
                 Holders::Note => {
                     // Who is not there is not noted.
@@ -204,12 +214,10 @@ impl Case<'_> {
                 }
             };
             if let Some(person) = person {
-                let place = i64::try_from(place).unwrap_or_default();
-                let person = person.record.meta().id.clone();
-                self.ledger.change(Change::Hold { at: attendance.at(), place, person });
+                recognised.push((i64::try_from(place).unwrap_or_default(), person.record.meta().id.clone()));
             }
         }
-        Ok(())
+        Ok(recognised)
     }
 
     /// Follows the holders of an attendance whose tickets were replaced: they are not recognised again

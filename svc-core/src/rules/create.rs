@@ -83,6 +83,10 @@ impl Case<'_> {
             (Kind::Donation, Some(page)) => self.settle_donation(&page, None, Some(&fields))?,
             _ => {}
         }
+        let holders = match draft.kind {
+            Kind::Attendance => self.recognise_holders(&fields, &draft.holders, new.holders, &mut problems)?,
+            _ => Vec::new(),
+        };
         check(problems)?;
         record.meta.identifiers = Identifiers::of(&draft.identifiers);
         record.set_fields(fields.to_wire(self.names()));
@@ -94,8 +98,8 @@ impl Case<'_> {
             name,
             emails: addresses,
         })));
-        if draft.kind == Kind::Attendance {
-            self.recognise_holders(&stored, &fields, &draft.holders, new.holders)?;
+        for (place, person) in holders {
+            self.ledger.change(Change::Hold { at: stored.at(), place, person });
         }
         Ok((stored, true))
     }

@@ -26,6 +26,15 @@ pub(super) struct Done<'a> {
     pub(super) action: Option<&'a Stored>,
     /// Whether the action was recorded before, by an earlier try of the same call (UND-24).
     pub(super) is_repeat: bool,
+    /// Whether the call is refused already: nobody may be there, because the person was wrong.
+    pub(super) is_refused: bool,
+}
+
+impl Done<'_> {
+    /// Whether nobody is there whom tags, lists and answers could be for (UND-29).
+    fn lacks_person(&self) -> bool {
+        self.person.is_none() && !self.is_refused
+    }
 }
 
 /// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
@@ -65,12 +74,15 @@ pub(super) fn run<G: Ground>(
 
 /// Ties the person to a tag or a list (HAF-02 to HAF-06).
 fn join<G: Ground>(ground: &mut G, kinds: &Memberships, named: &Named, done: &Done<'_>) -> Asked<EntryStatus> {
-    let Some(person) = &done.person else { return Ok(needs_person(kinds.property(named))) };
+    if done.lacks_person() {
+        return Ok(needs_person(kinds.property(named)));
+    }
     let group = match group_key(kinds, named) {
         Some(key) => ground.find(&key)?,
         None => None,
     };
     let Some(group) = group else { return Ok(EntryStatus::Failed(vec![kinds.unknown(named)])) };
+    let Some(person) = &done.person else { return Ok(EntryStatus::Existing) };
     let mut draft = RawDraft::empty(kinds.member);
     draft.links = vec![(kinds.group.singular(), group.address()), (Kind::Person.singular(), person.clone())];
     entry(ground, draft, done)
@@ -83,7 +95,9 @@ fn respond<G: Ground>(
     done: &Done<'_>,
     known: &mut Known,
 ) -> Asked<EntryStatus> {
-    let Some(person) = &done.person else { return Ok(needs_person(response.path.clone())) };
+    if done.lacks_person() {
+        return Ok(needs_person(response.path.clone()));
+    }
     let Some(key) = question_key(&response.question) else {
         return Ok(EntryStatus::Failed(vec![unknown_question(response)]));
     };
@@ -105,9 +119,13 @@ fn respond<G: Ground>(
     if problems.is_empty() && done.is_repeat && !known.answered.insert(answer_to(&question.id, &draft.fields)) {
         return Ok(EntryStatus::Existing);
     }
-    draft.links = vec![(Kind::Question.singular(), question.address()), (Kind::Person.singular(), person.clone())];
     problems.extend(draft.complete(ground.received()));
-    if problems.is_empty() { entry(ground, draft, done) } else { Ok(EntryStatus::Failed(problems)) }
+    if !problems.is_empty() {
+        return Ok(EntryStatus::Failed(problems));
+    }
+    let Some(person) = &done.person else { return Ok(EntryStatus::Existing) };
+    draft.links = vec![(Kind::Question.singular(), question.address()), (Kind::Person.singular(), person.clone())];
+    entry(ground, draft, done)
 }
 
 /// Creates one entry; what is refused fails the entry alone.

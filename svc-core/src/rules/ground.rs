@@ -33,6 +33,10 @@ pub(crate) trait Ground {
     fn trigger(&mut self, outbox: Outbox) -> Asked<()>;
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are told together.
     fn is_whole(&self) -> bool;
+    /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39): nothing of it stays.
+    fn goes_on(&self) -> bool;
+    /// Whether the body is refused already: what it lacks may be what was wrong with it.
+    fn is_refused(&self) -> bool;
     /// Whether records of a kind can be found by their identifiers.
     fn finds(&self, kind: Kind) -> bool;
     /// How people are matched.

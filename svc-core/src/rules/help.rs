@@ -32,12 +32,17 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
         outcome.action = Some(message.record);
         return Ok(outcome);
     }
+    let mut wrong = Vec::new();
     let mut person = None;
     if let Some(posted) = &plan.person {
-        let (known, is_new) =
-            person::recognise(ground, posted, plan.merge).map_err(|pause| pause.within(&Property::member("person")))?;
-        outcome.entry(Kind::Person, EntryStatus::stored(is_new));
-        person = Some(known);
+        match person::recognise(ground, posted, plan.merge).map_err(|pause| pause.within(&Property::member("person"))) {
+            Ok((known, is_new)) => {
+                outcome.entry(Kind::Person, EntryStatus::stored(is_new));
+                person = Some(known);
+            }
+            Err(Pause::Failed(error)) if ground.goes_on() => wrong.extend(error.into_problems()?),
+            Err(error) => return Err(error),
+        }
     }
     let mut recorded = None;
     let mut is_repeat = false;
@@ -57,6 +62,7 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
                 outcome.person = person.map(|person| person.record);
                 return Ok(outcome);
             }
+            Err(Pause::Failed(error)) if ground.goes_on() => wrong.extend(error.into_problems()?),
             Err(error) => return Err(error),
         }
     }
@@ -66,10 +72,12 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
         // A link stands for the person where none was posted; a stranger's call has none.
         (_, None, action) => action.as_ref().and_then(|action| action.record.link("person").cloned()),
     };
-    let done = Done { helper: plan.helper, person: of_call, action: recorded.as_ref(), is_repeat };
+    let is_refused = ground.is_refused() || !wrong.is_empty();
+    let done = Done { helper: plan.helper, person: of_call, action: recorded.as_ref(), is_repeat, is_refused };
     functions::run(ground, &plan.functions, &done, &mut outcome)?;
-    if plan.atomic && outcome.has_failures() {
-        return Err(Error::refused(outcome.problems()).into());
+    if is_refused || plan.atomic && outcome.has_failures() {
+        wrong.extend(outcome.problems());
+        return Err(Error::refused(wrong).into());
     }
     outcome.person = person.map(|person| person.record);
     outcome.action = recorded.map(|action| action.record);
@@ -122,6 +130,14 @@ impl Ground for Case<'_> {
 
     fn is_whole(&self) -> bool {
         true
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn is_refused(&self) -> bool {
+        self.call.is_refused
     }
 
     fn finds(&self, _: Kind) -> bool {

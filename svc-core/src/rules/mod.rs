@@ -54,8 +54,8 @@ pub struct Decision {
 /// # Errors
 ///
 /// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and every problem that only the store knows (ERR-39), with
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and with trouble of the store.
+/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and every problem that only the store knows (ERR-39), also where there
+/// is none but the call [is refused already](Call::is_refused); with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and with trouble of the store.
 pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &Overlay) -> Result<Decision, Pause> {
     let mut case = Case { ledger: Ledger::new(answers, before), call, turn, caller: None, made: 0 };
     if let Some(id) = &call.caller {
@@ -74,6 +74,12 @@ pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &
             Outcome::Created { record: stored.record, is_new: true }
         }
     };
+    match &outcome {
+        _ if !call.is_refused => {}
+        Outcome::Updated(None) | Outcome::Deleted(false) => return Err(Error::not_found().into()),
+        Outcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
+        _ => return Err(Error::refused(Vec::new()).into()),
+    }
     Ok(Decision { changes: case.ledger.changes, outcome })
 }
 
@@ -118,6 +124,6 @@ impl Case<'_> {
 }
 
 /// Ends a rule when something is wrong, with all of it.
-fn check(problems: Vec<Problem>) -> Result<(), Error> {
+pub(crate) fn check(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() { Ok(()) } else { Err(Error::refused(problems)) }
 }

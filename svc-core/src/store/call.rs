@@ -24,13 +24,21 @@ pub struct Call {
     pub caps: Caps,
     /// What it asks for.
     pub work: Work,
+    /// Whether its body is refused already: nothing is changed, and it is told what else is wrong (ERR-39).
+    pub is_refused: bool,
 }
 
 impl Call {
     /// A call of the caller of this request.
     #[must_use]
     pub fn new(cx: &Context, work: Work) -> Self {
-        Self { received: cx.now, caller: cx.caller.person().cloned(), caps: cx.caps, work }
+        Self { received: cx.now, caller: cx.caller.person().cloned(), caps: cx.caps, work, is_refused: false }
+    }
+
+    /// The same call with a body that is refused already: `work` holds what of it is valid.
+    #[must_use]
+    pub fn refused(self) -> Self {
+        Self { is_refused: true, ..self }
     }
 }
 

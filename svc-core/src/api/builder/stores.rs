@@ -24,6 +24,7 @@ impl ApiBuilder {
     pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
         let store: Arc<dyn Store> = Arc::<S>::clone(store);
         self.settings.matching = store.matching();
+        self.settings.store = Some(Arc::clone(&store));
         self.functions.get_or_insert_with(|| FunctionName::all().collect());
         let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
         self.settings.behaviours.extend(enforced);

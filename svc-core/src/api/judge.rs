@@ -1,0 +1,147 @@
+//! What else is wrong with a body that is refused already: one answer tells all of it (ERR-39).
+
+use super::{
+    Api, Reply,
+    composed::{Composed, Operations},
+};
+use crate::{
+    context::Context,
+    draft::{RawDraft, RawPatch},
+    error::{Error, Problem, Result},
+    helper::HelperName,
+    json::Object,
+    link::{Address, ShareNames},
+    model::Kind,
+    read::MOST_PROBLEMS,
+    rules::{Asked, Ground, New, first_keys, help},
+    store::{Call, Key, Work},
+    value::Identifier,
+};
+
+impl Api {
+    /// 404 where the addressed record or container is missing (UND-39), else 400 with what is wrong with the body and what
+    /// the store says of the rest of it.
+    ///
+    /// `work` holds what of the body is valid.
+    pub(super) async fn refuse(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        container: Option<&Address>,
+        work: Work,
+        body: &Object,
+        mut problems: Vec<Problem>,
+    ) -> Result<Reply> {
+        let told = if problems.len() < MOST_PROBLEMS {
+            self.judge(cx, container, work).await?
+        } else {
+            self.container_exists(cx, container).await?;
+            Vec::new()
+        };
+        let is_new = |problem: &Problem| !problems.iter().any(|known| known.explains(problem));
+        let told: Vec<Problem> = self.bodies(cx).as_sent(body, told).into_iter().filter(is_new).collect();
+        problems.extend(told);
+        Ok(self.invalid(Some(kind), &problems))
+    }
+
+    async fn judge(&self, cx: &Context, container: Option<&Address>, work: Work) -> Result<Vec<Problem>> {
+        let is_schedule = matches!(&work, Work::Help(plan) if plan.helper == HelperName::Schedule);
+        let told = match &self.inner.settings.store {
+            Some(store) if !is_schedule => store.write(cx, Call::new(cx, work).refused()).await.map(|_| Vec::new()),
+            _ => {
+                self.container_exists(cx, container).await?;
+                Box::pin(self.composed().judge(cx, &work)).await
+            }
+        };
+        match told {
+            Err(error) => error.into_problems(),
+            told => told,
+        }
+    }
+}
+
+impl Composed<'_> {
+    /// What operations that only read tell of a call: links that lead nowhere, identifiers of other records, tags, lists and
+    /// questions that do not exist.
+    async fn judge(&self, cx: &Context, work: &Work) -> Result<Vec<Problem>> {
+        match work {
+            Work::Help(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
+            Work::Help(plan) => {
+                let first = first_keys(plan, self.matching);
+                self.decide(cx, first, true, |ground| Ok(help(ground, plan)?.problems())).await
+            }
+            Work::Create(draft) => {
+                let new = New::default();
+                self.decide(cx, keys_of(draft), true, |ground| ground.wrong_draft(draft, &new)).await
+            }
+            Work::Update(at, patch) => {
+                let mut problems = self.broken_rules(cx, at, patch).await?;
+                problems.extend(self.decide(cx, Vec::new(), true, |ground| ground.wrong_patch(at, patch)).await?);
+                Ok(problems)
+            }
+            Work::Delete(_) | Work::Load(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The rules between fields that a record would break after a change.
+    async fn broken_rules(&self, cx: &Context, at: &Address, patch: &RawPatch) -> Result<Vec<Problem>> {
+        let Some(get) = &self.registered(at.kind)?.get else { return Ok(Vec::new()) };
+        let record = get.get(cx, at).await?.ok_or_else(Error::not_found)?;
+        let mut fields = record.read_fields(&ShareNames::default())?;
+        Ok(patch.apply_to(&mut fields, cx.now).err().unwrap_or_default())
+    }
+}
+
+/// What is sure to be looked up for a draft.
+fn keys_of(draft: &RawDraft) -> Vec<Key> {
+    let linked = draft.links.iter().map(|(_, address)| Key::Id(address.kind, address.id.clone()));
+    let identified = draft.identifiers.iter().map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
+    linked.chain(identified).collect()
+}
+
+impl Operations<'_> {
+    /// What is wrong with a draft whose container is there.
+    pub(super) fn wrong_draft(&mut self, draft: &RawDraft, new: &New) -> Asked<Vec<Problem>> {
+        let is_looked_at = |name: &str| {
+            Some(name) != draft.kind.schema().parent && (new.person.is_none() || name != Kind::Person.singular())
+        };
+        let mut problems = Vec::new();
+        for (name, address) in draft.links.iter().filter(|(name, _)| is_looked_at(name)) {
+            problems.extend(self.leads_nowhere(name, address)?);
+        }
+        problems.extend(self.taken(draft.kind, &draft.identifiers, None)?);
+        Ok(problems)
+    }
+
+    /// What is wrong with a patch of the record at an address.
+    fn wrong_patch(&mut self, at: &Address, patch: &RawPatch) -> Asked<Vec<Problem>> {
+        let mut problems = Vec::new();
+        for (name, address) in &patch.links {
+            if let Some(address) = address {
+                problems.extend(self.leads_nowhere(name, address)?);
+            }
+        }
+        problems.extend(self.taken(at.kind, patch.identifiers.as_deref().unwrap_or_default(), Some(at))?);
+        Ok(problems)
+    }
+
+    fn leads_nowhere(&mut self, name: &'static str, address: &Address) -> Asked<Option<Problem>> {
+        let found = self.find(&Key::Id(address.kind, address.id.clone()))?;
+        let is_there =
+            found.is_some_and(|found| found.parent.is_none() || address.admits_parent(found.parent.as_ref()));
+        Ok((!is_there).then(|| Problem::leads_nowhere(address.kind, name)))
+    }
+
+    /// Each identifier that another record than `own` has (UND-24), where that can be found out.
+    fn taken(&mut self, kind: Kind, identifiers: &[Identifier], own: Option<&Address>) -> Asked<Vec<Problem>> {
+        let mut problems = Vec::new();
+        let looked_up = if self.finds(kind) { identifiers } else { &[] };
+        for (place, identifier) in looked_up.iter().enumerate() {
+            let owner = self.find(&Key::Identifier(kind, identifier.clone()))?;
+            if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
+                problems.push(Problem::identifier_in_use(place));
+            }
+        }
+        Ok(problems)
+    }
+}
