@@ -67,6 +67,19 @@ async fn plant(server: &Server) -> Vec<(Kind, String)> {
     records
 }
 
+/// UND-22: a document that was read is no mistake, whatever of it only the server sets.
+#[tokio::test]
+async fn und_22_what_was_read_is_sent_back_without_a_warning() {
+    let server = Server::start().await;
+    for (kind, address) in plant(&server).await {
+        let read = server.get(&address).await;
+        let back = server.put(&address, read.json).await;
+        if kind.schema().has_operation(Operation::Update) {
+            assert_eq!((back.status, &back.warnings), (200, &Value::Null), "{kind:?}: {}", back.json);
+        }
+    }
+}
+
 /// Everything that may be asked of these records, with the answers to it.
 async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(String, Answer)> {
     let person = json!({"email_addresses": [{"address": KNOWN}], "given_name": "Changed"});

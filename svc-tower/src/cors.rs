@@ -73,7 +73,7 @@ fn allowed_method(open: &Method) -> HeaderValue {
 }
 
 fn allowed_headers(key: &HeaderName) -> HeaderValue {
-    HeaderValue::from_str(&format!("content-type, {key}")).unwrap_or(HeaderValue::from_static("content-type"))
+    HeaderValue::from_str(&format!("content-type, prefer, {key}")).unwrap_or(HeaderValue::from_static("content-type"))
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
         let request = from("https://a.example");
         Cors::any().mark(&Dialect::default(), &Method::POST, &Method::OPTIONS, &request, &mut answer);
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_METHODS], "POST");
-        assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_HEADERS], "content-type, svc-api-token");
+        assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_HEADERS], "content-type, prefer, svc-api-token");
         assert_eq!(answer[header::ACCESS_CONTROL_MAX_AGE], "600");
         let mut answer = HeaderMap::new();
         Cors::any().mark(&Dialect::default(), &Method::POST, &Method::POST, &request, &mut answer);

@@ -55,6 +55,7 @@ fn shown(method: &str, address: &str, headers: &[(String, String)], body: Option
         match value.as_str() {
             "YOUR_KEY" => key_header = Some(name.clone()),
             "application/json" => assert!(name == "Content-Type" && body.is_some()),
+            "handling=strict" => assert!(name == "Prefer" && body.is_some(), "UND-22"),
             other => panic!("{name}: {other}"),
         }
     }

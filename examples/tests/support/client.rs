@@ -32,7 +32,7 @@ impl Client {
         };
         let key = self.key.as_ref().map(|key| format!("{}: {key}\r\n", self.key_header)).unwrap_or_default();
         let body = body.map(Value::to_string).unwrap_or_default();
-        let media = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+        let media = if body.is_empty() { "" } else { "Content-Type: application/json\r\nPrefer: handling=strict\r\n" };
         let length = body.len();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{key}{media}Content-Length: {length}\r\n\r\n{body}"

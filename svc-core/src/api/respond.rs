@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
-use super::{Api, ContentType, Reply, Request, reply::kind_of};
+use super::{Api, ContentType, Reply, Request, handling::Handling, reply::kind_of};
 use crate::{
     auth::Operation,
     context::Context,
@@ -102,13 +102,11 @@ impl<'a> Admitted<'a> {
             // Whoever serves documents answers before.
             (Handler::Document, _) => Err(Error::not_found()),
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
-            (Handler::Create, Target::Collection { kind, scope }) => api.create(cx, *kind, scope, body).await,
-            (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
-            (Handler::Update, Target::Record(at)) => api.update(cx, at, body).await,
-            (Handler::Delete, Target::Record(at)) => api.delete(cx, at).await,
-            (Handler::Call, Target::Helper { helper, container }) => {
-                api.help(cx, *helper, container.as_ref(), body).await
+            (Handler::Create | Handler::Update | Handler::Call, target) => {
+                Ok(api.write(cx, target, body, Handling::of(request.headers)).await)
             }
+            (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
+            (Handler::Delete, Target::Record(at)) => api.delete(cx, at).await,
             (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, message).await,
             _ => Err(Error::not_implemented()),
         };

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::{Api, Reply, ResponseStyle, Runner, composed::Composed, respond::shown};
+use super::{Api, Reply, ResponseStyle, Runner, composed::Composed, handling::Handling, respond::shown};
 use crate::{
     auth::{Operation, Right},
     context::Context,
@@ -11,11 +11,11 @@ use crate::{
     hal,
     helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
     json::{Json, Object},
-    link::{Address, Scope},
+    link::{Address, Scope, Target},
     model::Kind,
     operation::{CREATED, DELETED, Output},
     ops::DeleteRequest,
-    read::HelperBody,
+    read::{BodyOf, HelperBody},
     record::RawRecord,
     store::Work,
 };
@@ -37,32 +37,74 @@ impl Api {
         self.bodies(cx).object(body).map_err(|problems| self.invalid(Some(kind), &problems))
     }
 
-    fn writable(&self, kind: Kind) -> FieldBits {
+    pub(super) fn writable(&self, kind: Kind) -> FieldBits {
         self.registered(kind).writable.unwrap_or(FieldBits::ALL)
     }
 
-    pub(super) async fn create(&self, cx: &Context, kind: Kind, scope: &Scope, body: &[u8]) -> Result<Reply> {
-        let body = match self.body_object(cx, kind, body, false) {
-            Ok(body) => body,
-            Err(stop) => return Ok(stop),
+    /// Answers a request that writes what its body says.
+    pub(super) async fn write(&self, cx: &Context, target: &Target, body: &[u8], handling: Handling) -> Reply {
+        let (kind, may_be_empty) = match target {
+            Target::Collection { kind, .. } => (*kind, false),
+            Target::Record(at) => (at.kind, false),
+            Target::Helper { helper, .. } => (helper.records(), true),
+            _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
+        let mut reply = match self.body_object(cx, kind, body, may_be_empty) {
+            Ok(body) => self.write_object(cx, target, &body, handling).await,
+            Err(unreadable) => unreadable,
+        };
+        handling.mark(&mut reply);
+        reply
+    }
+
+    async fn write_object(&self, cx: &Context, target: &Target, body: &Object, handling: Handling) -> Reply {
+        let of = match target {
+            Target::Collection { kind, .. } => {
+                helper_for_create(*kind, body).map_or(BodyOf::Create(*kind), BodyOf::Call)
+            }
+            Target::Record(at) => BodyOf::Update(at.kind),
+            Target::Helper { helper, .. } => BodyOf::Call(*helper),
+            _ => return self.error_reply(Some(target), Error::not_implemented()),
+        };
+        let mut surplus = self.surplus(cx, handling, of, body);
+        let refused = std::mem::take(&mut surplus.refused);
+        let done = match target {
+            Target::Collection { kind, scope } => self.create(cx, *kind, scope, body, refused).await,
+            Target::Record(at) => self.update(cx, at, body, refused).await,
+            Target::Helper { helper, container } => self.help(cx, *helper, container.as_ref(), body, refused).await,
+            _ => Err(Error::not_implemented()),
+        };
+        let mut reply = done.unwrap_or_else(|error| self.error_reply(Some(target), error));
+        self.warn(cx, &surplus, &mut reply);
+        reply
+    }
+
+    async fn create(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        scope: &Scope,
+        body: &Object,
+        refused: Vec<Problem>,
+    ) -> Result<Reply> {
         let container = match scope {
             Scope::All => None,
             Scope::Under(container) => Some(container),
         };
-        if let Some(helper) = helper_for_create(kind, &body) {
+        if let Some(helper) = helper_for_create(kind, body) {
             self.container_exists(cx, container).await?;
-            return self.create_with_person(cx, helper, container, &body).await;
+            return self.create_with_person(cx, helper, container, body, refused).await;
         }
-        let (draft, problems) = self.bodies(cx).draft(kind, self.writable(kind), &body, container);
+        let (draft, mut problems) = self.bodies(cx).draft(kind, self.writable(kind), body, container);
+        problems.extend(refused);
         if !problems.is_empty() {
-            return self.refuse(cx, kind, container, Work::Create(draft), &body, problems).await;
+            return self.refuse(cx, kind, container, Work::Create(draft), body, problems).await;
         }
         let Some(create) = &self.registered(kind).create else { return Err(Error::not_implemented()) };
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, &body, error))?;
+        let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, body, error))?;
         Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
     }
 
@@ -87,12 +129,14 @@ impl Api {
         helper: HelperName,
         container: Option<&Address>,
         body: &Object,
+        refused: Vec<Problem>,
     ) -> Result<Reply> {
         if !self.inner.helpers.contains_key(&helper) {
             return Err(Error::not_implemented());
         }
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
+        problems.extend(refused);
         let name = Kind::Person.singular();
         let relation = self.dialect().relation(name);
         let links = body.get("_links").and_then(Json::as_object);
@@ -116,18 +160,15 @@ impl Api {
         }
     }
 
-    pub(super) async fn update(&self, cx: &Context, at: &Address, body: &[u8]) -> Result<Reply> {
+    async fn update(&self, cx: &Context, at: &Address, body: &Object, refused: Vec<Problem>) -> Result<Reply> {
         let kind = at.kind;
-        let body = match self.body_object(cx, kind, body, false) {
-            Ok(body) => body,
-            Err(stop) => return Ok(stop),
-        };
-        let (patch, problems) = self.bodies(cx).patch(at, self.writable(kind), &body);
+        let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), body);
+        problems.extend(refused);
         if !problems.is_empty() {
-            return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), &body, problems).await;
+            return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), body, problems).await;
         }
         let Some(update) = &self.registered(kind).update else { return Err(Error::not_implemented()) };
-        let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, &body, error))?;
+        let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, body, error))?;
         let record = updated.ok_or_else(Error::not_found)?;
         Ok(self.record_reply(cx, StatusCode::OK, &record))
     }
@@ -144,21 +185,19 @@ impl Api {
         }
     }
 
-    pub(super) async fn help(
+    async fn help(
         &self,
         cx: &Context,
         helper: HelperName,
         container: Option<&Address>,
-        body: &[u8],
+        body: &Object,
+        refused: Vec<Problem>,
     ) -> Result<Reply> {
         let kind = helper.records();
-        let body = match self.body_object(cx, kind, body, true) {
-            Ok(body) => body,
-            Err(stop) => return Ok(stop),
-        };
-        let (plan, problems) = self.plan(cx, helper, container, &body);
+        let (plan, mut problems) = self.plan(cx, helper, container, body);
+        problems.extend(refused);
         if !problems.is_empty() {
-            return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), &body, problems).await;
+            return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), body, problems).await;
         }
         let finds_container = match self.inner.helpers.get(&helper) {
             Some(Runner::Native(runner)) => runner.finds_container(),
@@ -167,7 +206,7 @@ impl Api {
         if !finds_container {
             self.container_exists(cx, container).await?;
         }
-        let outcome = self.run(cx, plan, &body).await?;
+        let outcome = self.run(cx, plan, body).await?;
         if outcome.has_failures() {
             return Ok(self.report(cx, &outcome));
         }

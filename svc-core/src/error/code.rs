@@ -58,6 +58,24 @@ codes! {
     FieldRequired = "FIELD_REQUIRED", 400,
         cause "A create leaves out a field or a link that it must have.",
         mend "Send the field or link that `properties` names.";
+    /// The body has a property that is none of what is written.
+    ///
+    /// Row: UND-22.
+    PropertyUnknown = "PROPERTY_UNKNOWN", 400,
+        cause "Nothing here has this name. It is an error where the request has `Prefer: handling=strict`, else a warning beside the answer.",
+        mend "Correct the name, which `hint` may tell, or leave the property out.";
+    /// The body has a property that only the server sets.
+    ///
+    /// Row: UND-22.
+    PropertyReadOnly = "PROPERTY_READ_ONLY", 400,
+        cause "The server keeps this property itself, such as dates, sums and most links. It is an error where the request has `Prefer: handling=strict`.",
+        mend "Leave the property out.";
+    /// The body says the same thing twice, and one of both counts.
+    ///
+    /// Row: UND-22.
+    PropertyOverruled = "PROPERTY_OVERRULED", 400,
+        cause "Two properties stand for the same thing, such as a link in `_links` and one beside it. The description names the one that counts.",
+        mend "Send one of both.";
     /// The body is not JSON that this server reads.
     JsonInvalid = "JSON_INVALID", 400,
         cause "The body is cut off, has a comma or quote too many, or is nested deeper or larger than this server reads.",

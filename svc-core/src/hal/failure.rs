@@ -76,6 +76,20 @@ fn entry_status(entry: &Entry, anonymous: bool) -> (u16, &[Problem]) {
     }
 }
 
+/// Adds to a written object the member that tells what of a request was not taken (UND-22).
+pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
+    if out.pop() != Some(b'}') {
+        return;
+    }
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    write_string(&hal.relations.dialect.relation("warnings"), out);
+    out.push(b':');
+    list(hal, problems, None, Spelling::Table, out);
+    out.push(b'}');
+}
+
 /// Writes `{"notice": "..."}` (SCH-02, CRU-05).
 pub(crate) fn notice(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"notice\":");
@@ -110,11 +124,20 @@ fn descriptions(
     spelling: Spelling,
     out: &mut Vec<u8>,
 ) {
-    let (list, code) = match spelling {
-        Spelling::Table => ("error_descriptions", "error_code"),
-        Spelling::Examples => ("errors", "code"),
+    let name = match spelling {
+        Spelling::Table => "error_descriptions",
+        Spelling::Examples => "errors",
     };
-    out.extend_from_slice(format!(",\"{list}\":[").as_bytes());
+    out.extend_from_slice(format!(",\"{name}\":").as_bytes());
+    list(hal, problems, reference_code, spelling, out);
+}
+
+fn list(hal: &Hal<'_>, problems: &[Problem], reference_code: Option<&str>, spelling: Spelling, out: &mut Vec<u8>) {
+    let code = match spelling {
+        Spelling::Table => "error_code",
+        Spelling::Examples => "code",
+    };
+    out.push(b'[');
     for problem in problems {
         out.extend_from_slice(format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes());
         let spelled = |property: &Property| property.spelled(|link| hal.relations.dialect.relation(link));

@@ -8,7 +8,7 @@ mod relations;
 
 pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryPointView, entry_point};
-pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice};
+pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice, warnings};
 pub(crate) use record::record;
 pub(crate) use relations::{DocsAddress, Documents, RelationNames};
 

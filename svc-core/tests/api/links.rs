@@ -158,7 +158,10 @@ fn hal_09_to_11_another_prefix_and_other_share_names() {
             (&"T".into(), &"M".into()),
             "HAL-11"
         );
-        assert!(!made.text.contains("network_a_share") && !made.text.contains("svc"), "HAL-09, HAL-11: {}", made.text);
+        assert!(!made.text.contains("svc"), "HAL-09: {}", made.text);
+        let warned = &made.json["abc:warnings"][0]["properties"][0];
+        assert_eq!(warned, "share_options[0].network_a_share", "HAL-11, UND-22");
+        assert!(option["network_a_share"].is_null(), "HAL-11: {option}");
         assert!(made.link("abc:signatures").is_some(), "HAL-09");
         let wrong = server.post("petitions", r#"{"share_options":[{"birdsite_share":{"title":7}}]}"#);
         assert_eq!(wrong.problems(), ["FIELD_INVALID share_options[0].birdsite_share.title"], "ERR-26");

@@ -5,6 +5,7 @@ mod support;
 
 mod composed;
 mod golden;
+mod handling;
 mod links;
 mod matching;
 mod native;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use http::Method;
+use http::{HeaderMap, Method};
 use serde_json::Value;
 use svc_core::{
     Api, ApiBuilder, Base, Context, Tenant, Vendor,
@@ -93,6 +93,8 @@ pub(crate) struct Answered {
     pub(crate) json: Value,
     pub(crate) text: String,
     pub(crate) location: Option<String>,
+    /// The header `Preference-Applied`.
+    pub(crate) applied: Option<String>,
 }
 
 impl Answered {
@@ -103,7 +105,9 @@ impl Answered {
             Json::read(text.as_bytes(), &Limits::own()).expect("bodies are strict JSON");
         }
         let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("bodies are JSON") };
-        Self { status: reply.status.as_u16(), json, text, location: reply.header("location").map(str::to_owned) }
+        let header = |name: &str| reply.header(name).map(str::to_owned);
+        let (location, applied) = (header("location"), header("preference-applied"));
+        Self { status: reply.status.as_u16(), json, text, location, applied }
     }
 
     /// The entries of an error object: relation, code, and each description as `CODE property,property`.
@@ -172,12 +176,24 @@ impl Server {
     }
 
     pub(crate) fn send_as(&self, caller: Caller, method: &Method, to: &str, body: &str) -> Answered {
+        self.send_with(&HeaderMap::new(), caller, method, to, body)
+    }
+
+    pub(crate) fn send_with(
+        &self,
+        headers: &HeaderMap,
+        caller: Caller,
+        method: &Method,
+        to: &str,
+        body: &str,
+    ) -> Answered {
         let base = self.base();
         let path = to.strip_prefix(base.as_str()).unwrap_or(to);
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         assert!(self.api.route(path).is_some(), "`{path}` is no address of the interface");
         let context = self.context(caller);
         let request = Request::new(method, path).with_query(query).with_received(context.now).with_base(context.base);
+        let request = request.with_headers(headers);
         let identity = Identity::Known(context.tenant, context.caller);
         let reply = self.api.answer(identity, request.with_body(body.to_owned()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

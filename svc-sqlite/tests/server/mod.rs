@@ -38,6 +38,8 @@ impl Drop for Server {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) json: serde_json::Value,
+    /// What of the body was not taken (UND-22); `json` is without it.
+    pub(crate) warnings: serde_json::Value,
     pub(crate) location: Option<String>,
 }
 
@@ -96,12 +98,13 @@ impl Server {
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
         let request = Request::new(&method, path).with_query(query).with_body(body).with_received(cx.now);
         let reply = self.api.answer(Identity::Known(cx.tenant.clone(), cx.caller.clone()), request).await;
-        let json = if reply.body.is_empty() {
+        let mut json = if reply.body.is_empty() {
             serde_json::Value::Null
         } else {
             serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body))
         };
-        Answer { status: reply.status.as_u16(), json, location: reply.header("location").map(str::to_owned) }
+        let warnings = json.as_object_mut().and_then(|json| json.remove("svc:warnings")).unwrap_or_default();
+        Answer { status: reply.status.as_u16(), json, warnings, location: reply.header("location").map(str::to_owned) }
     }
 
     pub(crate) async fn get(&self, address: &str) -> Answer {

@@ -33,7 +33,8 @@ impl Language {
     }
 }
 
-const JSON: &str = "application/json";
+/// What is sent with a body: a mistake in it is an error, not passed over (UND-22).
+const BODY_HEADERS: [(&str, &str); 2] = [("Content-Type", "application/json"), ("Prefer", "handling=strict")];
 
 impl ExampleRequest {
     /// The request in a language. The key stands as [`ExampleRequest::KEY`].
@@ -50,7 +51,7 @@ impl ExampleRequest {
     /// Headers to send, in order.
     fn headers(&self) -> Vec<(&str, &str)> {
         let key = self.key_header.as_deref().map(|name| (name, Self::KEY));
-        key.into_iter().chain(self.body.as_ref().map(|_| ("Content-Type", JSON))).collect()
+        key.into_iter().chain(self.body.iter().flat_map(|_| BODY_HEADERS)).collect()
     }
 
     fn curl(&self) -> String {

@@ -67,6 +67,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         about.insert("parameters".to_owned(), paging(all));
     }
     if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
+        about.insert("parameters".to_owned(), json!([prefer()]));
         let content = json!({ JSON: { "schema": schema } });
         about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
     }
@@ -103,6 +104,16 @@ fn paging(all: &Definitions<'_>) -> Value {
         json!({ "name": it.name, "in": "query", "description": format!("{}.", it.text), "schema": schema })
     };
     all.api.parameters().into_iter().map(parameter).collect()
+}
+
+/// The header that says what becomes of properties that are not taken (UND-22).
+fn prefer() -> Value {
+    json!({
+        "name": "Prefer",
+        "in": "header",
+        "description": "`handling=strict` makes properties that are not taken an error (RFC 7240).",
+        "schema": { "type": "string", "enum": ["handling=strict", "handling=lenient"] },
+    })
 }
 
 /// The body that an operation takes, and whether it has to be there.

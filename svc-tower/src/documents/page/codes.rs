@@ -38,9 +38,39 @@ pub(super) fn error_object(docs: &Docs<'_>) -> DocPage {
                 .to_owned(),
         );
     }
+    page.notes.push(format!(
+        "With a key, a write whose body has properties that are not taken is answered with a member `{}` beside the rest: an \
+         array with what `error_descriptions` has. With the header `Prefer: handling=strict` they are errors.",
+        docs.api.dialect().relation("warnings")
+    ));
     page.requests = docs.examples().refused().into_iter().collect();
     let entries = Code::ALL.iter().map(|code| Entry::new(docs.href(code.as_str()), code.as_str())).collect();
     page.lists.push(Listing { title: "Codes", entries });
+    page
+}
+
+/// The page of the member that tells what of a body was not taken.
+pub(super) fn warnings(docs: &Docs<'_>) -> DocPage {
+    let title = docs.api.dialect().relation("warnings");
+    let summary = "What of a request's body was not taken, beside the answer to it.";
+    let mut page = open("warnings", Subject::ErrorObject, title, summary);
+    page.notes.push(
+        "It stands in the answers to writes with a key, where there is something to tell. With the header `Prefer: \
+         handling=strict` the same properties are errors, and nothing is done."
+            .to_owned(),
+    );
+    page.fields = [
+        ("[].error_code", "string", "Why it was not taken"),
+        ("[].description", "string", "The same, for a human reader"),
+        ("[].properties", "string[]", "The property that was not taken"),
+        ("[].hint", "string", "The name that was probably meant"),
+    ]
+    .map(|(name, ty, text)| docs.plain(name, ty, text))
+    .into();
+    let codes = [Code::PropertyUnknown, Code::PropertyReadOnly, Code::PropertyOverruled];
+    let entries = codes.iter().map(|code| Entry::new(docs.href(code.as_str()), code.as_str())).collect();
+    page.lists.push(Listing { title: "Codes", entries });
+    page.lists.push(Listing { title: "See also", entries: vec![docs.relation("error")] });
     page
 }
 

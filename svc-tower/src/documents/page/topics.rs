@@ -27,6 +27,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         }
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
+        "warnings" => codes::warnings(docs),
         _ => return None,
     })
 }

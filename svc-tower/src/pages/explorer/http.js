@@ -3,6 +3,9 @@
 /** What stands for the key in copies of a request: the real one stays in memory. */
 const KEY = "YOUR_KEY";
 
+/** What is sent with a body: a mistake in it is an error, not passed over. */
+const BODY_HEADERS = { "Content-Type": "application/json", Prefer: "handling=strict" };
+
 /**
  * Sends a request and reads its answer as text and, where it is JSON, as a value.
  * `key` is a header's name and value, or null.
@@ -10,7 +13,7 @@ const KEY = "YOUR_KEY";
 export async function send({ method, address, body }, key) {
   const headers = { Accept: "application/hal+json" };
   if (key) headers[key.header] = key.value;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined) Object.assign(headers, BODY_HEADERS);
   const begun = performance.now();
   const response = await fetch(address, { method, headers, body, cache: "no-store", redirect: "error", credentials: "omit" });
   const text = await response.text();
@@ -38,7 +41,7 @@ const quoted = (text) => JSON.stringify(text);
 function headersOf(request) {
   const headers = [];
   if (request.keyHeader) headers.push([request.keyHeader, KEY]);
-  if (request.body !== undefined) headers.push(["Content-Type", "application/json"]);
+  if (request.body !== undefined) headers.push(...Object.entries(BODY_HEADERS));
   return headers;
 }
 

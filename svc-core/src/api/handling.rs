@@ -1,0 +1,113 @@
+//! What becomes of members of a body that are not taken: refused, told beside the answer, or passed over (UND-22).
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{Api, Reply};
+use crate::{
+    context::Context,
+    error::{Code, Problem},
+    hal,
+    json::Object,
+    read::BodyOf,
+};
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// How a client wants its mistakes handled: the preference `handling` (RFC 7240, section 4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Handling {
+    /// What is not taken is an error.
+    Strict,
+    /// What is not taken is passed over; the client asked for it.
+    Lenient,
+    /// The client says nothing of it.
+    Unsaid,
+}
+
+impl Handling {
+    /// Of the headers of a request: of preferences that are sent twice the first counts, one that is not known does not.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(PREFER).iter().filter_map(|line| line.to_str().ok());
+        for preference in lines.flat_map(|line| line.split(',')) {
+            let preference = preference.split(';').next().unwrap_or_default();
+            let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
+            if name.trim().eq_ignore_ascii_case("handling") {
+                return match value.trim().trim_matches('"') {
+                    value if value.eq_ignore_ascii_case("strict") => Self::Strict,
+                    value if value.eq_ignore_ascii_case("lenient") => Self::Lenient,
+                    _ => Self::Unsaid,
+                };
+            }
+        }
+        Self::Unsaid
+    }
+
+    /// Says in an answer which preference counted.
+    pub(super) fn mark(self, reply: &mut Reply) {
+        let applied = match self {
+            Self::Strict => "handling=strict",
+            Self::Lenient => "handling=lenient",
+            Self::Unsaid => return,
+        };
+        reply.insert(PREFERENCE_APPLIED, Some(HeaderValue::from_static(applied)));
+    }
+}
+
+/// The members of a body that are not taken, and what becomes of them.
+#[derive(Debug, Default)]
+pub(super) struct Surplus {
+    /// They are errors.
+    pub(super) refused: Vec<Problem>,
+    told: Vec<Problem>,
+}
+
+impl Api {
+    /// What of a body is not taken.
+    pub(super) fn surplus(&self, cx: &Context, handling: Handling, of: BodyOf, body: &Object) -> Surplus {
+        // A stranger is told nothing beside `{}` (HLP-07).
+        if handling != Handling::Strict && cx.is_anonymous() {
+            return Surplus::default();
+        }
+        let mut surplus = self.bodies(cx).surplus(of, &|kind| self.writable(kind), body);
+        if handling == Handling::Strict {
+            return Surplus { refused: surplus, told: Vec::new() };
+        }
+        // A record that was read is sent back with all that is in it.
+        if matches!(of, BodyOf::Update(_)) {
+            surplus.retain(|problem| problem.code != Code::PropertyReadOnly);
+        }
+        Surplus { refused: Vec::new(), told: surplus }
+    }
+
+    /// Adds to an answer what of the body was not taken.
+    pub(super) fn warn(&self, cx: &Context, surplus: &Surplus, reply: &mut Reply) {
+        if surplus.told.is_empty() {
+            return;
+        }
+        let mut body = Vec::from(std::mem::take(&mut reply.body));
+        hal::warnings(&self.hal(&cx.base), &surplus.told, &mut body);
+        reply.body = Bytes::from(body);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handling(lines: &[&str]) -> Handling {
+        let lines = lines.iter().map(|line| (PREFER, HeaderValue::from_str(line).expect("a header")));
+        Handling::of(&lines.collect())
+    }
+
+    #[test]
+    fn und_22_a_client_says_how_its_mistakes_are_handled() {
+        assert_eq!(handling(&[]), Handling::Unsaid);
+        assert_eq!(handling(&["handling=strict"]), Handling::Strict);
+        assert_eq!(handling(&["respond-async, Handling = \"strict\"; foo=1"]), Handling::Strict);
+        assert_eq!(handling(&["return=minimal", "handling=lenient, handling=strict"]), Handling::Lenient);
+        assert_eq!(handling(&["handling"]), Handling::Unsaid);
+        assert_eq!(handling(&["mishandling=strict, handling=other"]), Handling::Unsaid);
+    }
+}

@@ -1,0 +1,276 @@
+//! What of a body is not taken: nothing here has that name, the server sets it, or another member wins (UND-22).
+
+use super::{Bodies, Json, MOST_PROBLEMS, Object, path::Path};
+use crate::{
+    error::{Code, Problem, Property},
+    field_set::FieldBits,
+    helper::{FunctionFields, HelperName, ScheduleFields},
+    model::Kind,
+    schema::{COMMON, LinkSpec, LinkTarget, LinkWrite, ObjectSchema, Peculiarity, Type},
+};
+
+/// What a body is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyOf {
+    /// A record to create.
+    Create(Kind),
+    /// A change of a record.
+    Update(Kind),
+    /// A helper call, or a create with an inline person.
+    Call(HelperName),
+}
+
+impl Bodies<'_> {
+    /// The members of a body that are not taken, each with the name that may have been meant.
+    pub(crate) fn surplus(&self, of: BodyOf, writable: &dyn Fn(Kind) -> FieldBits, body: &Object) -> Vec<Problem> {
+        let mut walk = Walk { tables: Tables { bodies: self, writable }, surplus: Vec::new() };
+        match of {
+            BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Taken::InCreate),
+            BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Taken::InUpdate),
+            BodyOf::Call(helper) => walk.call(helper, body),
+        }
+        walk.surplus.truncate(MOST_PROBLEMS);
+        walk.surplus
+    }
+}
+
+/// Which links of a record are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    InCreate,
+    InUpdate,
+    /// Also beside the fields (RES-donation-22).
+    InCall,
+    None,
+}
+
+impl Taken {
+    fn takes(self, link: &LinkSpec) -> bool {
+        let LinkTarget::One { write, .. } = link.target else { return false };
+        match self {
+            Self::InCreate => write != LinkWrite::Never,
+            Self::InUpdate => write == LinkWrite::Update,
+            // A person is posted inline, not linked (UND-29).
+            Self::InCall => matches!(write, LinkWrite::Create | LinkWrite::Update),
+            Self::None => false,
+        }
+    }
+}
+
+/// What a name stands for in an object.
+enum Member {
+    /// A value of a type; its own members are looked at, too.
+    Value(&'static Type),
+    /// What is looked at elsewhere.
+    Part,
+    ReadOnly,
+    /// Another member of this name wins.
+    Overruled(Property),
+}
+
+/// What names mean in the bodies of a server.
+#[derive(Clone, Copy)]
+struct Tables<'a> {
+    bodies: &'a Bodies<'a>,
+    writable: &'a dyn Fn(Kind) -> FieldBits,
+}
+
+impl<'a> Tables<'a> {
+    /// The names of the fields that a client may send.
+    fn names(self, schema: &'static ObjectSchema) -> impl Iterator<Item = &'a str> {
+        let names = self.bodies.links.dialect.share_names();
+        schema.fields.iter().filter(|field| !field.is_computed()).map(|field| names.to_wire(field.name))
+    }
+
+    fn field(self, schema: &'static ObjectSchema, writable: Option<FieldBits>, name: &str) -> Option<Member> {
+        let names = self.bodies.links.dialect.share_names();
+        let (place, field) = schema.fields.iter().enumerate().find(|(_, field)| names.to_wire(field.name) == name)?;
+        let is_taken = !field.is_computed() && writable.is_none_or(|writable| writable.contains(place));
+        Some(if is_taken { Member::Value(&field.ty) } else { Member::ReadOnly })
+    }
+
+    /// What stands in a record of a kind.
+    fn of_record(self, kind: Kind, taken: Taken, name: &str) -> Option<Member> {
+        let schema = kind.schema();
+        match name {
+            "identifiers" | LINKS => Some(Member::Part),
+            // It is `null` here: else it would be a call.
+            "person" if taken == Taken::InCreate && HelperName::creating(kind).is_some() => Some(Member::Part),
+            "_embedded" => Some(Member::ReadOnly),
+            "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
+            name => {
+                let own = self.field(schema.fields, Some((self.writable)(kind)), name);
+                own.or_else(|| self.field(COMMON, None, name))
+            }
+        }
+    }
+
+    /// What stands beside the fields of an action in a helper's body.
+    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<Member> {
+        match name {
+            "person" if helper.takes_person() => return Some(Member::Part),
+            "canvass" if helper == HelperName::RecordCanvass => return Some(Member::Part),
+            LINKS if helper != HelperName::PersonSignup => return Some(Member::Part),
+            _ => {}
+        }
+        if let Some(function) = self.field(FunctionFields::FIELDS, None, name) {
+            return Some(function);
+        }
+        if matches!(helper, HelperName::RecordCanvass | HelperName::PersonSignup) {
+            return None;
+        }
+        let kind = helper.records();
+        self.of_record(kind, Taken::InCall, name).or_else(|| {
+            let inside = body.get(LINKS).and_then(Json::as_object);
+            let relation = self.relation(name);
+            let link = kind.schema().link(self.plain(name)).filter(|link| Taken::InCall.takes(link))?;
+            let winner =
+                [relation.as_str(), link.name].into_iter().find(|name| inside.is_some_and(|all| all.contains(name)));
+            Some(match winner {
+                Some(_) => Member::Overruled(Property::link(link.name)),
+                None => Member::Part,
+            })
+        })
+    }
+
+    /// What stands in the links of a record of a kind.
+    fn of_links(self, kind: Kind, links: &Object, taken: Taken, name: &str) -> Option<Member> {
+        let own = |name: &str| name.strip_prefix(self.bodies.namespace).is_some_and(|rest| rest.starts_with(':'));
+        match kind.schema().link(self.plain(name)) {
+            Some(link) if !taken.takes(link) => Some(Member::ReadOnly),
+            Some(link) if name == link.name && links.contains(&self.relation(name)) => {
+                Some(Member::Overruled(Property::link(link.name)))
+            }
+            Some(_) => Some(Member::Part),
+            None if matches!(name, "self" | "curies") || own(name) => Some(Member::ReadOnly),
+            None => None,
+        }
+    }
+
+    fn relation(self, name: &str) -> String {
+        self.bodies.links.dialect.relation(self.plain(name))
+    }
+
+    /// The name of a link without its prefix.
+    fn plain(self, name: &str) -> &str {
+        let bare = name.split_once(':').map_or(name, |(_, bare)| bare);
+        if self.bodies.links.dialect.relation(bare) == name { bare } else { name }
+    }
+}
+
+const LINKS: &str = "_links";
+
+struct Walk<'a> {
+    tables: Tables<'a>,
+    surplus: Vec<Problem>,
+}
+
+impl Walk<'_> {
+    /// Looks at each member of an object; `names` are those that it may have.
+    fn object(
+        &mut self,
+        raw: &Object,
+        path: &Path<'_>,
+        names: &dyn Fn() -> Vec<String>,
+        find: &dyn Fn(&str) -> Option<Member>,
+    ) {
+        for (name, value) in raw {
+            let at = Path::Member(path, name);
+            match find(name) {
+                Some(Member::Part) => {}
+                Some(Member::Value(ty)) => self.value(ty, value, &at),
+                Some(Member::ReadOnly) => {
+                    let text = "{property} is not taken from a body here: this server sets it.";
+                    self.surplus.push(Problem::new(Code::PropertyReadOnly, at.property(), text));
+                }
+                Some(Member::Overruled(by)) => {
+                    let text = format!(
+                        "{{property}} is not taken: `{}` stands for it.",
+                        by.spelled(|name| self.tables.relation(name))
+                    );
+                    self.surplus.push(Problem::new(Code::PropertyOverruled, at.property(), text));
+                }
+                None => self.surplus.push(unknown(at.property(), name, &names())),
+            }
+        }
+    }
+
+    fn value(&mut self, ty: &'static Type, value: &Json, path: &Path<'_>) {
+        match (ty, value) {
+            (Type::Object(schema), Json::Object(object)) => {
+                let tables = self.tables;
+                let names = || tables.names(schema).map(str::to_owned).collect();
+                self.object(object, path, &names, &|name| tables.field(schema, None, name));
+            }
+            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+                for (place, value) in items.iter().enumerate() {
+                    self.value(item, value, &Path::Element(path, place));
+                }
+            }
+            (Type::OneOrMany(item), value) => self.value(item, value, path),
+            _ => {}
+        }
+    }
+
+    fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, taken: Taken) {
+        let tables = self.tables;
+        let names = || names_in(tables.names(kind.schema().fields), &["identifiers", LINKS]);
+        self.object(raw, path, &names, &|name| tables.of_record(kind, taken, name));
+        self.links(kind, raw, path, taken);
+    }
+
+    fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, taken: Taken) {
+        let Some(Json::Object(links)) = raw.get(LINKS) else { return };
+        let tables = self.tables;
+        let sent = kind.schema().links.iter().filter(|link| taken.takes(link));
+        let names = || sent.clone().map(|link| tables.relation(link.name)).collect();
+        let find = |name: &str| tables.of_links(kind, links, taken, name);
+        self.object(links, &Path::Member(path, LINKS), &names, &find);
+    }
+
+    fn call(&mut self, helper: HelperName, body: &Object) {
+        let tables = self.tables;
+        if helper == HelperName::Schedule {
+            let find = |name: &str| match name {
+                "scheduled_end_date" if body.contains("scheduled_stop_date") => {
+                    Some(Member::Overruled(Property::member("scheduled_stop_date")))
+                }
+                "scheduled_end_date" => Some(Member::Part),
+                name => tables.field(ScheduleFields::FIELDS, None, name),
+            };
+            let names = || names_in(tables.names(ScheduleFields::FIELDS), &[]);
+            return self.object(body, &Path::Root, &names, &find);
+        }
+        let names = || {
+            let functions = tables.names(FunctionFields::FIELDS);
+            let fields = tables.names(helper.records().schema().fields);
+            names_in(functions.chain(fields), &["person", "canvass", LINKS])
+                .into_iter()
+                .filter(|name| tables.of_call(helper, body, name).is_some())
+                .collect()
+        };
+        self.object(body, &Path::Root, &names, &|name| tables.of_call(helper, body, name));
+        self.links(helper.records(), body, &Path::Root, Taken::InCall);
+        for (part, kind, taken) in [("person", Kind::Person, Taken::None), ("canvass", Kind::Canvass, Taken::InCall)] {
+            if let (Some(Member::Part), Some(Json::Object(raw))) = (tables.of_call(helper, body, part), body.get(part))
+            {
+                self.record(kind, raw, &Path::Member(&Path::Root, part), taken);
+            }
+        }
+    }
+}
+
+fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<String> {
+    names.chain(more.iter().copied()).map(str::to_owned).collect()
+}
+
+/// A member that nothing here is called, with the nearest name where one is near.
+fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
+    let problem = Problem::new(Code::PropertyUnknown, property, "{property} is not known here.");
+    let far = name.chars().count().div_ceil(3);
+    let near = names.iter().map(|known| (strsim::osa_distance(name, known), known));
+    match near.filter(|(distance, _)| *distance <= far).min() {
+        Some((_, meant)) => problem.hint(meant.clone()),
+        None => problem,
+    }
+}

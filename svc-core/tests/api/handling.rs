@@ -1,0 +1,138 @@
+//! Mistakes in a body are told: beside the answer, or as errors where the client wants it so (UND-22, RFC 7240).
+
+use http::{HeaderMap, HeaderValue, Method};
+use serde_json::{Value, json};
+use svc_core::auth::{Caller, Rights};
+
+use crate::support::server::{Answered, Server};
+
+fn server() -> Server {
+    Server::with(|api| api)
+}
+
+/// Sends a request with a preference.
+fn preferring(server: &Server, preference: &'static str, method: &Method, to: &str, body: &Value) -> Answered {
+    let headers =
+        HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), HeaderValue::from_static(preference))]);
+    server.send_with(&headers, Caller::with_rights(Rights::all()), method, to, &body.to_string())
+}
+
+/// The warnings of an answer, as `CODE property hint`.
+fn warnings(answer: &Answered) -> Vec<String> {
+    let all = answer.json["svc:warnings"].as_array().cloned().unwrap_or_default();
+    let one = |warning: &Value| {
+        assert!(warning["description"].as_str().is_some_and(|text| !text.is_empty()), "ERR-25: {warning}");
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        format!("{} {} {}", text(&warning["error_code"]), text(&warning["properties"][0]), text(&warning["hint"]))
+            .trim()
+            .to_owned()
+    };
+    all.iter().map(one).collect()
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// A body with everything that is not taken, and the names of it.
+fn careless() -> (Value, Vec<&'static str>) {
+    let body = json!({
+        "given_nmae": "Ada",
+        "created_date": "2020-01-01T00:00:00Z",
+        "id": "7",
+        "email_addresses": [{"address": "ada@example.org"}, {"adress": "ada@example.com", "address": "a@example.com"}],
+        "custom_fields": {"anything": "goes"},
+        "_links": {"svc:donations": {"href": "http://localhost/people/1"}, "svc:freind": {"href": "x"}, "self": {"href": "x"}},
+        "favourite_colour": null,
+    });
+    // JSON of this kind has its members in the order of their names.
+    let told = vec![
+        "PROPERTY_READ_ONLY created_date",
+        "PROPERTY_UNKNOWN email_addresses[1].adress address",
+        "PROPERTY_UNKNOWN favourite_colour",
+        "PROPERTY_UNKNOWN given_nmae given_name",
+        "PROPERTY_READ_ONLY id",
+        "PROPERTY_READ_ONLY _links.self",
+        "PROPERTY_READ_ONLY _links.svc:donations",
+        "PROPERTY_UNKNOWN _links.svc:freind",
+    ];
+    (body, told)
+}
+
+#[test]
+fn und_22_what_is_not_taken_is_told_beside_the_answer() {
+    let server = server();
+    let (body, mut told) = careless();
+    let answer = server.post("people", &body.to_string());
+    assert_eq!((answer.status, warnings(&answer)), (201, owned(&told)));
+    assert_eq!(answer.applied, None, "RFC 7240: nothing was asked for");
+    let mut stored = answer.json.clone();
+    stored.as_object_mut().expect("an object").remove("svc:warnings");
+    assert_eq!(stored, server.get(answer.link("self").expect("a link")).json, "UND-22: nothing of it is stored");
+    // A change may send back what was read.
+    told.retain(|warning| !warning.starts_with("PROPERTY_READ_ONLY"));
+    let changed = server.put(answer.link("self").expect("a link"), &body.to_string());
+    assert_eq!((changed.status, warnings(&changed)), (200, owned(&told)));
+    let lenient = preferring(&server, "handling=lenient", &Method::POST, "people", &body);
+    assert_eq!((lenient.status, lenient.applied.as_deref()), (201, Some("handling=lenient")), "RFC 7240");
+}
+
+#[test]
+fn und_22_strict_handling_refuses_what_is_not_taken() {
+    let server = server();
+    let (body, told) = careless();
+    let before = server.get("people").json["total_records"].clone();
+    let answer = preferring(&server, "handling=strict", &Method::POST, "people", &body);
+    let expected: Vec<String> =
+        told.iter().map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let problems: Vec<String> =
+        answer.problems().iter().map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!((answer.status, problems, answer.applied.as_deref()), (400, expected, Some("handling=strict")));
+    assert_eq!(answer.json["svc:warnings"], Value::Null, "each once");
+    assert_eq!(server.get("people").json["total_records"], before, "ERR-04");
+    let person = server.made("people", "{}");
+    let changed =
+        preferring(&server, "handling=strict", &Method::PUT, &person, &json!({"gvien_name": "A", "gender": 7}));
+    assert_eq!(changed.problems(), ["FIELD_INVALID gender", "PROPERTY_UNKNOWN gvien_name"], "ERR-39");
+    let fine = preferring(&server, "handling=strict", &Method::PUT, &person, &json!({"given_name": "A"}));
+    assert_eq!((fine.status, fine.applied.as_deref()), (200, Some("handling=strict")));
+}
+
+#[test]
+fn und_22_helpers_tell_and_refuse_it_too() {
+    let server = server();
+    let petition = server.made("petitions", "{}");
+    let helper = server.get(&petition).link("svc:record_signature_helper").expect("a helper").to_owned();
+    let body = json!({
+        "person": {"family_nam": "L", "_links": {"svc:donations": {"href": "x"}}},
+        "comment": "c",
+        "add_tag": ["a"],
+        "triggers": {"autoresponse": {"enable": true}},
+    });
+    let told = [
+        "PROPERTY_UNKNOWN comment comments",
+        "PROPERTY_UNKNOWN add_tag add_tags",
+        "PROPERTY_UNKNOWN person.family_nam family_name",
+        "PROPERTY_READ_ONLY person._links.svc:donations",
+    ];
+    let answer = server.post(&helper, &body.to_string());
+    let warned = warnings(&answer);
+    for told in told {
+        assert!(warned.iter().any(|warned| warned == told), "UND-22: {told} in {warned:?}");
+    }
+    let strict = preferring(&server, "handling=strict", &Method::POST, &helper, &body);
+    assert_eq!(strict.status, 400, "UND-22");
+    let stranger = server.post_unknown(&helper, &json!({"person": {"given_nam": "A"}}).to_string());
+    assert_eq!((stranger.status, stranger.text.as_str()), (200, "{}"), "HLP-07: a stranger is told nothing");
+    let headers =
+        HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), HeaderValue::from_static("handling=strict"))]);
+    let stranger =
+        server.send_with(&headers, Caller::anonymous(), &Method::POST, &helper, r#"{"person":{"given_nam":"A"}}"#);
+    assert_eq!(stranger.problems(), ["PROPERTY_UNKNOWN person.given_nam"], "UND-22: unless he asks");
+    // The same thing said twice.
+    let person = server.made("people", "{}");
+    let both = json!({"amount": 1, "_links": {"svc:person": {"href": person}, "person": {"href": person}}});
+    let page = server.made("fundraising_pages", "{}");
+    let donation = server.post(&format!("{page}/donations"), &both.to_string());
+    assert_eq!(warnings(&donation), ["PROPERTY_OVERRULED _links.person"], "UND-22: {}", donation.text);
+}
