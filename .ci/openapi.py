@@ -125,6 +125,12 @@ def settled(value, operation, at=()):
         if isinstance(value.get("day"), int) and value["day"] > 28 and at[-1:] == ("birthdate",):
             # Not every month has it (RES-person-21).
             value["day"] = 28
+        if isinstance(value.get("currency"), str):
+            # A code of the list (ISO 4217).
+            value["currency"] = "EUR"
+        if at[-2:-1] == ("phone_numbers",):
+            # A number begins with the country code of its country.
+            value.pop("country", None)
         if "href" in value and at[-2:-1] == ("_links",) and isinstance(value["href"], str):
             for template in RECORDS:
                 if pattern_of(template).match(path_of(value["href"])):

@@ -4,7 +4,7 @@ use svc_core::{
     Base, Problem,
     field_set::FieldSet,
     link::{ConventionalLayout, Dialect},
-    model::{Kind, Person, Question},
+    model::{FundraisingPage, Kind, Person, Question},
     raw::RawDraft,
     read::{Bodies, Caps, Json, Limits, Links},
     value::Timestamp,
@@ -17,6 +17,7 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
         Bodies { links, namespace: "demo", limits: &limits, caps: &Caps::STRANGERS, now: Timestamp::from_micros(0) };
     let writable = match kind {
         Kind::Question => FieldSet::<Question>::writable().bits(),
+        Kind::FundraisingPage => FieldSet::<FundraisingPage>::writable().bits(),
         _ => FieldSet::<Person>::writable().bits(),
     };
     let object = bodies.object(body.as_bytes()).expect("an object");
@@ -57,4 +58,63 @@ fn res_phone_number_03_only_whole_numbers_are_phone_numbers() {
 fn und_24_an_identifier_of_the_servers_own_is_named_by_its_place() {
     let (_, problems) = draft(Kind::Person, r#"{"identifiers":["no colon","crm:1","demo:other"]}"#);
     assert_eq!(properties(&problems), ["identifiers[0]", "identifiers[2]"]);
+}
+
+/// What the sender of one field gets: the value as it is kept, or the properties that are wrong.
+fn kept(field: &str, value: &str) -> Result<String, Vec<String>> {
+    let (draft, problems) = draft(Kind::Person, &format!(r#"{{"{field}":{value}}}"#));
+    if problems.is_empty() { Ok(Json::Object(draft.fields).to_string()) } else { Err(properties(&problems)) }
+}
+
+#[test]
+fn res_phone_number_03_a_number_has_the_country_code_of_its_country() {
+    let number = |number: &str, country: &str| {
+        kept(
+            "phone_numbers",
+            &format!(r#"[{{"number":"1","country":"ZZ"}},{{"number":"{number}","country":"{country}"}}]"#),
+        )
+    };
+    for (right, country) in [("12025550123", "US"), ("+44 7946 000900", "gb"), ("43 1 234", "AT"), ("5550123", "XX")] {
+        assert!(number(right, country).is_ok(), "{right} {country}");
+    }
+    for (wrong, country) in [("5550123", "US"), ("0049 30 123", "DE"), ("12025550123", "FR"), ("4", "GB")] {
+        assert_eq!(number(wrong, country), Err(vec!["phone_numbers[1].number".to_owned()]), "{wrong} {country}");
+    }
+    let (_, problems) = draft(Kind::Person, r#"{"phone_numbers":[{"number":"5550123","country":"US"}]}"#);
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert_eq!(problem.hint.as_deref(), Some("^1[0-9]+$"));
+}
+
+#[test]
+fn res_person_17_18_languages_are_well_formed_tags() {
+    for tag in ["en", "zh-Hant-TW", "de-CH-1901", "sl-rozaj-biske", "x-private", "i-klingon", "EN-us"] {
+        assert!(kept("preferred_language", &format!("\"{tag}\"")).is_ok(), "{tag}");
+    }
+    for wrong in ["not a tag!", "e", "en_US", "", "en-", "langueFrancaise"] {
+        assert!(kept("preferred_language", &format!("\"{wrong}\"")).is_err(), "{wrong}");
+    }
+    let many = kept("languages_spoken", r#"["en","no tag","en","en_GB"]"#);
+    assert_eq!(many, Err(vec!["languages_spoken[1]".to_owned(), "languages_spoken[2]".to_owned()]));
+}
+
+#[test]
+fn res_postal_address_07_10_a_region_has_two_letters_and_a_language_two_or_three() {
+    let one = |name: &str, value: &str| kept("postal_addresses", &format!(r#"[{{"{name}":"{value}"}}]"#));
+    for (name, right) in [("region", "NY"), ("region", "by"), ("language", "en"), ("language", "yue")] {
+        assert!(one(name, right).is_ok(), "{right}");
+    }
+    for (name, wrong) in [("region", "Illinois"), ("region", "US-IL"), ("language", "English"), ("language", "e")] {
+        assert_eq!(one(name, wrong), Err(vec![format!("postal_addresses[0].{name}")]), "{wrong}");
+    }
+    assert!(kept("employer_address", r#"{"region":"Illinois"}"#).is_err());
+}
+
+#[test]
+fn res_donation_06_a_currency_is_one_of_the_list_in_capitals() {
+    let currency = |code: &str| draft(Kind::FundraisingPage, &format!(r#"{{"currency":"{code}"}}"#));
+    assert_eq!(Json::Object(currency("eur").0.fields).to_string(), r#"{"currency":"EUR"}"#);
+    assert_eq!(currency("DEM").1, [], "withdrawn, and in the records of its time");
+    for wrong in ["ABC", "euro", "", "E R"] {
+        assert_eq!(properties(&currency(wrong).1), ["currency"], "{wrong}");
+    }
 }

@@ -61,7 +61,7 @@ impl<'a> Apply<'a> {
             Change::SetPart { of: (_, id), name, sum } => self.run(
                 "INSERT INTO part (tenant, owner, name, tickets, amount) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT DO UPDATE SET tickets = excluded.tickets, amount = excluded.amount",
-                &[&self.tenant, &RecordId::known(id)?, name, &sum.tickets, &sum.amount.to_string()],
+                &[&self.tenant, &RecordId::known(id)?, name, &sum.number, &sum.amount.to_string()],
             ),
             Change::Hold { at, place, person } => self.hold(self.row(at)?, *place, RecordId::known(person)?),
             Change::MoveHolders { at, places } => self.move_holders(self.row(at)?, places),
@@ -218,7 +218,7 @@ impl<'a> Apply<'a> {
             "INSERT INTO total (tenant, kind, scope, owner, accepted, tickets, amount)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE
              SET accepted = excluded.accepted, tickets = excluded.tickets, amount = excluded.amount",
-            &[&self.tenant, &members, &owner, &id, &sum.accepted, &sum.tickets, &sum.amount.to_string()],
+            &[&self.tenant, &members, &owner, &id, &sum.accepted, &sum.number, &sum.amount.to_string()],
         )
     }
 

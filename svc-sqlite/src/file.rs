@@ -98,6 +98,14 @@ pub enum FileError {
         /// The migration at fault.
         number: u32,
     },
+    /// What an older version wrote cannot be brought to the rules of today.
+    #[error("{}: the records cannot be brought up to date: {reason}", path.display())]
+    Repair {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: svc_core::Error,
+    },
     /// The two share objects have other names in this file.
     #[error("{}: the share objects of this file are named {}, {}; use these names, or another file", path.display(), stored.network_a(), stored.network_b())]
     ShareNames {

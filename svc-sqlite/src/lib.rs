@@ -66,6 +66,7 @@ mod options;
 mod page;
 mod readers;
 mod record_id;
+mod repair;
 mod rows;
 mod schema;
 mod sets;

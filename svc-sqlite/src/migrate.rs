@@ -3,41 +3,24 @@
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
-use sha2::{Digest, Sha256};
-use svc_core::store::hex;
-use svc_core::value::Timestamp;
+use svc_core::{
+    store::migration::{Migration, Mismatch, missing},
+    value::Timestamp,
+};
 
 use crate::file::{FileError, sqlite};
-
-/// One change of the data file. What was once released is never edited; a new number follows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Migration {
-    pub(crate) number: u32,
-    pub(crate) name: &'static str,
-    pub(crate) sql: &'static str,
-}
+use crate::repair::repair;
 
 /// Every change, in order; numbers run from 1 without a gap.
 ///
 /// They are plain SQL, and not made from the tables of `svc-core`, although most of `kinds` has one shape: a file was made
 /// by the text that was released then, whatever the tables say today. That both agree is a test of `schema.rs`.
 pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration { number: 1, name: "floor", sql: include_str!("../migrations/0001_floor.sql") },
-    Migration { number: 2, name: "kinds", sql: include_str!("../migrations/0002_kinds.sql") },
-    Migration { number: 3, name: "turns", sql: include_str!("../migrations/0003_turns.sql") },
+    Migration::new(1, "floor", include_str!("../migrations/0001_floor.sql")),
+    Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),
+    Migration::new(3, "turns", include_str!("../migrations/0003_turns.sql")),
+    Migration::new(4, "repair", include_str!("../migrations/0004_repair.sql")).repairing(),
 ];
-
-impl Migration {
-    /// SHA-256 of the text, in hex; line ends do not count, so that it is the same on every system.
-    fn checksum(&self) -> String {
-        let mut hash = Sha256::new();
-        for line in self.sql.lines() {
-            hash.update(line);
-            hash.update(b"\n");
-        }
-        hex::encode(&hash.finalize())
-    }
-}
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.
 pub(crate) fn migrate(
@@ -59,18 +42,13 @@ pub(crate) fn migrate(
             .map_err(sqlite(path))?;
     }
     let found = applied(&transaction).map_err(sqlite(path))?;
-    let version = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    if let Some((number, _)) = found.last().filter(|(number, _)| *number > known) {
-        return Err(FileError::Newer { path: path.to_owned(), found: *number, known });
-    }
-    for (migration, (number, checksum)) in migrations.iter().zip(&found) {
-        if migration.number != *number || migration.checksum() != *checksum {
-            return Err(FileError::Damaged { path: path.to_owned(), number: migration.number });
-        }
-    }
-    let missing = migrations.get(found.len()..).unwrap_or_default();
+    let missing = missing(migrations, &found).map_err(|mismatch| match mismatch {
+        Mismatch::Newer(found) => FileError::Newer { path: path.to_owned(), found, known },
+        Mismatch::Damaged(number) => FileError::Damaged { path: path.to_owned(), number },
+    })?;
     if !missing.is_empty() && !may_change {
-        return Err(FileError::Older { path: path.to_owned(), found: version, known });
+        let found = found.last().map_or(0, |(number, _)| *number);
+        return Err(FileError::Older { path: path.to_owned(), found, known });
     }
     for migration in missing {
         transaction.execute_batch(migration.sql).map_err(sqlite(path))?;
@@ -80,6 +58,9 @@ pub(crate) fn migrate(
                 (migration.number, migration.name, migration.checksum(), now.micros()),
             )
             .map_err(sqlite(path))?;
+    }
+    if missing.iter().any(|migration| migration.repairs) {
+        repair(&transaction).map_err(|error| FileError::Repair { path: path.to_owned(), reason: error.into() })?;
     }
     transaction.commit().map_err(sqlite(path))
 }
@@ -97,9 +78,9 @@ fn applied(connection: &Connection) -> rusqlite::Result<Vec<(u32, String)>> {
 mod tests {
     use super::*;
 
-    const ONE: Migration = Migration { number: 1, name: "one", sql: "CREATE TABLE one (a);\n" };
-    const TWO: Migration = Migration { number: 2, name: "two", sql: "CREATE TABLE two (a);\n" };
-    const BROKEN: Migration = Migration { number: 2, name: "two", sql: "CREATE TABLE two (a); CREATE TABLE one (a);" };
+    const ONE: Migration = Migration::new(1, "one", "CREATE TABLE one (a);\n");
+    const TWO: Migration = Migration::new(2, "two", "CREATE TABLE two (a);\n");
+    const BROKEN: Migration = Migration::new(2, "two", "CREATE TABLE two (a); CREATE TABLE one (a);");
 
     fn up(connection: &mut Connection, migrations: &[Migration]) -> Result<(), FileError> {
         migrate(connection, Path::new("people.db"), migrations, true, Timestamp::MIN)
@@ -159,11 +140,5 @@ mod tests {
         let beside = migrate(&mut file, Path::new("people.db"), &[ONE, TWO], false, Timestamp::MIN);
         assert!(matches!(beside, Err(FileError::Older { found: 1, known: 2, .. })));
         migrate(&mut file, Path::new("people.db"), &[ONE], false, Timestamp::MIN).unwrap();
-    }
-
-    #[test]
-    fn line_ends_do_not_change_a_checksum() {
-        let windows = Migration { sql: "CREATE TABLE one (a);\r\n", ..ONE };
-        assert_eq!(ONE.checksum(), windows.checksum());
     }
 }

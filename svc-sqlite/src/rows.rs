@@ -63,7 +63,7 @@ impl Columns<'_, '_> {
         Ok(match source {
             Source::Outside => Some(Computed::Count(0)),
             Source::Relation(kind) => Some(Computed::Relation(kind)),
-            Source::Count(_) | Source::Accepted(_) | Source::Tickets(_) => {
+            Source::Count(_) | Source::Accepted(_) | Source::Number(_) => {
                 Some(Computed::Count(self.next::<Option<i64>>()?.unwrap_or_default()))
             }
             Source::Sum(_) => {

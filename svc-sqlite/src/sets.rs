@@ -60,7 +60,7 @@ pub(crate) fn clearing(kind: Kind, link: &str, to: &Set) -> String {
 }
 
 fn has_parts(table: &KindTable) -> bool {
-    table.computed.iter().any(|(_, source)| matches!(source, Source::Tickets(_) | Source::Sum(_)))
+    table.computed.iter().any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
 }
 
 /// What holds for the rows of a set.

@@ -109,7 +109,7 @@ fn select(table: &KindTable) -> String {
         let column = match source {
             Source::Count(_) => "s.records",
             Source::Accepted(_) => "s.accepted",
-            Source::Tickets(_) => "s.tickets",
+            Source::Number(_) => "s.tickets",
             Source::Sum(_) => "s.amount",
             Source::ScheduledStart => "r.scheduled_start",
             Source::ScheduledStop => "r.scheduled_stop",

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Lines of this crate without unit tests, at most.
-const LINES: usize = 4_000;
+const LINES: usize = 4_050;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 27] = [
+const DATA: [&str; 28] = [
     "Revision",
     "Context",
     "Error",
@@ -32,6 +32,7 @@ const DATA: [&str; 27] = [
     "raw::RawPage",
     "raw::RawRecord",
     "record",
+    "rules::Repair",
     "rules::decide",
     "schema::Reference",
     "schema::Source",

@@ -129,8 +129,10 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
         ("phone_number", "primary") => texts(if at == 0 { &["true", "false"] } else { &["false"] }),
         ("phone_number", "number") => {
             let end = at.wrapping_mul(17).wrapping_add(unique.bytes().map(usize::from).sum::<usize>()) % 100;
-            Some(vec![json!(format!("120255501{end:02}")), json!(format!("4479460009{end:02}"))])
+            Some(vec![json!(format!("120255501{end:02}")), json!(format!("141555501{end:02}"))])
         }
+        // Where the numbers are from.
+        ("phone_number", "country") => texts(&["US"]),
         ("postal_address" | "email_address", "primary") => {
             Some(if at == 0 { vec![json!(true), json!(false)] } else { vec![json!(false)] })
         }

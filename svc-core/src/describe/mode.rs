@@ -28,8 +28,8 @@ macro_rules! mode {
     (accepted $kind:ident) => {
         $crate::schema::Mode::Computed($crate::schema::Source::Accepted($crate::model::Kind::$kind))
     };
-    (tickets $kind:ident) => {
-        $crate::schema::Mode::Computed($crate::schema::Source::Tickets($crate::model::Kind::$kind))
+    (number $kind:ident) => {
+        $crate::schema::Mode::Computed($crate::schema::Source::Number($crate::model::Kind::$kind))
     };
     (sum $kind:ident) => {
         $crate::schema::Mode::Computed($crate::schema::Source::Sum($crate::model::Kind::$kind))

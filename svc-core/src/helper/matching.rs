@@ -77,17 +77,24 @@ impl PersonMatching for StockMatching {
 
 /// The e-mail addresses of a person in normal form, the primary one first.
 pub fn emails(person: &Object) -> impl Iterator<Item = String> {
+    addresses(person, normal_email).into_iter()
+}
+
+/// The same in any form.
+pub(crate) fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> {
     let list = person.get("email_addresses").and_then(Json::as_array).unwrap_or_default();
     let objects = list.iter().filter_map(Json::as_object);
     let (primary, others): (Vec<&Object>, Vec<&Object>) = objects.partition(|object| is_primary(object));
-    let address = |object: &Object| object.get("address").and_then(Json::as_str).map(normal_email);
-    primary.into_iter().chain(others).filter_map(address).collect::<Vec<_>>().into_iter()
+    let address = |object: &Object| object.get("address").and_then(Json::as_str).map(&form);
+    primary.into_iter().chain(others).filter_map(address).collect()
 }
 
-/// The form in which e-mail addresses are compared: without regard to case and to spaces around.
+/// The form in which e-mail addresses are compared: without regard to the case of Latin letters and to spaces around.
+///
+/// Other letters are compared as they are: some that look alike fold to the same one, such as the sign of the kelvin and K.
 #[must_use]
 pub fn normal_email(address: &str) -> String {
-    address.trim().to_lowercase()
+    address.trim().to_ascii_lowercase()
 }
 
 /// How a posted person is merged into a known one.
@@ -242,7 +249,8 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
             stored.push(Json::Object(entry.clone()));
             continue;
         };
-        for (name, value) in entry {
+        // A known address keeps its spelling.
+        for (name, value) in entry.iter().filter(|(name, _)| *name != "address") {
             merge_member(item, name, value);
         }
         if is_new_primary {

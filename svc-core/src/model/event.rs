@@ -35,7 +35,7 @@ resource! {
         /// Count of attendances; kept by the system
         "RES-event-18" total_accepted: i64 = accepted Attendance,
         /// Count of tickets sold; kept by the system
-        "RES-event-19" total_tickets: i64 = tickets Attendance,
+        "RES-event-19" total_tickets: i64 = number Attendance,
         /// Money from ticket sales; kept by the system
         "RES-event-20" total_amount: Amount = sum Attendance,
         /// State of the event
@@ -100,7 +100,7 @@ object! {
         /// Tickets available, excluding those already sold
         "RES-event-15" limit: i64 [Rule::NotNegative],
         /// Tickets sold; kept by the system
-        "RES-event-16" total_tickets: i64 = tickets Attendance,
+        "RES-event-16" total_tickets: i64 = number Attendance,
         /// Money from this level; kept by the system
         "RES-event-17" total_amount: Amount = sum Attendance,
     }

@@ -22,9 +22,9 @@ resource! {
         "RES-fundraising_page-07" administrative_url: String,
         /// Image URL
         "RES-fundraising_page-08" featured_image_url: String,
-        /// Number of donations; kept by the system
-        "RES-fundraising_page-09" total_donations: i64 = count Donation,
-        /// Sum of donations; kept by the system
+        /// Number of the donations that are summed; kept by the system
+        "RES-fundraising_page-09" total_donations: i64 = number Donation,
+        /// Sum of the donations in the page's currency that are not voided; kept by the system
         "RES-fundraising_page-10" total_amount: Amount = sum Donation,
         /// ISO 4217 code
         "RES-fundraising_page-11" currency: String [Rule::CurrencyCode],

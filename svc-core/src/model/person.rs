@@ -35,9 +35,9 @@ resource! {
         /// Unique strings
         "RES-person-16" ethnicities: Vec<String> [Rule::Unique],
         /// Unique RFC 5646 tags
-        "RES-person-17" languages_spoken: Vec<String> [Rule::Unique],
+        "RES-person-17" languages_spoken: Vec<String> [Rule::Unique, Rule::LanguageTag],
         /// RFC 5646 tag
-        "RES-person-18" preferred_language: String,
+        "RES-person-18" preferred_language: String [Rule::LanguageTag],
         /// Public profile URL
         "RES-person-19" browser_url: String,
         /// Administrative URL
@@ -53,7 +53,7 @@ resource! {
         /// E-mail addresses
         "RES-person-29" email_addresses: Vec<EmailAddress> [Rule::OnePrimary],
         /// Phone numbers
-        "RES-person-30" phone_numbers: Vec<PhoneNumber> [Rule::OnePrimary],
+        "RES-person-30" phone_numbers: Vec<PhoneNumber> [Rule::OnePrimary, Rule::CountryCalls],
         /// Online profiles of the person
         "RES-person-31" profiles: Vec<Profile>,
         /// Key/value pairs; values are strings
@@ -124,13 +124,13 @@ object! {
         /// City or local administrative area
         "RES-person-26" locality: String,
         /// Subdivision code per ISO 3166-2, the final two letters
-        "RES-person-26" region: String,
+        "RES-person-26" region: String [Rule::RegionCode],
         /// Region-specific postal code
         "RES-person-26" postal_code: String,
         /// ISO 3166-1 alpha-2 country code
         "RES-person-26" country: String [Rule::CountryCode],
         /// ISO 639 language code of the recorded address
-        "RES-person-26" language: String,
+        "RES-person-26" language: String [Rule::LanguageCode],
         /// Where it lies on the globe
         "RES-person-26" location: Geocode,
         /// Status of the employer address

@@ -1,13 +1,15 @@
 //! Single values against their type and their rules, brought into one form.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::RangeInclusive};
+
+use oxilangtag::LanguageTag;
 
 use super::{Json, Number, path::Path};
 use crate::{
     error::{Code, Problem},
     helper::is_primary,
     schema::{Rule, Type},
-    value::{Amount, Date, Identifier, Timestamp},
+    value::{Amount, Date, Identifier, Timestamp, calling_code, currency},
 };
 
 /// What is wrong with a value, before it is known where it stands.
@@ -130,13 +132,28 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
             }
         }
         Rule::CountryCode => {
-            if !is_code(value, 2) {
+            if !is_letters(value, 2..=2) {
                 problems.push(invalid("must be an ISO 3166-1 alpha-2 country code", "^[A-Za-z]{2}$"));
             }
         }
-        Rule::CurrencyCode => {
-            if !is_code(value, 3) {
-                problems.push(invalid("must be an ISO 4217 currency code", "^[A-Za-z]{3}$"));
+        Rule::CurrencyCode => match value.as_str().and_then(currency) {
+            Some(code) => *value = Json::from(code),
+            None => problems.push(invalid("must be an ISO 4217 currency code", "USD")),
+        },
+        Rule::RegionCode => {
+            if !is_letters(value, 2..=2) {
+                let text = "must be the last two letters of an ISO 3166-2 code, such as NY of US-NY";
+                problems.push(invalid(text, "^[A-Za-z]{2}$"));
+            }
+        }
+        Rule::LanguageCode => {
+            if !is_letters(value, 2..=3) {
+                problems.push(invalid("must be an ISO 639 language code, such as en", "^[A-Za-z]{2,3}$"));
+            }
+        }
+        Rule::LanguageTag if !matches!(value, Json::Array(_)) => {
+            if value.as_str().is_none_or(|tag| LanguageTag::parse(tag).is_err()) {
+                problems.push(invalid("must be a language tag of RFC 5646", "en-US"));
             }
         }
         Rule::PhoneNumber => match value.as_str().and_then(phone_digits) {
@@ -164,7 +181,12 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
         }
         // Only a store knows the other records.
         Rule::UniqueName => {}
-        Rule::Unique | Rule::OnePrimary | Rule::UniqueKeys | Rule::Identifiers => {
+        Rule::Unique
+        | Rule::OnePrimary
+        | Rule::UniqueKeys
+        | Rule::Identifiers
+        | Rule::LanguageTag
+        | Rule::CountryCalls => {
             if let Json::Array(items) = value {
                 apply_to_array(rule, items, at, problems);
             }
@@ -193,6 +215,24 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
                 }
             }
         }
+        Rule::LanguageTag => {
+            for (place, item) in items.iter_mut().enumerate().filter(|(_, item)| !item.is_null()) {
+                apply(rule, item, &Path::Element(at, place), problems);
+            }
+        }
+        Rule::CountryCalls => {
+            for (place, item) in items.iter().enumerate() {
+                let text = |name| item.as_object()?.get(name)?.as_str();
+                if let (Some(number), Some(country)) = (text("number"), text("country"))
+                    && number.bytes().all(|digit| digit.is_ascii_digit())
+                    && let Some(code) = calling_code(country).filter(|code| !number.starts_with(code))
+                {
+                    let text = format!("{{property}} must begin with the country code of {country}.");
+                    let property = at.property().element(place).then("number");
+                    problems.push(Problem::new(Code::FieldInvalid, property, text).hint(format!("^{code}[0-9]+$")));
+                }
+            }
+        }
         Rule::Identifiers => {
             for (place, item) in items.iter().enumerate() {
                 if item.as_str().is_some_and(|text| Identifier::parse(text).is_none()) {
@@ -206,8 +246,8 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
     }
 }
 
-fn is_code(value: &Json, letters: usize) -> bool {
-    value.as_str().is_some_and(|text| text.len() == letters && text.bytes().all(|b| b.is_ascii_alphabetic()))
+fn is_letters(value: &Json, many: RangeInclusive<usize>) -> bool {
+    value.as_str().is_some_and(|text| many.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic()))
 }
 
 /// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets (RES-phone_number-03).

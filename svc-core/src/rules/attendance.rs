@@ -16,14 +16,14 @@ use crate::{
 
 /// What one attendance takes. Only one that is accepted, or says nothing, takes something (RES-event-15).
 #[derive(Debug, Default)]
-struct Share {
-    places: i64,
+pub(super) struct Share {
+    pub(super) places: i64,
     /// Tickets and their price by title.
-    tickets: BTreeMap<String, (i64, Vec<Amount>)>,
+    pub(super) tickets: BTreeMap<String, (i64, Vec<Amount>)>,
 }
 
 impl Share {
-    fn of(attendance: Option<&Object>) -> Self {
+    pub(super) fn of(attendance: Option<&Object>) -> Self {
         let mut share = Self::default();
         let Some(fields) = attendance.filter(|fields| counts(fields)) else { return share };
         share.places = 1;
@@ -97,7 +97,7 @@ impl Case<'_> {
         }
         let mut sum = self.ledger.sum(Kind::Event, event)?;
         sum.accepted = sum.accepted.saturating_add(has.places).saturating_sub(had.places);
-        sum.tickets = sum.tickets.saturating_add(has.number()).saturating_sub(had.number());
+        sum.number = sum.number.saturating_add(has.number()).saturating_sub(had.number());
         check_capacity(&fields, ticketed, &had, &has, sum, problems);
         self.ledger.note(&stored);
         let changed = self.settle_levels(event, &mut fields, &had, &has, &mut sum, problems)?;
@@ -136,7 +136,7 @@ impl Case<'_> {
             let none = (0, Vec::new());
             let (gone, new) = (had.tickets.get(name).unwrap_or(&none), has.tickets.get(name).unwrap_or(&none));
             let mut part = parts.get(name).copied().unwrap_or_default();
-            part.tickets = part.tickets.saturating_add(new.0).saturating_sub(gone.0);
+            part.number = part.number.saturating_add(new.0).saturating_sub(gone.0);
             let money = |total: Amount| {
                 let left = gone.1.iter().copied().fold(total, Amount::minus);
                 new.1.iter().copied().fold(left, Amount::plus)
@@ -164,12 +164,7 @@ impl Case<'_> {
 
     /// Writes what was sold into the levels of an event whose levels a client replaced (RES-event-16).
     pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> Asked<()> {
-        let mut parts = self.ledger.parts(Kind::Event, event)?;
-        let levels = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);
-        for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
-            let part = parts.remove(title(level)).unwrap_or_default();
-            show(level, part);
-        }
+        show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
 
@@ -295,14 +290,25 @@ fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, proble
 fn check_capacity(event: &Object, ticketed: bool, had: &Share, has: &Share, sum: Sum, problems: &mut Vec<Problem>) {
     let Some(capacity) = event.get("capacity").and_then(Json::as_i64) else { return };
     let (before, after, taken) =
-        if ticketed { (had.number(), has.number(), sum.tickets) } else { (had.places, has.places, sum.accepted) };
+        if ticketed { (had.number(), has.number(), sum.number) } else { (had.places, has.places, sum.accepted) };
     if after > before && taken > capacity {
         let property = if ticketed { "tickets" } else { "status" };
         problems.push(Problem::new(Code::CapacityExceeded, property, "The event is full."));
     }
 }
 
+/// Writes what was sold into the levels of an event, into the first of each title.
+pub(super) fn show_parts(event: &mut Object, parts: &BTreeMap<String, Sum>) {
+    let levels = event.get_mut("ticket_levels").and_then(Json::as_array_mut);
+    let mut shown = BTreeSet::new();
+    for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
+        let name = title(level).to_owned();
+        let part = parts.get(&name).copied().unwrap_or_default();
+        show(level, if shown.insert(name) { part } else { Sum::default() });
+    }
+}
+
 fn show(level: &mut Object, part: Sum) {
-    level.insert("total_tickets", Json::integer(part.tickets));
+    level.insert("total_tickets", Json::integer(part.number));
     level.insert("total_amount", Json::from(part.amount));
 }

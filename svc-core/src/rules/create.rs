@@ -189,7 +189,7 @@ impl Case<'_> {
 /// The value of a computed field of a record that was just made.
 fn at_first(source: Source) -> Option<Computed> {
     match source {
-        Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Tickets(_) => Some(Computed::Count(0)),
+        Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => Some(Computed::Count(0)),
         Source::Sum(_) => Some(Computed::Amount(Amount::ZERO)),
         Source::Relation(kind) => Some(Computed::Relation(kind)),
         Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,

@@ -1,4 +1,4 @@
-//! What the donations of a page come to, in exact decimals (RES-fundraising_page-10).
+//! What the donations of a page come to, in exact decimals (RES-fundraising_page-09, RES-fundraising_page-10).
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,15 @@ use crate::{
 };
 
 /// The currency of a page or a donation; empty when it names none.
-fn currency(fields: &Object) -> String {
+pub(super) fn currency(fields: &Object) -> String {
     fields.get("currency").and_then(Json::as_str).unwrap_or_default().to_ascii_uppercase()
 }
 
-/// What a donation adds: nothing when it is voided.
-fn contribution(donation: Option<&Object>) -> Option<(String, Amount)> {
-    let fields = donation?;
-    if fields.get("voided").and_then(Json::as_bool) == Some(true) {
-        return None;
-    }
-    Some((currency(fields), Amount::parse(fields.get("amount")?.as_number()?.as_str())?))
+/// What a donation adds to its page, and in which currency: nothing when it is voided.
+pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Sum)> {
+    let fields = donation.filter(|fields| fields.get("voided").and_then(Json::as_bool) != Some(true))?;
+    let amount = fields.get("amount").and_then(Json::as_number).and_then(|amount| Amount::parse(amount.as_str()));
+    Some((currency(fields), Sum::new(0, 1, amount.unwrap_or(Amount::ZERO))))
 }
 
 impl Case<'_> {
@@ -37,20 +35,19 @@ impl Case<'_> {
         let of_page = currency(&self.fields(&stored.record)?);
         let mut parts = self.ledger.parts(Kind::FundraisingPage, page)?;
         let mut changed = BTreeMap::new();
-        let steps = [(before, Amount::minus as fn(Amount, Amount) -> Amount), (after, Amount::plus)];
-        for (change, apply) in steps {
-            let Some((currency, amount)) = change else { continue };
+        for (change, apply) in [(before, Sum::minus as fn(Sum, Sum) -> Sum), (after, Sum::plus)] {
+            let Some((currency, sum)) = change else { continue };
             let part = parts.entry(currency.clone()).or_default();
-            part.amount = apply(part.amount, amount);
+            *part = apply(*part, sum);
             changed.insert(currency, *part);
         }
-        let amount = sum_up(&parts, &of_page);
+        let sum = sum_up(&parts, &of_page);
         self.ledger.note(&stored);
         let of = (Kind::FundraisingPage, page.clone());
         for (name, sum) in changed {
             self.ledger.change(Change::SetPart { of: of.clone(), name, sum });
         }
-        self.ledger.change(set_sum(of, amount));
+        self.ledger.change(Change::SetSum { of, members: Kind::Donation, sum });
         Ok(())
     }
 
@@ -61,20 +58,15 @@ impl Case<'_> {
             return Ok(());
         }
         let id = page.record.meta().id.clone();
-        let parts = self.ledger.parts(Kind::FundraisingPage, &id)?;
-        let amount = sum_up(&parts, &now);
-        page.record.set_sum(Kind::Donation, Sum { amount, ..Sum::default() });
-        self.ledger.change(set_sum((Kind::FundraisingPage, id), amount));
+        let sum = sum_up(&self.ledger.parts(Kind::FundraisingPage, &id)?, &now);
+        page.record.set_sum(Kind::Donation, sum);
+        self.ledger.change(Change::SetSum { of: (Kind::FundraisingPage, id), members: Kind::Donation, sum });
         Ok(())
     }
 }
 
 /// What the parts of a page come to in its currency; what names no currency counts as equal.
-fn sum_up(parts: &BTreeMap<String, Sum>, currency: &str) -> Amount {
+pub(super) fn sum_up(parts: &BTreeMap<String, Sum>, currency: &str) -> Sum {
     let counted = parts.iter().filter(|(name, _)| currency.is_empty() || name.is_empty() || *name == currency);
-    counted.map(|(_, part)| part.amount).fold(Amount::ZERO, Amount::plus)
-}
-
-fn set_sum(of: (Kind, Id), amount: Amount) -> Change {
-    Change::SetSum { of, members: Kind::Donation, sum: Sum { amount, ..Sum::default() } }
+    counted.map(|(_, part)| *part).fold(Sum::default(), Sum::plus)
 }

@@ -16,6 +16,7 @@ mod functions;
 mod ground;
 mod help;
 mod person;
+mod repair;
 mod schedule;
 mod update;
 
@@ -26,6 +27,7 @@ pub use first::first_questions;
 pub(crate) use ground::{Asked, Ground, Holders, New};
 pub(crate) use help::help;
 pub use person::{Candidate, Known, Wanted};
+pub use repair::{Repair, Rounded};
 
 use crate::{
     error::{Error, Problem},

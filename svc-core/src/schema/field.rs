@@ -69,9 +69,10 @@ pub enum Source {
     Count(Kind),
     /// The records of the kind under this one that accept (RES-event-18).
     Accepted(Kind),
-    /// The tickets that records of the kind under this one bought; in a part of this record, those of that part
-    /// (RES-event-16, RES-event-19).
-    Tickets(Kind),
+    /// How many the sum of the records of the kind under this one is made of: the tickets that attendances bought, or the
+    /// donations that are summed; in a part of this record, of that part (RES-event-16, RES-event-19,
+    /// RES-fundraising_page-09).
+    Number(Kind),
     /// The money of the records of the kind under this one; in a part of this record, that of that part (RES-event-17,
     /// RES-event-20, RES-fundraising_page-10).
     Sum(Kind),
@@ -86,7 +87,7 @@ impl Source {
     #[must_use]
     pub const fn adds_up(self) -> Option<Kind> {
         match self {
-            Self::Count(kind) | Self::Accepted(kind) | Self::Tickets(kind) | Self::Sum(kind) => Some(kind),
+            Self::Count(kind) | Self::Accepted(kind) | Self::Number(kind) | Self::Sum(kind) => Some(kind),
             Self::Clock | Self::Outside | Self::Relation(_) | Self::ScheduledStart | Self::ScheduledStop => None,
         }
     }
@@ -152,8 +153,16 @@ pub enum Rule {
     Email,
     /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
     CountryCode,
-    /// Three letters, ISO 4217 (RES-fundraising_page-11).
+    /// A code of ISO 4217 in any case, kept in capitals (RES-fundraising_page-11).
     CurrencyCode,
+    /// Two letters, the last part of a code of ISO 3166-2 (RES-postal_address-07).
+    RegionCode,
+    /// Two or three letters, ISO 639 (RES-postal_address-10).
+    LanguageCode,
+    /// A well-formed tag of RFC 5646, or a list of them (RES-person-17, RES-person-18).
+    LanguageTag,
+    /// Elements whose `number` begins with the country code of their `country` (RES-phone_number-03).
+    CountryCalls,
     /// Digits only; a JSON number and the usual separators are accepted (RES-phone_number-03).
     PhoneNumber,
     /// One leading `@` is removed (RES-person-35).

@@ -304,7 +304,7 @@ impl RawRecord {
     /// Sets the computed fields that show what counted members come to.
     pub(crate) fn set_sum(&mut self, members: Kind, sum: Sum) {
         self.set_computed(Source::Accepted(members), Some(Computed::Count(sum.accepted)));
-        self.set_computed(Source::Tickets(members), Some(Computed::Count(sum.tickets)));
+        self.set_computed(Source::Number(members), Some(Computed::Count(sum.number)));
         self.set_computed(Source::Sum(members), Some(Computed::Amount(sum.amount)));
     }
 

@@ -19,7 +19,7 @@
 //!
 //! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
 //! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
-//! tables (`KindTable`).
+//! tables (`KindTable`), their migrations (`migration`).
 
 mod call;
 mod change;
@@ -36,6 +36,8 @@ mod ledger;
 mod load;
 #[cfg(feature = "store")]
 pub mod lookup;
+#[cfg(feature = "store")]
+pub mod migration;
 #[cfg(feature = "store")]
 pub mod offset_index;
 mod overlay;
@@ -216,16 +218,28 @@ impl Stored {
 pub struct Sum {
     /// Attendances that count (RES-event-18).
     pub accepted: i64,
-    /// Tickets sold (RES-event-19).
-    pub tickets: i64,
+    /// What is summed: tickets sold (RES-event-19), donations of the page's currency (RES-fundraising_page-09).
+    pub number: i64,
     /// Money (RES-event-20, RES-fundraising_page-10).
     pub amount: Amount,
 }
 
 impl Sum {
-    /// So many attendances that count, so many tickets sold, and so much money.
+    /// So many attendances that count, so many tickets or donations, and so much money.
     #[must_use]
-    pub fn new(accepted: i64, tickets: i64, amount: Amount) -> Self {
-        Self { accepted, tickets, amount }
+    pub fn new(accepted: i64, number: i64, amount: Amount) -> Self {
+        Self { accepted, number, amount }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let accepted = self.accepted.saturating_add(other.accepted);
+        Self::new(accepted, self.number.saturating_add(other.number), self.amount.plus(other.amount))
+    }
+
+    /// Without the other.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        let accepted = self.accepted.saturating_sub(other.accepted);
+        Self::new(accepted, self.number.saturating_sub(other.number), self.amount.minus(other.amount))
     }
 }

@@ -128,6 +128,19 @@ impl Amount {
         Self { mantissa, scale: behind }
     }
 
+    /// What of the amount money may have: at most 16 digits before the point, the largest amount for more, and 6 behind it.
+    #[must_use]
+    pub(crate) fn as_money(self) -> Self {
+        let (before, behind) = Self::MONEY_DIGITS;
+        let rounded = self.rounded();
+        let whole = rounded.mantissa.checked_div(power(rounded.scale)).unwrap_or_default();
+        if whole.saturating_abs() < power(before) {
+            return rounded;
+        }
+        let largest = power(before.saturating_add(behind)).saturating_sub(1);
+        Self { mantissa: largest.saturating_mul(rounded.mantissa.signum()), scale: behind }
+    }
+
     /// Appends the amount as a JSON number (TYP-03): its text, and behind a whole amount outside 64 bits `e0`, because
     /// integers outside 64 bits are refused when they come back (UND-27).
     pub fn write(&self, out: &mut Vec<u8>) {

@@ -1,6 +1,7 @@
 //! Value types of the interface.
 
 mod amount;
+mod codes;
 mod date;
 mod decimal;
 mod flex_enum;
@@ -12,6 +13,7 @@ mod timestamp;
 pub(crate) mod testing;
 
 pub use amount::Amount;
+pub(crate) use codes::{calling_code, currency};
 pub use date::Date;
 pub(crate) use decimal::Parts;
 pub use flex_enum::{ClosedEnum, FlexEnum};

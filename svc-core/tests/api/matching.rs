@@ -111,7 +111,7 @@ fn hlp_04_email_addresses_merge_by_address_without_regard_to_case() {
     assert_merge(
         known,
         r#"{"email_addresses":[{"address":" aDA@x.ORG","address_type":"personal"},{"address":"c@x.org"}]}"#,
-        r#"{"email_addresses":[{"address":" aDA@x.ORG","address_type":"personal"},{"address":"b@x.org"},{"address":"c@x.org"}]}"#,
+        r#"{"email_addresses":[{"address":"Ada@X.org","address_type":"personal"},{"address":"b@x.org"},{"address":"c@x.org"}]}"#,
         known,
     );
 }
@@ -170,7 +170,7 @@ fn hlp_04_a_stranger_never_changes_a_subscription_or_a_consent() {
     assert_merge(
         known,
         r#"{"email_addresses":[{"address":"A@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
-        r#"{"email_addresses":[{"address":"A@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
+        r#"{"email_addresses":[{"address":"a@x.org","status":"subscribed"},{"address":"b@x.org","status":"subscribed"}]}"#,
         known,
     );
     let known = r#"{"phone_numbers":[{"number":"1"}]}"#;
@@ -203,7 +203,8 @@ fn hlp_04_what_a_person_is_looked_up_by() {
     assert_eq!(keys[..2], expected, "HLP-04: identifiers first");
     assert_eq!(keys[2], MatchKey::Email("a@x.org".to_owned()), "HLP-04");
     assert_eq!(StockMatching.keys(&[], &object(r#"{"given_name":"A"}"#)), [], "HLP-04: a name is no key");
-    assert_eq!(normal_email(" Ä@X.ORG "), "ä@x.org", "HLP-04");
+    assert_eq!(normal_email(" Ada@X.ORG "), "ada@x.org", "HLP-04");
+    assert_eq!(normal_email("mi\u{212a}e@x.org"), "mi\u{212a}e@x.org", "HLP-04: a letter that looks alike is another one");
 }
 
 fn primaries(person: &Object, list: &str) -> usize {

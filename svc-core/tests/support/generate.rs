@@ -126,14 +126,19 @@ fn integer(dice: &mut Dice, rules: &[Rule]) -> Json {
 }
 
 fn string(dice: &mut Dice, rules: &[Rule]) -> String {
-    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let code = |dice: &mut Dice, length: usize| -> String {
-        (0..length).map(|_| char::from(letters.as_bytes()[dice.below(26)])).collect()
+        (0..length).map(|_| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[dice.below(26)])).collect()
     };
+    if rules.contains(&Rule::LanguageTag) {
+        return dice.pick(&["en", "de-CH-1901", "zh-Hant-TW", "x-own"]).to_owned();
+    }
     match rules.first() {
         Some(Rule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
-        Some(Rule::CountryCode) => code(dice, 2),
-        Some(Rule::CurrencyCode) => code(dice, 3),
+        // Countries that nobody calls: numbers are made apart from them (RES-phone_number-03).
+        Some(Rule::CountryCode) => format!("Q{}", code(dice, 1).replace('A', "M")),
+        Some(Rule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
+        Some(Rule::RegionCode) => code(dice, 2),
+        Some(Rule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
         Some(Rule::PhoneNumber) => dice.letters("0123456789", 15),
         Some(Rule::WithoutAt) => dice.letters("abcdef@", 8).trim_start_matches('@').to_owned(),
         Some(Rule::ResponseKey) => dice.letters("abcABC019", 8),
@@ -149,7 +154,7 @@ fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
     }
     let mut list: Vec<Json> = Vec::new();
     for place in 0..count {
-        let mut made = value(dice, item, &[]);
+        let mut made = value(dice, item, of_each(rules));
         if let Json::Object(members) = &mut made {
             if rules.contains(&Rule::OnePrimary) && place > 0 {
                 members.remove("primary");
@@ -163,6 +168,11 @@ fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
         }
     }
     Json::Array(list)
+}
+
+/// The rules of a list that are those of its elements.
+fn of_each(rules: &[Rule]) -> &'static [Rule] {
+    if rules.contains(&Rule::LanguageTag) { &[Rule::LanguageTag] } else { &[] }
 }
 
 /// A valid object: about half of the members that a client may set, and every required one.
@@ -284,7 +294,8 @@ fn wrong_inside(dice: &mut Dice, ty: &Type, rules: &[Rule], path: &str, paths: &
                         paths.push(at);
                         wrong_type(dice, item, &[])
                     }
-                    _ => value(dice, item, if rules.contains(&Rule::Identifiers) { &[Rule::Email] } else { &[] }),
+                    _ if rules.contains(&Rule::Identifiers) => value(dice, item, &[Rule::Email]),
+                    _ => value(dice, item, of_each(rules)),
                 }
             });
             let mut list: Vec<Json> = list.collect();
@@ -315,6 +326,9 @@ fn broken_rule(ty: &Type, rules: &[Rule]) -> Option<Json> {
         (Some(Rule::Email), _) => "nobody".into(),
         (Some(Rule::CountryCode), _) => "DEU".into(),
         (Some(Rule::CurrencyCode), _) => "E1R".into(),
+        (Some(Rule::RegionCode), _) => "Illinois".into(),
+        (Some(Rule::LanguageCode), _) => "English".into(),
+        (Some(Rule::LanguageTag), Type::String) => "not a tag".into(),
         (Some(Rule::PhoneNumber), _) => "call me".into(),
         (Some(Rule::ResponseKey), _) => "a-b".into(),
         (Some(Rule::ResponseName), _) => "no good".into(),

@@ -20,13 +20,13 @@ object! {
         /// City or local administrative area
         "RES-postal_address-06" locality: String,
         /// Subdivision code per ISO 3166-2, the final two letters
-        "RES-postal_address-07" region: String,
+        "RES-postal_address-07" region: String [Rule::RegionCode],
         /// Region-specific postal code
         "RES-postal_address-08" postal_code: String,
         /// ISO 3166-1 alpha-2 country code
         "RES-postal_address-09" country: String [Rule::CountryCode],
         /// ISO 639 language code of the recorded address
-        "RES-postal_address-10" language: String,
+        "RES-postal_address-10" language: String [Rule::LanguageCode],
         /// Geocode with the three members below
         "RES-postal_address-11" location: Geocode,
         /// Status of the address

@@ -92,6 +92,9 @@ fn string(field: &Field, owner: &str) -> &'static str {
             Rule::Email => return "rosa.rivera@example.org",
             Rule::CountryCode => return "US",
             Rule::CurrencyCode => return "USD",
+            Rule::RegionCode => return "NY",
+            Rule::LanguageCode => return "en",
+            Rule::LanguageTag => return "en-US",
             Rule::PhoneNumber => return "12025550123",
             Rule::Identifiers => return "other_system:1001",
             _ => {}

@@ -72,6 +72,9 @@ impl Definitions<'_> {
         if rules.contains(&Rule::Identifiers) {
             set(&mut items, "pattern", r"^[A-Za-z0-9_.\-]+:[\s\S]+$");
         }
+        if rules.contains(&Rule::LanguageTag) {
+            set(&mut items, "pattern", LANGUAGE_TAG);
+        }
         let mut schema = json!({ "type": "array", "items": items });
         for rule in rules {
             match rule {
@@ -92,6 +95,12 @@ impl Definitions<'_> {
         schema
     }
 }
+
+/// A well-formed language tag (RFC 5646), but for those that were registered before there was a grammar.
+const LANGUAGE_TAG: &str = concat!(
+    r"^([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?",
+    r"(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[xX](-[A-Za-z0-9]{1,8})+)?$"
+);
 
 /// A link: an object with `href`.
 pub(super) fn href(address: &Value) -> Value {
@@ -128,6 +137,9 @@ fn string(rules: &[Rule], form: Form) -> Value {
             }
             Rule::CountryCode => return pattern("^[A-Za-z]{2}$"),
             Rule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
+            Rule::RegionCode => return pattern("^[A-Za-z]{2}$"),
+            Rule::LanguageCode => return pattern("^[A-Za-z]{2,3}$"),
+            Rule::LanguageTag => return pattern(LANGUAGE_TAG),
             Rule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
             Rule::ResponseName => return pattern("^[A-Za-z0-9_]+$"),
             Rule::PhoneNumber if form == Form::Read => return pattern("^[0-9]+$"),

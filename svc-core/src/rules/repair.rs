@@ -1,0 +1,188 @@
+//! What older versions of this library have stored, brought to the rules of today: amounts within their bounds, marks of
+//! phone numbers as text, currencies in capitals, e-mail addresses in today's normal form, and sums counted anew.
+
+use std::{collections::BTreeMap, fmt};
+
+use super::{attendance::Share, create::distinct_emails, donation};
+use crate::{
+    error::{Property, Result},
+    helper::addresses,
+    json::{Json, Number, Object},
+    link::ShareNames,
+    model::Kind,
+    schema::{ObjectSchema, Rule, Type},
+    store::{Change, Replace, Stored, Sum},
+    value::{Amount, Id, currency},
+};
+
+/// Repairs the records of one tenant, one after the other, kind by kind as [`Repair::KINDS`] says.
+#[derive(Debug, Default)]
+pub struct Repair {
+    /// What the members of an event or a page come to, in all and by title or currency.
+    members: BTreeMap<Id, (Sum, BTreeMap<String, Sum>)>,
+    rounded: Vec<Rounded>,
+}
+
+/// An amount that had more digits than money has (TYP-03).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rounded {
+    /// The kind of the record.
+    pub kind: Kind,
+    /// The record.
+    pub id: Id,
+    /// Where in the record it stands.
+    pub property: Property,
+    /// What it was.
+    pub was: String,
+    /// What it is now.
+    pub now: Amount,
+}
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, id, property, was, now } = self;
+        write!(f, "{} {id}: `{property}` was {was} and is {now} now", kind.singular())
+    }
+}
+
+impl Repair {
+    /// The kinds to go through, in this order: what is summed up before what shows the sum.
+    pub const KINDS: [Kind; 5] = [Kind::Person, Kind::Donation, Kind::Attendance, Kind::FundraisingPage, Kind::Event];
+
+    /// What has to be changed about a record. Its date of change stays: nobody has changed it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for fields that cannot be read.
+    pub fn record(&mut self, stored: &Stored) -> Result<Vec<Change>> {
+        // They are written under the names that they were read by, whatever the share objects are called.
+        let names = ShareNames::default();
+        let record = &stored.record;
+        let before = record.read_fields(&names)?;
+        let mut after = before.clone();
+        let (kind, id) = (record.kind(), &record.meta().id);
+        let mut walk = Walk { kind, id, rounded: &mut self.rounded };
+        walk.object(kind.schema().fields, &mut after, &Property::default());
+        let mut changes = Vec::new();
+        match (kind, record.parent()) {
+            (Kind::Donation, Some(page)) => {
+                if let Some((currency, sum)) = donation::contribution(Some(&after)) {
+                    let (_, parts) = self.members.entry(page.clone()).or_default();
+                    let part = parts.entry(currency).or_default();
+                    *part = part.plus(sum);
+                }
+            }
+            (Kind::Attendance, Some(event)) => {
+                let (sum, parts) = self.members.entry(event.clone()).or_default();
+                let share = Share::of(Some(&after));
+                *sum = sum.plus(Sum::new(share.places, 0, Amount::ZERO));
+                for (title, (number, amounts)) in share.tickets {
+                    let sold = Sum::new(0, number, amounts.into_iter().fold(Amount::ZERO, Amount::plus));
+                    let part = parts.entry(title).or_default();
+                    (*part, *sum) = (part.plus(sold), sum.plus(sold));
+                }
+            }
+            (Kind::FundraisingPage, _) => {
+                let (_, parts) = self.members.remove(id).unwrap_or_default();
+                let sum = donation::sum_up(&parts, &donation::currency(&after));
+                changes.extend(totals((kind, id), Kind::Donation, parts, sum));
+            }
+            (Kind::Event, _) => {
+                let (sum, parts) = self.members.remove(id).unwrap_or_default();
+                super::attendance::show_parts(&mut after, &parts);
+                changes.extend(totals((kind, id), Kind::Attendance, parts, sum));
+            }
+            _ => {}
+        }
+        let (had, has) = if kind == Kind::Person {
+            (addresses(&before, |address| address.trim().to_lowercase()), distinct_emails(&after))
+        } else {
+            (Vec::new(), Vec::new())
+        };
+        if before != after || had.iter().any(|address| !has.contains(address)) {
+            let modified_by = record.link("modified_by").map(|person| person.id.clone());
+            changes.push(Change::Replace(Box::new(Replace {
+                at: stored.at(),
+                modified: record.meta().modified,
+                modified_by,
+                fields: after.to_wire(&names),
+                identifiers: record.meta().identifiers.clone(),
+                identifiers_freed: Vec::new(),
+                identifiers_tied: Vec::new(),
+                name: None,
+                emails_tied: has.iter().filter(|address| !had.contains(address)).cloned().collect(),
+                emails_freed: had.into_iter().filter(|address| !has.contains(address)).collect(),
+            })));
+        }
+        Ok(changes)
+    }
+
+    /// The amounts that were rounded.
+    #[must_use]
+    pub fn rounded(&self) -> &[Rounded] {
+        &self.rounded
+    }
+}
+
+fn totals(
+    (kind, id): (Kind, &Id),
+    members: Kind,
+    parts: BTreeMap<String, Sum>,
+    sum: Sum,
+) -> impl Iterator<Item = Change> {
+    let of = (kind, id.clone());
+    let all = Change::SetSum { of: of.clone(), members, sum };
+    parts.into_iter().map(move |(name, sum)| Change::SetPart { of: of.clone(), name, sum }).chain([all])
+}
+
+/// A walk through the fields of a record.
+struct Walk<'a> {
+    kind: Kind,
+    id: &'a Id,
+    rounded: &'a mut Vec<Rounded>,
+}
+
+impl Walk<'_> {
+    fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &Property) {
+        for field in schema.fields.iter().filter(|field| !field.is_computed()) {
+            if let Some(value) = object.get_mut(field.name) {
+                self.value(&field.ty, field.rules, value, &at.clone().then(field.name));
+            }
+        }
+    }
+
+    fn value(&mut self, ty: &Type, rules: &[Rule], value: &mut Json, at: &Property) {
+        match (ty, value) {
+            (Type::Object(schema), Json::Object(object)) => self.object(schema, object, at),
+            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+                for (place, value) in items.iter_mut().enumerate() {
+                    self.value(item, rules, value, &at.clone().element(place));
+                }
+            }
+            (Type::OneOrMany(item), value) => self.value(item, rules, value, at),
+            (Type::Flag, value @ Json::Bool(_)) => {
+                *value = Json::from(if *value == Json::Bool(true) { "true" } else { "false" });
+            }
+            (Type::Amount, value @ Json::Number(_)) => self.amount(value, at),
+            (Type::String, value @ Json::String(_)) if rules.contains(&Rule::CurrencyCode) => {
+                if let Some(code) = value.as_str().and_then(currency) {
+                    *value = Json::from(code);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An amount keeps what money may have: six digits behind the point, and sixteen before it (TYP-03).
+    fn amount(&mut self, value: &mut Json, at: &Property) {
+        let Some(was) = value.as_number().map(Number::as_str) else { return };
+        let known = Amount::parse(was);
+        let now = known.map_or(Amount::ZERO, Amount::as_money);
+        if known != Some(now) {
+            let (kind, id, was) = (self.kind, self.id.clone(), was.to_owned());
+            self.rounded.push(Rounded { kind, id, property: at.clone(), was, now });
+        }
+        *value = Json::from(now);
+    }
+}
