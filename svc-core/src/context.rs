@@ -1,6 +1,6 @@
 //! Who asks, for which tenant, when, and under which address.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 pub use crate::{auth::Tenant, link::Base};
 use crate::{
@@ -30,6 +30,8 @@ pub struct Context {
     pub base: Base,
     /// How much a record and this call may hold.
     pub caps: Caps,
+    /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
+    pub namespace: Arc<str>,
 }
 
 impl Context {
@@ -45,6 +47,7 @@ impl Context {
             extensions: http::Extensions::new(),
             base: Base::default(),
             caps: Caps::default(),
+            namespace: Arc::default(),
         }
     }
 

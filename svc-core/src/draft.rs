@@ -242,7 +242,7 @@ mod tests {
             ..Person::default()
         };
         let fields = Object::from_iter([("family_name", "Lovelace")]);
-        let patch = RawPatch { kind: Kind::Person, fields, identifiers: None, links: Vec::new() };
+        let patch = RawPatch::new(Kind::Person, fields);
         let after = Patch::<Person>::from_raw(patch).apply(&before, Timestamp::from_micros(0)).unwrap();
         let custom_fields = Some(StringMap(vec![("k".into(), "1".into())]));
         assert_eq!(after, Person { family_name: Some("Lovelace".into()), custom_fields, ..before }, "CRU-15");

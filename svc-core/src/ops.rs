@@ -200,6 +200,8 @@ impl<R: Resource> Created<R> {
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays (TYP-15).
 /// - The record's own identifier stays whatever was sent (UND-25).
+/// - [`UpdateRequest::check_unchanged`] comes before the change, in the same transaction: a helper that is composed of operations has
+///   read the record before, and what somebody else has written since must not be undone.
 ///
 /// # Examples
 ///
@@ -212,6 +214,7 @@ impl<R: Resource> Created<R> {
 ///         let Some(no) = request.at.id.number() else { return Ok(None) };
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
+///         request.check_unchanged(label.changed)?;
 ///         // What was not sent stays as it is.
 ///         label.name = request.patch.apply(&label.record(no).fields(), cx.now)?.name;
 ///         label.changed = cx.now.after(label.changed);

@@ -144,8 +144,11 @@ async fn holders_of_tickets_are_known_by_their_identifiers() {
     ]});
     let sold = server.post(&helper, bought).await;
     assert_eq!(sold.status, 200, "{}", sold.json);
-    let sent = |place: usize| sold.json["tickets"][place]["person"]["identifiers"].clone();
-    assert_eq!((sent(0), sent(2)), (json!(["crm:1", "crm:2"]), json!(["crm:4"])), "TYP-13, TYP-14");
+    let shown = |place: usize| sold.json["tickets"][place]["person"]["identifiers"].clone();
+    let ada = of(&known).await["identifiers"][0].clone();
+    assert_eq!(shown(0), json!([ada, "crm:1", "crm:2"]), "TYP-13: its own identifier leads to the person");
+    assert_eq!(shown(1), json!([own_identifier, "crm:3"]), "TYP-13");
+    assert_eq!(shown(2).as_array().unwrap()[1..], [json!("crm:4")], "TYP-14");
     assert_eq!(of(&known).await["family_name"], "L", "HLP-04: matched by identifier");
     assert_eq!(of(&known).await["identifiers"].as_array().unwrap().len(), 3, "HLP-04: crm:2 is known now");
     assert_eq!(of(&own).await["family_name"], "H", "UND-24: its own identifier is that very person");

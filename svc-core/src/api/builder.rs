@@ -357,7 +357,7 @@ impl ApiBuilder {
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
         let readable = |kind: Kind| at(kind).and_then(|registered| registered.readable);
-        let namespace = self.settings.vendor.namespace.clone();
+        let namespace = self.settings.vendor.namespace.as_str().into();
         let documents = Documents { dialect: self.dialect, namespace, docs: self.docs, own: self.own };
         let relations = RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {

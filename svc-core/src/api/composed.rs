@@ -1,7 +1,10 @@
 //! Helpers over the registered operations: the same rules as a store's, standing on a vendor's operations one by one
 //! (HLP-10, ERR-29 to ERR-33).
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use bytes::Bytes;
 
@@ -97,9 +100,17 @@ impl Composed<'_> {
         self.look_up(cx, first, &mut seen).await?;
         loop {
             if cx.deadline.is_some_and(|deadline| deadline <= std::time::Instant::now()) {
-                return Err(Error::unavailable(std::time::Duration::from_secs(1)));
+                return Err(Error::unavailable(Duration::from_secs(1)));
             }
-            let mut ground = Operations { composed: self, cx, seen: &seen, is_refused, steps: 0, stop: None };
+            let mut ground = Operations {
+                composed: self,
+                cx,
+                seen: &seen,
+                is_refused,
+                steps: 0,
+                changed: HashMap::new(),
+                stop: None,
+            };
             let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
                 (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
@@ -107,10 +118,10 @@ impl Composed<'_> {
                     let done = self.create(cx, *draft).await;
                     seen.steps.push(problems_of(done)?);
                 }
-                (_, Some(Stop::Update(at, patch))) => {
-                    let done = self.update(cx, &at, *patch).await;
-                    seen.steps.push(problems_of(done)?);
-                }
+                (_, Some(Stop::Update(at, patch))) => match self.update(cx, &at, *patch).await {
+                    Err(error) if error.is_conflict() => seen.forget(&at)?,
+                    done => seen.steps.push(problems_of(done)?),
+                },
                 (Ok(outcome), None) => return Ok(outcome),
                 (Err(Pause::Failed(error)), None) => return Err(error),
                 (Err(pause), None) => return Err(Error::unexpected(pause.to_string())),
@@ -130,8 +141,7 @@ impl Composed<'_> {
             for (key, found) in some.iter().zip(found) {
                 let found = found?;
                 if let Some(record) = &found {
-                    let own = Key::Id(record.kind(), record.meta().id.clone());
-                    seen.records.insert(own, found.clone());
+                    seen.records.insert(own_key(record), found.clone());
                 }
                 seen.records.insert(key.clone(), found);
             }
@@ -190,6 +200,25 @@ struct Seen {
     records: HashMap<Key, Option<RawRecord>>,
     /// The steps that were done, in their order.
     steps: Vec<std::result::Result<Step, Vec<Problem>>>,
+    /// How often a record was changed by somebody else between its look-up and its change.
+    conflicts: usize,
+}
+
+impl Seen {
+    /// Forgets a record that somebody else has changed: it is looked up again, and the rules run on what it is now.
+    fn forget(&mut self, at: &Address) -> Result<()> {
+        self.conflicts = self.conflicts.saturating_add(1);
+        let is_it = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
+        // What a step of this call has made of it cannot be made again.
+        let is_changed = self.steps.iter().flatten().any(|(record, _)| is_it(record));
+        if self.conflicts > CONFLICTS || is_changed {
+            return Err(
+                Error::unavailable(Duration::from_secs(1)).caused_by("others change the same record again and again")
+            );
+        }
+        self.records.retain(|_, record| !record.as_ref().is_some_and(is_it));
+        Ok(())
+    }
 }
 
 /// What has to be done before the rules can go on.
@@ -208,6 +237,8 @@ pub(super) struct Operations<'a> {
     is_refused: bool,
     /// Steps that this run has come by.
     steps: usize,
+    /// What the steps of this run have made of records.
+    changed: HashMap<Key, RawRecord>,
     stop: Option<Stop>,
 }
 
@@ -238,6 +269,10 @@ impl Operations<'_> {
     }
 }
 
+fn own_key(record: &RawRecord) -> Key {
+    Key::Id(record.kind(), record.meta().id.clone())
+}
+
 fn stored(record: RawRecord) -> Stored {
     // Operations tell no place: the older one is the one that was created before.
     Stored { row: record.meta().created.micros(), record }
@@ -261,7 +296,9 @@ impl Ground for Operations<'_> {
 
     fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
         match self.seen.records.get(key) {
-            Some(record) => Ok(record.clone().map(stored)),
+            Some(record) => {
+                Ok(record.as_ref().map(|record| stored(self.changed.get(&own_key(record)).unwrap_or(record).clone())))
+            }
             None => self.stop(Stop::LookUp(key.clone())),
         }
     }
@@ -301,7 +338,10 @@ impl Ground for Operations<'_> {
             // An action that cannot be changed stays as it was recorded.
             return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };
         }
-        self.step(|| Stop::Update(at, Box::new(patch.clone()))).map(|(stored, _)| stored)
+        let if_match = Some(stored.record.meta().modified);
+        let (now, _) = self.step(|| Stop::Update(at, Box::new(RawPatch { if_match, ..patch.clone() })))?;
+        self.changed.insert(own_key(&now.record), now.record.clone());
+        Ok(now)
     }
 
     fn schedule(&mut self, _: &Address, _: Scheduling) -> Asked<Stored> {
@@ -340,6 +380,9 @@ impl Ground for Operations<'_> {
         self.cx.now
     }
 }
+
+/// How often a record is looked up again because somebody else has changed it meanwhile.
+const CONFLICTS: usize = 8;
 
 /// Look-ups that are under way at the same time, at most: a body may name very many.
 const AT_ONCE: usize = 16;

@@ -115,7 +115,6 @@ impl Api {
     ///
     /// The text of an unexpected error goes to the log only, under the reference code that the client is told.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "an error ends in its answer: handlers return it by value")]
     pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
         let kind = target.and_then(kind_of);
         match error.kind() {
@@ -124,6 +123,9 @@ impl Api {
             }
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
+            ErrorKind::Conflict => {
+                self.error_reply(target, Error::unavailable(Duration::from_secs(1)).caused_by(error))
+            }
             ErrorKind::NotImplemented => {
                 let reply = self.referenced(kind, &not_implemented());
                 tracing::info!(reference_code = reply.reference_code, "an operation that is not supported");

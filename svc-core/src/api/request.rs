@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::LazyLock,
+    sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
@@ -178,6 +178,7 @@ impl<'a> Request<'a> {
             deadline: self.deadline(),
             extensions: std::mem::take(&mut self.extensions),
             base: self.base.take().unwrap_or_else(|| api.base().clone()),
+            namespace: Arc::clone(&api.inner.relations.namespace),
         }
     }
 }

@@ -98,7 +98,7 @@ impl RawDraft {
         let known: HashSet<Identifier> = recorded.iter().cloned().collect();
         recorded.extend(self.identifiers.into_iter().filter(|identifier| !known.contains(identifier)));
         let identifiers = (recorded.len() > known.len()).then_some(recorded);
-        RawPatch { kind: self.kind, fields, identifiers, links: Vec::new() }
+        RawPatch { identifiers, holders: self.holders, ..RawPatch::new(self.kind, fields) }
     }
 
     /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules between fields.
@@ -132,8 +132,13 @@ pub struct RawPatch {
     pub fields: Object,
     /// The foreign identifiers to keep, when any were sent (UND-25).
     pub identifiers: Option<Vec<Identifier>>,
+    /// The people that identifiers in the server's own namespace name as holders of the tickets at these places
+    /// (RES-attendance-14). In `fields` those identifiers are left out.
+    pub holders: Vec<(usize, Id)>,
     /// The links that were sent and may be changed; `None` clears (CRU-16).
     pub links: Vec<(&'static str, Option<Address>)>,
+    /// When the record was last changed that the change was made from; `None` where it is made from none.
+    pub if_match: Option<Timestamp>,
 }
 
 impl fmt::Debug for RawPatch {
@@ -148,7 +153,7 @@ impl RawPatch {
     /// A change of these fields, and of nothing else.
     #[must_use]
     pub fn new(kind: Kind, fields: Object) -> Self {
-        Self { kind, fields, identifiers: None, links: Vec::new() }
+        Self { kind, fields, identifiers: None, holders: Vec::new(), links: Vec::new(), if_match: None }
     }
 
     /// The same change, with the foreign identifiers to keep.

@@ -54,6 +54,9 @@ pub enum ErrorKind {
     Invalid(Vec<Problem>),
     /// The addressed record or container does not exist for this tenant: 404 (UND-37).
     NotFound,
+    /// The record was changed after the one that the change was made from: see
+    /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match). The library reads it again; to a client it is 503.
+    Conflict,
     /// The store cannot answer now: 503 with `Retry-After` (UND-36).
     Unavailable {
         /// When the client may try again; the header rounds it up to whole seconds.
@@ -86,6 +89,12 @@ impl Error {
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(ErrorKind::NotFound)
+    }
+
+    /// The record was changed after the one that the change was made from.
+    #[must_use]
+    pub fn conflict() -> Self {
+        Self::new(ErrorKind::Conflict)
     }
 
     /// The store cannot answer now; the client may try again after this time: 503 (UND-36).
@@ -187,6 +196,12 @@ impl Error {
         self.0.kind == ErrorKind::NotFound
     }
 
+    /// Whether the record was changed after the one that the change was made from.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.0.kind == ErrorKind::Conflict
+    }
+
     /// Whether the store cannot answer now.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
@@ -261,6 +276,7 @@ impl fmt::Display for ErrorKind {
                 Ok(())
             }
             Self::NotFound => f.write_str("not found"),
+            Self::Conflict => f.write_str("changed by somebody else meanwhile"),
             Self::Unavailable { retry_after } => write!(f, "unavailable, try again in {retry_after:?}"),
             Self::NotImplemented => f.write_str("not supported"),
             Self::Unexpected => f.write_str("unexpected error"),

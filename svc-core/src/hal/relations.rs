@@ -1,7 +1,7 @@
 //! What an API's documents are written with, made once when it is built: prefixed names of relations, and which links each
 //! kind sends.
 
-use std::ops::Deref;
+use std::{ops::Deref, sync::Arc};
 
 use crate::{
     field_set::FieldBits,
@@ -23,7 +23,7 @@ pub(crate) struct RelationNames {
 #[derive(Debug)]
 pub(crate) struct Documents {
     pub(crate) dialect: Dialect,
-    pub(crate) namespace: String,
+    pub(crate) namespace: Arc<str>,
     /// An own documentation address in place of the built-in pages (ENT-22).
     pub(crate) docs: Option<DocsAddress>,
     /// The vendor's own relations (ENT-27).

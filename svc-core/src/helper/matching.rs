@@ -176,7 +176,7 @@ impl Draft<Person> {
     pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
         let mut fields = to_object(known);
         merge_person(&mut fields, &self.as_raw().fields, merge);
-        let rules = RawPatch { kind: Kind::Person, fields: Object::new(), identifiers: None, links: Vec::new() };
+        let rules = RawPatch::new(Kind::Person, Object::new());
         rules.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
         Ok(Person::from_object(&fields))
     }

@@ -1,6 +1,8 @@
 //! Random calls, the same ones for equal stores: a step of a history is a function of its seed and of what the calls
 //! before it came to.
 
+use std::sync::Arc;
+
 use crate::{
     draft::{RawDraft, RawPatch},
     error::Property,
@@ -92,7 +94,7 @@ impl Caller<'_> {
         let is_refused = opening.is_none() && self.dice.once_in(16);
         let work = opening.unwrap_or_else(|| self.work());
         let caller = if self.dice.once_in(3) { Some(self.any(Kind::Person).id) } else { None };
-        Call { received: self.moment(), caller, caps: Caps::default(), work, is_refused }
+        Call { received: self.moment(), caller, caps: Caps::default(), namespace: Arc::default(), work, is_refused }
     }
 
     /// A history about events begins with tickets that change places, of which one loses its holder.
@@ -108,7 +110,7 @@ impl Caller<'_> {
         };
         let known = self.of_kind(kind).first().copied().cloned();
         if let Some(at) = known {
-            let patch = RawPatch { kind, fields: object(fields), identifiers: None, links: Vec::new() };
+            let patch = RawPatch::new(kind, object(fields));
             return Some(Work::Update(at, patch));
         }
         Some(Work::Create(RawDraft { fields: object(fields), ..self.draft(kind, 3) }))
@@ -280,7 +282,7 @@ impl Caller<'_> {
         }
         // A wrong parent is another record, which is not there (COL-19).
         let parent = if self.dice.once_in(12) { Some(uuid::Uuid::from_u128(8).into()) } else { at.parent };
-        Work::Update(Address { parent, ..at }, RawPatch { kind, fields, identifiers, links })
+        Work::Update(Address { parent, ..at }, RawPatch { identifiers, links, ..RawPatch::new(kind, fields) })
     }
 
     fn delete(&mut self) -> Work {

@@ -2,8 +2,10 @@
 
 use crate::{
     draft::{Draft, Patch},
+    error::{Error, Result},
     link::Address,
     model::Resource,
+    value::Timestamp,
 };
 
 /// A record to create.
@@ -30,13 +32,27 @@ pub struct UpdateRequest<R> {
     pub at: Address,
     /// What was sent, validated.
     pub patch: Patch<R>,
+    /// When the record was last changed that this change was made from, as its `modified` told it. Where it was changed
+    /// since, change nothing and answer [`Error::conflict`](crate::Error::conflict): the library reads it again and makes
+    /// the change anew, so that nobody undoes what another call has just written. `None` changes whatever is there.
+    pub if_match: Option<Timestamp>,
 }
 
 impl<R: Resource> UpdateRequest<R> {
     /// Changes the record at this address.
     #[must_use]
     pub fn new(at: Address, patch: Patch<R>) -> Self {
-        Self { at, patch }
+        let if_match = patch.as_raw().if_match;
+        Self { at, patch, if_match }
+    }
+
+    /// Whether the record, last changed at this moment, is still the one that the change was made from.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
+    pub fn check_unchanged(&self, modified: Timestamp) -> Result<()> {
+        if self.if_match.is_none_or(|known| known == modified) { Ok(()) } else { Err(Error::conflict()) }
     }
 }
 

@@ -134,7 +134,7 @@ impl Bodies<'_> {
         let schema = at.kind.schema();
         let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
         let mut fields = validator.record(schema.fields, writable, body, &Path::Root);
-        self.holders(&mut fields);
+        let holders = self.holders(&mut fields);
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
         let mut problems = validator.problems;
         problems.extend(self.too_large(&fields, &Path::Root));
@@ -142,7 +142,7 @@ impl Bodies<'_> {
             problems.push(own_in_use(self.own_place(body)));
         }
         let links = self.links.read(schema, body, &Path::Root, Wanted::Update, &mut problems);
-        (RawPatch { kind: at.kind, fields, identifiers, links }, problems)
+        (RawPatch { identifiers, holders, links, ..RawPatch::new(at.kind, fields) }, problems)
     }
 
     /// What a helper call asks for (HLP-02).

@@ -168,17 +168,17 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Recognises the holders named in the tickets of a new attendance (RES-attendance-14): who they are, with the place of
-    /// their ticket.
+    /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they are, with the place of
+    /// their ticket. From then on the ticket names them by the server's own identifier.
     ///
     /// `named` are the people that the server's own identifiers name, with the place of their ticket.
     pub(super) fn recognise_holders(
         &mut self,
-        fields: &Object,
+        fields: &mut Object,
         named: &[(usize, Id)],
         holders: Holders,
         problems: &mut Vec<Problem>,
-    ) -> Asked<Vec<(i64, Id)>> {
+    ) -> Asked<Vec<(usize, Id)>> {
         let mut recognised = Vec::new();
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
             let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
@@ -209,17 +209,58 @@ impl Case<'_> {
                 }
             };
             if let Some(person) = person {
-                recognised.push((i64::try_from(place).unwrap_or_default(), person.record.meta().id.clone()));
+                recognised.push((place, person.record.meta().id.clone()));
             }
         }
+        self.name_holders(fields, &recognised);
         Ok(recognised)
+    }
+
+    /// Notes who holds which ticket of an attendance.
+    pub(super) fn hold(&mut self, attendance: &Stored, holders: Vec<(usize, Id)>) {
+        for (place, person) in holders {
+            let place = i64::try_from(place).unwrap_or(i64::MAX);
+            self.ledger.change(Change::Hold { at: attendance.at(), place, person });
+        }
+    }
+
+    /// Those of the people named who are there.
+    pub(super) fn people(&mut self, named: &[(usize, Id)]) -> Asked<Vec<(usize, Id)>> {
+        let mut known = Vec::new();
+        for (place, id) in named {
+            if self.ledger.find(&Key::Id(Kind::Person, id.clone()))?.is_some() {
+                known.push((*place, id.clone()));
+            }
+        }
+        Ok(known)
+    }
+
+    /// Puts the server's own identifier of their holders into tickets, in front: the way from a ticket to its person.
+    pub(super) fn name_holders(&self, fields: &mut Object, holders: &[(usize, Id)]) {
+        if self.call.namespace.is_empty() || holders.is_empty() {
+            return;
+        }
+        let Some(tickets) = fields.get_mut("tickets").and_then(Json::as_array_mut) else { return };
+        for (place, id) in holders {
+            let ticket = tickets.get_mut(*place).and_then(Json::as_object_mut);
+            let Some(holder) = ticket.and_then(|ticket| ticket.get_mut("person")?.as_object_mut()) else { continue };
+            let own = Json::from(format!("{}:{id}", self.call.namespace));
+            let mut identifiers = vec![own.clone()];
+            let known = holder.get("identifiers").and_then(Json::as_array).unwrap_or_default();
+            identifiers.extend(known.iter().filter(|known| **known != own).cloned());
+            holder.insert("identifiers", Json::Array(identifiers));
+        }
     }
 
     /// Follows the holders of an attendance whose tickets were replaced: they are not recognised again
     /// (RES-attendance-14), but stay known wherever they stand now.
     pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
-        let holder =
-            |ticket: &Json| Some(Json::Object(ticket.as_object()?.get("person")?.as_object()?.clone()).to_string());
+        let holder = |ticket: &Json| {
+            let mut person = ticket.as_object()?.get("person")?.as_object()?.clone();
+            // A client may leave out by which identifiers it was named.
+            person.remove("identifiers");
+            Some(Json::Object(person).to_string())
+        };
         let mut now: BTreeMap<String, usize> = BTreeMap::new();
         for (place, ticket) in list(after, "tickets").iter().enumerate() {
             if let Some(holder) = holder(ticket) {

@@ -84,7 +84,7 @@ impl Case<'_> {
             _ => {}
         }
         let holders = match draft.kind {
-            Kind::Attendance => self.recognise_holders(&fields, &draft.holders, new.holders, &mut problems)?,
+            Kind::Attendance => self.recognise_holders(fields.to_mut(), &draft.holders, new.holders, &mut problems)?,
             _ => Vec::new(),
         };
         check(problems)?;
@@ -98,9 +98,7 @@ impl Case<'_> {
             name,
             emails: addresses,
         })));
-        for (place, person) in holders {
-            self.ledger.change(Change::Hold { at: stored.at(), place, person });
-        }
+        self.hold(&stored, holders);
         Ok((stored, true))
     }
 

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     draft::RawDraft,
     helper::{HelperName, MatchKey, Memberships, Named, PersonMatching, RawPlan},
+    json::Object,
     link::Address,
     model::Kind,
     schema::OnDelete,
@@ -43,6 +44,7 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
                 first.ask(Question::Find(Key::Identifier(at.kind, identifier.clone())));
             }
             first.name(at.kind, &patch.fields);
+            first.holders(&patch.fields, &patch.holders);
             match at.kind {
                 Kind::Event if patch.fields.contains("ticket_levels") => first.ask(Question::Parts(at.into())),
                 Kind::FundraisingPage if patch.fields.contains("currency") => first.ask(Question::Parts(at.into())),
@@ -110,8 +112,13 @@ impl First<'_> {
         if let Some(container) = draft.container() {
             self.container(draft.kind, &container.into());
         }
-        for (place, ticket) in list(&draft.fields, "tickets").iter().enumerate() {
-            let own = draft.holders.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
+        self.holders(&draft.fields, &draft.holders);
+    }
+
+    /// What the holders of tickets are looked up by.
+    fn holders(&mut self, fields: &Object, named: &[(usize, Id)]) {
+        for (place, ticket) in list(fields, "tickets").iter().enumerate() {
+            let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
             if let Some(holder) = posted_holder(ticket, own) {
                 self.person(&holder);
             }
@@ -142,7 +149,7 @@ impl First<'_> {
         }
     }
 
-    fn name(&mut self, kind: Kind, fields: &crate::json::Object) {
+    fn name(&mut self, kind: Kind, fields: &Object) {
         if let Some(field) = kind.schema().unique_name()
             && let Some(name) = fields.get(field.name).and_then(crate::json::Json::as_str)
         {

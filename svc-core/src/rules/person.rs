@@ -87,7 +87,7 @@ fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merg
     if merge != Merge::Replace && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
-    let patch = RawPatch { kind: Kind::Person, fields, identifiers, links: Vec::new() };
+    let patch = RawPatch { identifiers, ..RawPatch::new(Kind::Person, fields) };
     if !problems.is_empty() {
         let mut rules = patch.apply_to(&mut before.clone(), ground.received()).err().unwrap_or_default();
         rules.append(&mut problems);

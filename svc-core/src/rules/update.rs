@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, caps::grown, check, create::distinct_emails};
+use super::{Asked, Case, Holders, caps::grown, check, create::distinct_emails};
 use crate::{
     draft::RawPatch,
-    error::Problem,
+    error::{Error, Problem},
     json::{Json, Object},
     link::{Address, Ref},
     model::Kind,
@@ -20,6 +20,9 @@ impl Case<'_> {
     pub(super) fn update_at(&mut self, at: &Address, patch: &RawPatch) -> Asked<Option<Stored>> {
         let stored = self.ledger.record(&Key::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(None) };
+        if patch.if_match.is_some_and(|modified| modified != stored.record.meta().modified) {
+            return Err(Error::conflict().into());
+        }
         let before = self.fields(&stored.record)?;
         self.update(stored, &before, patch).map(Some)
     }
@@ -30,8 +33,10 @@ impl Case<'_> {
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
         let mut after = before.clone();
+        let named = self.people(&patch.holders)?;
         problems.extend(patch.apply_to(&mut after, self.call.received).err().unwrap_or_default());
         problems.extend(grown(&self.call.caps, &stored, before, &after, patch));
+        self.name_holders(&mut after, &named);
         // Tickets that came back as they were read are none that were sent: their level may be gone by now.
         let tickets_sent = patch.fields.contains("tickets") && before.get("tickets") != after.get("tickets");
         if let Some(identifiers) = &patch.identifiers {
@@ -44,6 +49,8 @@ impl Case<'_> {
                 self.settle_attendance(&event, Some(before), Some(&mut after), tickets_sent, &mut problems)?;
                 if tickets_sent {
                     self.move_holders(&stored, before, &after);
+                    let known = self.recognise_holders(&mut after, &named, Holders::Note, &mut problems)?;
+                    self.hold(&stored, known);
                 }
             }
             (Kind::Donation, Some(page)) => {

@@ -1,6 +1,6 @@
 //! A validated call as plain data, its turn, and its outcome.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::{
     context::Context,
@@ -22,6 +22,8 @@ pub struct Call {
     pub caller: Option<Id>,
     /// How much a record may hold.
     pub caps: Caps,
+    /// What the server's own identifiers begin with (ENT-07); empty where it has none to give.
+    pub namespace: Arc<str>,
     /// What it asks for.
     pub work: Work,
     /// Whether its body is refused already: nothing is changed, and it is told what else is wrong (ERR-39).
@@ -32,7 +34,14 @@ impl Call {
     /// A call of the caller of this request.
     #[must_use]
     pub fn new(cx: &Context, work: Work) -> Self {
-        Self { received: cx.now, caller: cx.caller.person().cloned(), caps: cx.caps, work, is_refused: false }
+        Self {
+            received: cx.now,
+            caller: cx.caller.person().cloned(),
+            caps: cx.caps,
+            namespace: Arc::clone(&cx.namespace),
+            work,
+            is_refused: false,
+        }
     }
 
     /// The same call with a body that is refused already: `work` holds what of it is valid.

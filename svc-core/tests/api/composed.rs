@@ -332,6 +332,32 @@ fn hlp_04_the_merge_through_the_helper() {
     assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), filled, "HLP-04 where a stranger may fill");
 }
 
+/// What somebody else has written between the look-up of a person and its change stays: the change is made anew.
+#[test]
+fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
+    let object = |text: &str| match svc_core::read::Json::read(text.as_bytes(), &svc_core::read::Limits::default()) {
+        Ok(svc_core::read::Json::Object(object)) => object,
+        other => panic!("{other:?}"),
+    };
+    let server = Server::with(|api| api);
+    let known = r#"{"email_addresses":[{"address":"a@x.org","status":"subscribed"}]}"#;
+    let known = server.made("people", known);
+    let helper = signing(&server);
+    let unsubscribed = r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"}]}"#;
+    server.store.meanwhile(vec![object(r#"{"source":"web"}"#), object(unsubscribed)]);
+    let body = r#"{"person":{"given_name":"Ada","email_addresses":[{"address":"A@x.org"},{"address":"b@x.org"}]}}"#;
+    assert_eq!(server.post(&helper, body).status, 200);
+    let person = server.get(&known).json;
+    let expected = json!([{"address": "a@x.org", "status": "unsubscribed"}, {"address": "b@x.org"}]);
+    assert_eq!(person["email_addresses"], expected, "HLP-10");
+    assert_eq!((&person["given_name"], &person["source"]), (&json!("Ada"), &json!("web")), "HLP-10");
+    // Without an end it is not tried.
+    server.store.meanwhile(vec![object(unsubscribed); 100]);
+    let busy = server.post(&helper, body);
+    assert_eq!((busy.status, busy.retry_after.as_deref()), (503, Some("1")), "UND-36");
+    assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
+}
+
 #[test]
 fn hlp_04_a_stranger_who_is_never_matched_is_somebody_new() {
     let server = Server::with(|api| api.strangers(Strangers::new().never_match()));

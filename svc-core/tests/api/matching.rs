@@ -204,7 +204,11 @@ fn hlp_04_what_a_person_is_looked_up_by() {
     assert_eq!(keys[2], MatchKey::Email("a@x.org".to_owned()), "HLP-04");
     assert_eq!(StockMatching.keys(&[], &object(r#"{"given_name":"A"}"#)), [], "HLP-04: a name is no key");
     assert_eq!(normal_email(" Ada@X.ORG "), "ada@x.org", "HLP-04");
-    assert_eq!(normal_email("mi\u{212a}e@x.org"), "mi\u{212a}e@x.org", "HLP-04: a letter that looks alike is another one");
+    assert_eq!(
+        normal_email("mi\u{212a}e@x.org"),
+        "mi\u{212a}e@x.org",
+        "HLP-04: a letter that looks alike is another one"
+    );
 }
 
 fn primaries(person: &Object, list: &str) -> usize {

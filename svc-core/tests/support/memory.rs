@@ -13,7 +13,7 @@ use svc_core::{
     helper::{MatchKey, emails},
     link::{Address, Ref, Scope},
     model::{Kind, Resource},
-    read::{Json, Object},
+    read::{Json, Object, merge_patch},
     record::{Computed, Meta},
     schema::fill_nested_computed,
     value::{Id, Identifier, Timestamp},
@@ -86,6 +86,8 @@ pub(crate) struct Memory {
     /// What became of transactions, in their order.
     ended: Mutex<Vec<&'static str>>,
     looks: Mutex<Looks>,
+    /// What somebody else writes into a record just before each of the next updates, the last one first.
+    between: Mutex<Vec<Object>>,
     writes: Mutex<u32>,
     form: Form,
     names: svc_core::link::ShareNames,
@@ -137,6 +139,11 @@ impl Memory {
     /// Whether records leave as typed values.
     pub(crate) fn is_typed(&self) -> bool {
         self.form == Form::Typed
+    }
+
+    /// Before each of the next updates somebody else writes this into the record, the last one first.
+    pub(crate) fn meanwhile(&self, fields: Vec<Object>) {
+        *lock(&self.between) = fields;
     }
 
     /// How many creates, updates and deletes there were.
@@ -282,12 +289,19 @@ impl<R: Resource> Create<R> for Memory {
 impl<R: Resource> Update<R> for Memory {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let UpdateRequest { at, patch, .. } = &request;
+        if let Some(fields) = lock(&self.between).pop()
+            && let Some(row) = lock(&self.rows).iter_mut().find(|row| is_at(row, cx, at))
+        {
+            merge_patch(&mut row.fields, &fields);
+            row.modified = Timestamp::from_micros(row.modified.micros() + 1);
+        }
         if !self.has(cx, at) {
             return Ok(None);
         }
         self.check(cx, R::KIND, Some(&at.id), patch.identifiers().unwrap_or_default())?;
         let mut rows = lock(&self.rows);
         let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else { return Ok(None) };
+        request.check_unchanged(row.modified)?;
         let after = patch.apply(&R::from_object(&row.fields), cx.now)?;
         row.fields = Draft::new(&after).into_raw().fields;
         if let Some(identifiers) = patch.identifiers() {

@@ -93,6 +93,8 @@ pub(crate) struct Answered {
     pub(crate) json: Value,
     pub(crate) text: String,
     pub(crate) location: Option<String>,
+    /// The header `Retry-After`.
+    pub(crate) retry_after: Option<String>,
     /// The header `Preference-Applied`.
     pub(crate) applied: Option<String>,
 }
@@ -106,8 +108,9 @@ impl Answered {
         }
         let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("bodies are JSON") };
         let header = |name: &str| reply.header(name).map(str::to_owned);
-        let (location, applied) = (header("location"), header("preference-applied"));
-        Self { status: reply.status.as_u16(), json, text, location, applied }
+        let (location, retry_after) = (header("location"), header("retry-after"));
+        let applied = header("preference-applied");
+        Self { status: reply.status.as_u16(), json, text, location, retry_after, applied }
     }
 
     /// The entries of an error object: relation, code, and each description as `CODE property,property`.

@@ -103,6 +103,8 @@ const VOLATILE: &[&str] = &["identifiers", "created_date", "modified_date", "id"
 fn document(json: &Value, prefix: &str, raw: &str) -> String {
     let Value::Object(mut fields) = json.clone() else { return json.to_string() };
     fields.retain(|name, _| !name.starts_with('_') && !VOLATILE.contains(&name.as_str()));
+    let tickets = fields.get_mut("tickets").and_then(Value::as_array_mut).into_iter().flatten();
+    tickets.filter_map(|it| it.pointer_mut("/person/identifiers/0")).for_each(|own| *own = "<own>".into());
     let own = json["_links"]["self"]["href"].as_str().unwrap_or_default();
     let mut text = format!("{own} {}", Value::Object(fields));
     if json["created_date"] != json["modified_date"] {

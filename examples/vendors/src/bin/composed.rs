@@ -78,10 +78,11 @@ impl<R: Resource> Create<R> for Memory {
 #[async_trait]
 impl Update<Person> for Memory {
     async fn update(&self, cx: &Context, request: UpdateRequest<Person>) -> Result<Option<Record<Person>>> {
-        let (at, patch) = (request.at, request.patch.into_raw());
-        let is_meant = |row: &Row| Some(row.number) == at.id.number();
+        let is_meant = |row: &Row| Some(row.number) == request.at.id.number();
         if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
-            let mut fields = row.draft.fields.clone();
+            // Others may have changed the person since the helper read it.
+            request.check_unchanged(row.changed)?;
+            let (mut fields, patch) = (row.draft.fields.clone(), request.patch.as_raw());
             patch.apply_to(&mut fields, cx.now).map_err(Error::refused)?;
             row.draft.fields = fields;
             row.draft.identifiers = patch.identifiers.clone().unwrap_or_else(|| row.draft.identifiers.clone());

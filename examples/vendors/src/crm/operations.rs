@@ -81,6 +81,7 @@ impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.writing(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
+        request.check_unchanged(known.meta().modified)?;
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
         let links = columns::<R>(&tx, cx, request.patch.links()).await?;
         if let Some(identifiers) = request.patch.identifiers() {

@@ -135,9 +135,8 @@ fn string(rules: &[Rule], form: Form) -> Value {
                     r"@[^@\x00-\x1f\x7f-\x9f]*[^\s@\x00-\x1f\x7f-\x9f][^\S\x00-\x1f\x7f-\x9f]*$"
                 ));
             }
-            Rule::CountryCode => return pattern("^[A-Za-z]{2}$"),
+            Rule::CountryCode | Rule::RegionCode => return pattern("^[A-Za-z]{2}$"),
             Rule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
-            Rule::RegionCode => return pattern("^[A-Za-z]{2}$"),
             Rule::LanguageCode => return pattern("^[A-Za-z]{2,3}$"),
             Rule::LanguageTag => return pattern(LANGUAGE_TAG),
             Rule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
