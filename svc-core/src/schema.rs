@@ -105,6 +105,13 @@ impl KindSchema {
         OF_EACH_KIND.get(self.kind as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a record that is created under one of this kind is recorded there only: its container is a link of the body
+    /// (RES-submission-07).
+    #[must_use]
+    pub fn is_recorded_below(&self, container: Kind) -> bool {
+        container == Kind::Submission && self.has(Peculiarity::BelowSubmission)
+    }
+
     /// Whether there is a collection of all records of this kind (COL-01).
     #[must_use]
     pub fn has_collection(&self) -> bool {
@@ -130,6 +137,8 @@ pub enum Peculiarity {
     OwnNotFound,
     /// It lives under another kind, and is addressed without its container, too (COL-05).
     ShortAddress,
+    /// It is created below a submission, too, with a link to its container (RES-submission-07).
+    BelowSubmission,
     /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
     Unlisted,
 }

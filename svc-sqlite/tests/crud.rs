@@ -334,3 +334,42 @@ async fn answers_fit_their_question() {
     assert_eq!(server.put(&kept, json!({"responses": ["a"]})).await.codes(), [none], "HAF-09");
     assert_eq!(server.put(&kept, json!({"responses": null})).await.codes(), [required], "HAF-09");
 }
+
+/// RES-submission-07, UND-01: what was submitted is created below its submission, by whoever submitted it.
+#[tokio::test]
+async fn answers_of_a_submission() {
+    let server = Server::start().await;
+    let ada = server.make("people", json!({})).await;
+    let bob = server.make("people", json!({})).await;
+    let form = server.make("forms", json!({})).await;
+    let link = |to: &str| json!({"href": to});
+    let by_ada = json!({"_links": {"svc:person": link(&ada)}});
+    let submission = server.make(&format!("{form}/submissions"), by_ada.clone()).await;
+    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let answers = server.get(&submission).await.link("svc:answers");
+    let answer = |more: Value| {
+        let mut body = json!({"value": "Yes", "_links": {"svc:question": link(&question)}});
+        body["_links"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let made = server.post(&answers, answer(json!({}))).await;
+    assert_eq!((made.status, &made.warnings), (201, &Value::Null), "RES-submission-07: {}", made.json);
+    assert_eq!((made.link("svc:person"), made.link("svc:question")), (ada.clone(), question.clone()));
+    let other = server.post(&answers, answer(json!({"svc:person": link(&bob)}))).await;
+    assert_eq!(other.link("svc:person"), bob, "UND-01");
+    for collection in [&answers, &format!("{question}/answers")] {
+        assert_eq!(server.total(collection).await, 2, "RES-submission-07: {collection}");
+    }
+    let wrong = server.post(&answers, json!({"value": 7, "_links": {"svc:person": {"href": "nobody"}}})).await;
+    let wrong: Vec<_> = wrong.descriptions().iter().map(|it| it["properties"][0].clone()).collect();
+    assert_eq!(wrong, ["value", "_links.svc:person", "_links.svc:question"], "ERR-39");
+    let unanswered = server.post(&answers, json!({"_links": {"svc:question": link(&question)}})).await;
+    assert_eq!(unanswered.codes(), ["FIELD_REQUIRED"], "HAF-09");
+    let nowhere = format!("{}/answers", submission.replace(|digit: char| digit.is_ascii_digit(), "0"));
+    assert_eq!(server.post(&nowhere, answer(json!({}))).await.status, 404, "COL-19");
+    assert_eq!(server.total(&answers).await, 2, "CRU-21");
+    // Whose submitter is gone needs a person.
+    server.delete(&ada).await;
+    let nobody = server.post(&answers, answer(json!({}))).await;
+    assert_eq!(nobody.codes(), ["PERSON_NOT_FOUND"], "UND-29");
+}

@@ -104,7 +104,10 @@ impl Api {
             Scope::All => kind.schema().parent.is_none(),
             // A canvass is recorded by its helper only (UND-38), which is registered without `Create`.
             Scope::Under(parent) => {
-                kind.schema().parent_kind() == Some(parent.kind) && self.registered(parent.kind).offers(Operation::Read)
+                // A vendor's `Create` knows containers only.
+                let is_below = kind.schema().is_recorded_below(parent.kind) && self.inner.settings.store.is_some();
+                let is_container = kind.schema().parent_kind() == Some(parent.kind);
+                (is_container || is_below) && self.registered(parent.kind).offers(Operation::Read)
             }
         };
         is_here && self.registered(kind).offers(Operation::Create)

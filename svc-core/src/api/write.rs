@@ -59,6 +59,9 @@ impl Api {
 
     async fn write_object(&self, cx: &Context, target: &Target, body: &Object, handling: Handling) -> Reply {
         let of = match target {
+            Target::Collection { kind, scope: Scope::Under(of) } if kind.schema().is_recorded_below(of.kind) => {
+                BodyOf::Below(*kind)
+            }
             Target::Collection { kind, .. } => {
                 helper_for_create(*kind, body).map_or(BodyOf::Create(*kind), BodyOf::Call)
             }

@@ -85,12 +85,16 @@ impl Bodies<'_> {
         body: &Object,
         container: Option<&Address>,
     ) -> (RawDraft, Problems) {
-        let (mut draft, mut problems) = self.fields(kind, writable, body, &Path::Root, Wanted::Create);
+        let below = container.filter(|container| kind.schema().is_recorded_below(container.kind));
+        let wanted = if below.is_some() { Wanted::Below } else { Wanted::Create };
+        let (mut draft, mut problems) = self.fields(kind, writable, body, &Path::Root, wanted);
         if draft.own.take().is_some() {
             problems.push(own_in_use(self.own_place(body)));
         }
-        if let (Some(parent), Some(container)) = (kind.schema().parent, container) {
-            draft.links.insert(0, (parent, container.clone()));
+        match (kind.schema().parent, container) {
+            _ if below.is_some() => draft.recorded_by = below.cloned(),
+            (Some(parent), Some(container)) => draft.links.insert(0, (parent, container.clone())),
+            _ => {}
         }
         (draft, problems)
     }

@@ -56,6 +56,7 @@ impl Links<'_> {
             let LinkTarget::One { kind, write, .. } = link.target else { continue };
             let may = match wanted {
                 Wanted::Create => write != LinkWrite::Never,
+                Wanted::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
                 // An inline person takes the place of a required link, and there is none without it (UND-29).
                 Wanted::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Wanted::Update => write == LinkWrite::Update,
@@ -64,6 +65,12 @@ impl Links<'_> {
                 continue;
             }
             let relation = self.dialect.relation(link.name);
+            // Whoever submitted answers it, unless the body says otherwise.
+            let is_required = match wanted {
+                Wanted::Create => write == LinkWrite::Required,
+                Wanted::Below => Some(link.name) == schema.parent,
+                _ => false,
+            };
             let inside = links.and_then(|links| named(links, &relation, link.name));
             // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
             let beside =
@@ -73,12 +80,12 @@ impl Links<'_> {
                 None => Property::link(link.name).within(&path.property()),
             };
             match inside.or(beside).map(|(_, value)| value) {
-                None if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
+                None if is_required => {
                     let text =
                         format!("{{property}} must be an object with the `href` of an existing {}.", kind.singular());
                     problems.push(Problem::new(Code::not_found(kind), property(), text));
                 }
-                Some(Json::Null) if write == LinkWrite::Required && matches!(wanted, Wanted::Create) => {
+                Some(Json::Null) if is_required => {
                     let text = "{property} is required.";
                     problems.push(Problem::new(Code::not_found(kind), property(), text));
                 }
@@ -131,6 +138,8 @@ fn named<'a>(place: &'a Object, relation: &'a str, name: &'a str) -> Option<(&'a
 pub(crate) enum Wanted {
     /// Those of a create.
     Create,
+    /// Those of a create below a record that is not its container: the container is one of them.
+    Below,
     /// Those of a helper's action, where an inline person takes the place of a link.
     Helper,
     /// Those of an update.

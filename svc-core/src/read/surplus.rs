@@ -14,6 +14,8 @@ use crate::{
 pub(crate) enum BodyOf {
     /// A record to create.
     Create(Kind),
+    /// A record to create below another one than its container.
+    Below(Kind),
     /// A change of a record.
     Update(Kind),
     /// A helper call, or a create with an inline person.
@@ -26,6 +28,7 @@ impl Bodies<'_> {
         let mut walk = Walk { tables: Tables { bodies: self, writable }, surplus: Vec::new() };
         match of {
             BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Taken::InCreate),
+            BodyOf::Below(kind) => walk.record(kind, body, &Path::Root, Taken::InBelow),
             BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Taken::InUpdate),
             BodyOf::Call(helper) => walk.call(helper, body),
         }
@@ -38,6 +41,8 @@ impl Bodies<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     InCreate,
+    /// Also the link to the container.
+    InBelow,
     InUpdate,
     /// Also beside the fields (RES-donation-22).
     InCall,
@@ -45,10 +50,11 @@ enum Taken {
 }
 
 impl Taken {
-    fn takes(self, link: &LinkSpec) -> bool {
+    fn takes(self, kind: Kind, link: &LinkSpec) -> bool {
         let LinkTarget::One { write, .. } = link.target else { return false };
         match self {
             Self::InCreate => write != LinkWrite::Never,
+            Self::InBelow => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
             Self::InUpdate => write == LinkWrite::Update,
             // A person is posted inline, not linked (UND-29).
             Self::InCall => matches!(write, LinkWrite::Create | LinkWrite::Update),
@@ -123,7 +129,7 @@ impl<'a> Tables<'a> {
         self.of_record(kind, Taken::InCall, name).or_else(|| {
             let inside = body.get(LINKS).and_then(Json::as_object);
             let relation = self.relation(name);
-            let link = kind.schema().link(self.plain(name)).filter(|link| Taken::InCall.takes(link))?;
+            let link = kind.schema().link(self.plain(name)).filter(|link| Taken::InCall.takes(kind, link))?;
             let winner =
                 [relation.as_str(), link.name].into_iter().find(|name| inside.is_some_and(|all| all.contains(name)));
             Some(match winner {
@@ -137,7 +143,7 @@ impl<'a> Tables<'a> {
     fn of_links(self, kind: Kind, links: &Object, taken: Taken, name: &str) -> Option<Member> {
         let own = |name: &str| name.strip_prefix(self.bodies.namespace).is_some_and(|rest| rest.starts_with(':'));
         match kind.schema().link(self.plain(name)) {
-            Some(link) if !taken.takes(link) => Some(Member::ReadOnly),
+            Some(link) if !taken.takes(kind, link) => Some(Member::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
                 Some(Member::Overruled(Property::link(link.name)))
             }
@@ -222,7 +228,7 @@ impl Walk<'_> {
     fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, taken: Taken) {
         let Some(Json::Object(links)) = raw.get(LINKS) else { return };
         let tables = self.tables;
-        let sent = kind.schema().links.iter().filter(|link| taken.takes(link));
+        let sent = kind.schema().links.iter().filter(|link| taken.takes(kind, link));
         let names = || sent.clone().map(|link| tables.relation(link.name)).collect();
         let find = |name: &str| tables.of_links(kind, links, taken, name);
         self.object(links, &Path::Member(path, LINKS), &names, &find);

@@ -20,13 +20,31 @@ use crate::{
 impl Case<'_> {
     /// Creates what a request creates by itself; a helper has asked its questions before, each once.
     pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(Stored, bool)> {
+        let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
         {
-            let wrong = self.wrong_answer(&question.id, None, &draft.fields)?;
+            let mut wrong = self.wrong_answer(&question.id, None, &draft.fields)?;
+            if draft.link("person").is_none() {
+                wrong.push(Problem::leads_nowhere(Kind::Person, "person"));
+            }
             return self.create_unless(wrong, draft, &New::default());
         }
         self.create(draft, &New::default())
+    }
+
+    /// A draft that is created below a record which is not its container: by the person of that one, unless it names another
+    /// (RES-submission-07).
+    fn below<'d>(&mut self, draft: &'d RawDraft) -> Asked<Cow<'d, RawDraft>> {
+        let Some(of) = &draft.recorded_by else { return Ok(Cow::Borrowed(draft)) };
+        let stored = self.ledger.record(&Key::from(of))?;
+        let stored = stored.filter(|stored| of.admits_parent(stored.record.parent())).ok_or_else(Error::not_found)?;
+        let mut draft = draft.clone();
+        draft.recorded_by = Some(stored.record.address());
+        if draft.link("person").is_none() {
+            draft.links.extend(stored.record.link("person").map(|person| ("person", person.clone())));
+        }
+        Ok(Cow::Owned(draft))
     }
 
     /// Takes a record over as it was made elsewhere.

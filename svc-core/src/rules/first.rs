@@ -27,7 +27,12 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
         first.ask(Question::Find(Key::Id(Kind::Person, caller.clone())));
     }
     match &call.work {
-        Work::Create(draft) => first.create(draft),
+        Work::Create(draft) => {
+            first.create(draft);
+            if let Some(of) = &draft.recorded_by {
+                first.ask(Question::Record(of.into()));
+            }
+        }
         Work::Load(load) => {
             first.ask(Question::Find(Key::Id(load.draft.kind, load.id.clone())));
             first.create(&load.draft);

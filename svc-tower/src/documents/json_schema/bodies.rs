@@ -15,6 +15,8 @@ use super::{Definitions, Form, Members, place::address_of, set, values};
 enum Links {
     /// Those of a create.
     Create,
+    /// Those of a create below a record that is not its container.
+    Below,
     /// Those of a helper's action: an inline person stands for a required one.
     Helper,
     /// Those of an update.
@@ -94,6 +96,7 @@ impl Definitions<'_> {
             let LinkTarget::One { kind: to, write, .. } = link.target else { continue };
             let is_taken = match wanted {
                 Links::Create => write != LinkWrite::Never,
+                Links::Below => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
                 Links::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Links::Update => write == LinkWrite::Update,
             };
@@ -102,7 +105,12 @@ impl Definitions<'_> {
             }
             let relation = self.api.dialect().relation(link.name);
             let address = values::href(&address_of(self.api, self.base, to));
-            if wanted == Links::Create && write == LinkWrite::Required {
+            let is_required = match wanted {
+                Links::Create => write == LinkWrite::Required,
+                Links::Below => Some(link.name) == kind.schema().parent,
+                _ => false,
+            };
+            if is_required {
                 links.require(relation, address);
             } else {
                 links.insert(relation, values::or_null(address));
@@ -117,6 +125,11 @@ impl Definitions<'_> {
         } else {
             body.require("_links", links.into_schema());
         }
+    }
+
+    /// The body of a `POST` below a record that is not the container (RES-submission-07).
+    pub(in crate::documents) fn below_body(&mut self, kind: Kind) -> Value {
+        self.written(kind, Form::Create, Links::Below)
     }
 
     /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19, UND-31).

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::{
     api::Offered,
-    link::{Address, Target},
+    link::{Address, Scope, Target},
     model::Kind,
     operation::{Input, Key, OperationSpec, Output},
     page::{Parameter, Values},
@@ -120,6 +120,11 @@ fn prefer() -> Value {
 fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target) -> Option<(Value, bool)> {
     match (spec.input, target) {
         (Input::Call, Target::Helper { helper, .. }) => Some((all.helper(*helper), helper_needs_body(*helper))),
+        (Input::Create, Target::Collection { kind, scope: Scope::Under(of) })
+            if kind.schema().is_recorded_below(of.kind) =>
+        {
+            Some((all.below_body(*kind), true))
+        }
         (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
         (Input::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
         _ => None,
