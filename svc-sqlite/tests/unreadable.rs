@@ -51,10 +51,12 @@ impl Server {
     }
 }
 
-/// Ways in which a file comes to harm.
-const HARMS: [(&str, fn(&Path)); 6] = [
+/// A way in which a file comes to harm: its name, and what does it.
+type Harm = (&'static str, fn(&Path));
+
+const HARMS: [Harm; 6] = [
     ("overwritten", |path| {
-        fs::write(path, "not a database, and longer than its header would be".repeat(1000)).unwrap()
+        fs::write(path, "not a database, and longer than its header would be".repeat(1000)).unwrap();
     }),
     ("cut to nothing", |path| cut(path, 0)),
     ("cut to its first page", |path| cut(path, 4096)),

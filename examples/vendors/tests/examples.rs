@@ -43,7 +43,7 @@ fn entries(error: &Value) -> Vec<(&str, u64, Option<&str>)> {
 /// Whether nobody but its owner can read a file.
 fn is_private(file: &Path) -> TestResult<bool> {
     #[cfg(unix)]
-    return Ok(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file)?.permissions()) & 0o077 == 0);
+    return Ok(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file)?.permissions()) & 0o777 == 0o600);
     #[cfg(not(unix))]
     Ok(file.try_exists()?)
 }

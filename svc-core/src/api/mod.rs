@@ -55,7 +55,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<Inner>,
-    /// Whether whoever serves it has its OpenAPI document, too.
+    /// Whether whoever serves it has its `OpenAPI` document, too.
     has_openapi: bool,
 }
 
@@ -86,7 +86,7 @@ impl Api {
         ApiBuilder::new(vendor)
     }
 
-    /// Links the OpenAPI document on the entry point (UND-40). For whoever answers at its address, as `svc-tower` does.
+    /// Links the `OpenAPI` document on the entry point (UND-40). For whoever answers at its address, as `svc-tower` does.
     #[must_use]
     pub fn with_openapi(mut self) -> Self {
         self.has_openapi = true;

@@ -20,7 +20,7 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) collections: &'a [Kind],
     /// Whether person signup is there (ENT-24).
     pub(crate) signup: bool,
-    /// Whether the OpenAPI document is there (UND-40).
+    /// Whether the `OpenAPI` document is there (UND-40).
     pub(crate) openapi: bool,
 }
 
