@@ -27,8 +27,14 @@ use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 use tokio::runtime::{Builder, Runtime};
 
-const KEYS: [&str; 6] =
-    ["--key", "demo=k-one-of-demo", "--key", "other=k-two-of-other", "--read-key", "demo=k-three-reads"];
+const KEYS: [&str; 6] = [
+    "--key",
+    "demo=k-one-of-the-tenant-demo",
+    "--key",
+    "other=k-two-of-the-tenant-other",
+    "--read-key",
+    "demo=k-three-which-only-reads",
+];
 
 /// MUST rows that may stay without a verdict in one of the eight runs, each with the reason.
 const UNDECIDED: &[(&str, &str)] = &[];
@@ -66,9 +72,9 @@ fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
     let target: Arc<dyn Target> = Arc::new(Remote::new(&demo.base_url).expect("an address"));
     runtime().block_on(async {
         let before = records(target.as_ref()).await;
-        let keys = Keys::primary("k-one-of-demo").other_tenant("k-two-of-other");
+        let keys = Keys::primary("k-one-of-the-tenant-demo").other_tenant("k-two-of-the-tenant-other");
         let suite = Suite::over(Arc::clone(&target))
-            .keys(keys.restricted("k-three-reads", "people.create"))
+            .keys(keys.restricted("k-three-which-only-reads", "people.create"))
             .intensity(intensity)
             .allow_side_effects(true)
             // The demo syncs each write, and a disk that others write to may take its time.
@@ -84,7 +90,7 @@ async fn records(target: &dyn Target) -> u64 {
     let read = async |url: &str| {
         let mut request = Request::get(url);
         for prefix in ["svc", "osdi"] {
-            request = request.header(format!("{prefix}-api-token"), "k-one-of-demo");
+            request = request.header(format!("{prefix}-api-token"), "k-one-of-the-tenant-demo");
         }
         let request = request.body(Bytes::new()).expect("a request");
         let answer = target.send(request, 8_000_000, Duration::from_mins(1)).await.expect("an answer");

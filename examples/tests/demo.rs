@@ -85,7 +85,7 @@ async fn contents(program: &Program) -> TestResult<Vec<(String, Vec<Value>)>> {
 #[tokio::test]
 async fn the_same_arguments_give_the_same_data() -> TestResult {
     let folder = tempdir()?;
-    let arguments = ["--people", "150", "--key", "other=other-key"];
+    let arguments = ["--people", "150", "--key", "other=other-key-of-the-tests"];
     let first = Program::demo(&folder.path().join("a.db"), &arguments)?;
     let second = Program::demo(&folder.path().join("b.db"), &arguments)?;
     let told = async |program: &Program| -> TestResult<String> {
@@ -112,14 +112,15 @@ async fn links_begin_with_the_base_url_and_its_path_leads_to_them() -> TestResul
 #[tokio::test]
 async fn each_tenant_has_every_container_also_without_people() -> TestResult {
     let folder = tempdir()?;
-    let arguments = ["--people", "0", "--key", "other=other-key", "--read-key", "other=other-reading-key"];
+    let arguments =
+        ["--people", "0", "--key", "other=other-key-of-the-tests", "--read-key", "other=other-key-that-only-reads"];
     let program = Program::demo(&folder.path().join("demo.db"), &arguments)?;
     let mine = contents(&program).await?;
     assert_eq!(mine.len(), 13, "collections on the entry point");
     for (name, members) in &mine {
         assert_eq!(members.is_empty(), name == "svc:donations", "{name}");
     }
-    let mut other = Client::connect(program.address()?, Some("other-key")).await?;
+    let mut other = Client::connect(program.address()?, Some("other-key-of-the-tests")).await?;
     for (_, members) in &mine {
         for member in members {
             let address = link(member, "self")?;
@@ -205,7 +206,7 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     assert_eq!(client.get(&format!("{}people", program.base_url)).await?["total_records"], 20);
     program.kill()?;
-    let arguments = ["--people", "30", "--share-names", "c_share,d_share", "--key", "late=late-key"];
+    let arguments = ["--people", "30", "--share-names", "c_share,d_share", "--key", "late=late-key-of-the-tests"];
     let program = Program::demo(&data, &arguments)?;
     assert!(program.said.contains("--share-names is for new files only"), "{}", program.said);
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
@@ -213,7 +214,7 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
     let pages = client.walk(&format!("{}petitions", program.base_url)).await?;
     assert!(pages[0]["share_options"][0]["a_share"].is_object(), "{}", pages[0]);
     // A tenant that is named later is added with its data.
-    let mut late = Client::connect(program.address()?, Some("late-key")).await?;
+    let mut late = Client::connect(program.address()?, Some("late-key-of-the-tests")).await?;
     assert_eq!(late.get(&format!("{}people", program.base_url)).await?["total_records"], 30);
     drop(program);
     let program = Program::demo(&data, &["--people", "30"])?;
@@ -261,6 +262,36 @@ async fn und_15_a_key_revoked_by_another_process_is_refused_at_once() -> TestRes
         assert!(line.contains("revoked") && line.contains("web form") && !list.contains(&token), "{list}");
         assert!(refused_command(&data, &["keys", "revoke", &id])?.contains("No key in force"));
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    for option in ["--key", "--read-key"] {
+        let said = refused(&data, &[option, "demo=given-planted-token"])?;
+        assert!(said.contains("20 to 256") && said.contains("openssl rand") && !said.contains("planted"), "{said}");
+    }
+    assert!(!data.exists(), "nothing is made");
+    let keys = folder.path().join("demo.db.keys");
+    let given = ["--people", "1", "--key", "demo=given-PLANTED-token-1", "--read-key", "demo=given-PLANTED-token-2"];
+    let program = Program::start(demo(&data).args(["--port", "0"]).args(given))?.loaded()?;
+    assert!(!program.said.contains("PLANTED") && program.said.contains("as you gave it  (demo, reads only)"));
+    assert!(!keys.exists() && !program.said.contains("no key is at hand"), "{}", program.said);
+    let people = format!("{}people", program.base_url);
+    for token in ["given-PLANTED-token-1", "given-PLANTED-token-2"] {
+        Client::connect(program.address()?, Some(token)).await?.get(&people).await?;
+    }
+    program.terminate()?;
+    program.end()?;
+    // Earlier versions kept them.
+    let (_, list, _) = outcome(demo(&data).args(["keys", "list"]))?;
+    let id = list.lines().nth(1).and_then(|line| line.split(' ').next()).ok_or("no key")?;
+    std::fs::write(&keys, format!("{id}\tdemo\tall\tgiven-PLANTED-token-1\n"))?;
+    let program = Program::start(demo(&data).args(["--port", "0"]))?.loaded()?;
+    assert!(!program.said.contains("PLANTED") && program.said.contains("no key is at hand"), "{}", program.said);
+    assert!(!stands_in(folder.path(), "PLANTED-token")?);
     Ok(())
 }
 
@@ -316,7 +347,7 @@ async fn a_backup_of_a_running_server_opens() -> TestResult {
     let names: Vec<_> = client.walk(&format!("{}tags", restored.base_url)).await?;
     assert!(names.iter().any(|tag| tag["name"] == "new"));
     #[cfg(unix)]
-    for name in ["demo.db", "demo.db-wal", "demo.db-shm", "demo.db.keys", "copy.db", "copy.db-wal"] {
+    for name in ["demo.db", "demo.db-wal", "demo.db-shm", "copy.db", "copy.db-wal"] {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(folder.path().join(name))?.permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");

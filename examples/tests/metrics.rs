@@ -1,4 +1,5 @@
-//! `/healthz` and `/metrics` of the demo: beside the interface, on loopback only, and nothing personal in them (UND-42).
+//! `/healthz` and `/metrics` of the demo: beside the interface, by default on loopback and without `--base-url` only, and nothing
+//! personal in them (UND-42).
 
 mod support;
 
@@ -85,13 +86,20 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
         &["--metrics", "off"][..],
         &["--listen", "0.0.0.0", "--base-url", "http://demo.example.org/api/v1/"],
         &["--base-url", "http://demo.example.org/"],
+        // A proxy on the same machine stands before it.
+        &["--base-url", "http://demo.example.org/api/v1/"],
     ] {
         let arguments: Vec<&str> = ["--people", "1"].iter().chain(refused).copied().collect();
-        let program = Program::demo(&folder.path().join(format!("{}.db", refused.len())), &arguments)?;
+        let program = Program::demo(&folder.path().join("refused.db"), &[&arguments[..], &["--fresh"]].concat())?;
         for path in ["/metrics", "/healthz"] {
             let answer = get(&program, path).await?;
             assert!(answer.status == 404 && !answer.text().contains("svc_requests_total"), "{refused:?} {path}");
         }
+    }
+    let wanted = ["--people", "1", "--metrics", "on", "--base-url", "http://demo.example.org/api/v1/"];
+    let program = Program::demo(&folder.path().join("wanted.db"), &wanted)?;
+    for path in ["/metrics", "/healthz"] {
+        assert_eq!(get(&program, path).await?.status, 200, "{path}");
     }
     Ok(())
 }

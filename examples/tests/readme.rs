@@ -119,6 +119,9 @@ async fn the_journey_of_the_readme_goes_as_it_says() -> TestResult {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"))?;
     let journey = journey(&readme, key)?;
     assert!(journey.len() >= 10, "{} requests", journey.len());
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("campaign_page/index.html"))?;
+    let is_signed = |request: &Request| page.contains(&format!("action=\"{}\"", request.address));
+    assert!(journey.iter().any(is_signed), "the campaign's page signs another petition");
     let mut signatures = Vec::new();
     for request in &journey {
         let answer = send(&program, request).await?;

@@ -1,11 +1,13 @@
 //! Speed of the service over the store, in process, against the same work by hand on rusqlite measured in the same run.
 //!
-//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- totals`, `-- writes` one of them.
+//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- totals`, `-- writes`,
+//! `-- strangers` one of them.
 //! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 mod baseline;
 mod data;
 mod measure;
+mod strangers;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,6 +50,9 @@ fn main() -> ExitCode {
     }
     if is_asked_for("writes") {
         writes(&mut report);
+    }
+    if is_asked_for("strangers") {
+        strangers::strangers(&mut report, &one_thread(), folder().path());
     }
     report.finish()
 }

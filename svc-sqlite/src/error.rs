@@ -1,5 +1,5 @@
-//! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: busy and full are passing (503), a
-//! broken file is not (500) (UND-36).
+//! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: what somebody mends beside the server,
+//! as a file that is busy, full or unreadable, is 503, anything else 500 (UND-36).
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use svc_core::{Error, ErrorKind};
 
 /// How long a client waits after a lock or a full queue: they end by themselves.
 const SOON: Duration = Duration::from_secs(1);
-/// How long a client waits after a full disk: somebody must make room.
+/// How long a client waits after a full disk or an unreadable file: somebody must make room, or bring the file back.
 const LATER: Duration = Duration::from_secs(30);
 
 /// What the functions of this crate return; see [`StoreError`].
@@ -58,20 +58,21 @@ impl StoreError {
 
     /// Whether the connection that reported this may hold a damaged page in its cache.
     pub(crate) fn taints(&self) -> bool {
-        let Self::Sqlite(error) = self else { return false };
-        matches!(
-            error.sqlite_error_code(),
-            Some(
-                ErrorCode::DatabaseCorrupt
-                    | ErrorCode::SystemIoFailure
-                    | ErrorCode::NotADatabase
-                    | ErrorCode::CannotOpen
-            )
-        )
+        matches!(self, Self::Sqlite(error) if is_unreadable(error))
     }
 }
 
-/// The time after which what SQLite reports has passed by itself; `None` when it needs a person.
+/// Whether the file is not as this process has left it.
+fn is_unreadable(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DatabaseCorrupt, NotADatabase, SystemIoFailure};
+    match error.sqlite_error_code() {
+        Some(DatabaseCorrupt | SystemIoFailure | NotADatabase | CannotOpen) => true,
+        // Opening saw to it that all tables are there: this is an empty file, or another program's.
+        _ => error.to_string().starts_with("no such table"),
+    }
+}
+
+/// The time after which what SQLite reports may have passed; `None` for what another try does not help.
 fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
     match error.sqlite_error_code()? {
         ErrorCode::DatabaseBusy
@@ -79,7 +80,7 @@ fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
         | ErrorCode::FileLockingProtocolFailed
         | ErrorCode::OperationInterrupted => Some(SOON),
         ErrorCode::DiskFull | ErrorCode::OutOfMemory => Some(LATER),
-        _ => None,
+        _ => is_unreadable(error).then_some(LATER),
     }
 }
 

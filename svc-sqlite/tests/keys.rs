@@ -108,7 +108,7 @@ async fn keys_are_listed() {
     let end = Timestamp::parse("2030-01-01T00:00:00Z").unwrap();
     let options = KeyOptions::new("web form").only([right]).person(person.clone()).expires(end);
     let key = store.create_key(&tenant, options).await.unwrap();
-    store.add_key_with_token(&other, "abc", KeyOptions::default().read_only()).await.unwrap();
+    store.add_key_with_token(&other, "chosen-and-not-so-short", KeyOptions::default().read_only()).await.unwrap();
     let (_, caller) = whose(&store, &key.token).await.unwrap();
     assert_eq!(caller.person(), Some(&person));
     let list = store.list_keys(Some(&tenant)).unwrap();
@@ -119,12 +119,13 @@ async fn keys_are_listed() {
     assert_eq!((&info.person, info.expires, info.revoked, info.read_only), (&Some(person), Some(end), None, false));
     let all = store.list_keys(None).unwrap();
     assert_eq!(all.len(), 2);
-    assert_eq!(all.iter().filter(|key| key.read_only && key.hint == "abc").count(), 1);
+    assert_eq!(all.iter().filter(|key| key.read_only && key.hint == "hort").count(), 1);
 }
 
 /// UND-15: a token chosen before is made once, belongs to one tenant, and does not come back after its revocation.
 #[tokio::test]
 async fn chosen_tokens() {
+    const DEMO: &str = "chosen-by-a-person-for-a-demo";
     let (store, _folder) = open();
     let tenant = store.ensure_tenant("t").await.unwrap();
     let other = store.ensure_tenant("u").await.unwrap();
@@ -132,17 +133,21 @@ async fn chosen_tokens() {
         let store = store.clone();
         async move { store.add_key_with_token(&tenant, token, KeyOptions::default()).await }
     };
-    let made = add(tenant.clone(), "demo").await.unwrap();
-    assert_eq!(add(tenant.clone(), "demo").await.unwrap(), made);
-    assert!(matches!(add(other, "demo").await, Err(KeyError::TokenTaken)));
-    for unfit in ["", "a b", "a\n", "ä"] {
+    let made = add(tenant.clone(), DEMO).await.unwrap();
+    assert_eq!(add(tenant.clone(), DEMO).await.unwrap(), made);
+    assert!(matches!(add(other, DEMO).await, Err(KeyError::TokenTaken)));
+    for unfit in ["a b", "a\n", "ä"] {
         assert!(matches!(add(tenant.clone(), unfit).await, Err(KeyError::TokenUnfit)), "{unfit}");
     }
+    for short in ["", "demo", "nineteen-characters"] {
+        assert!(matches!(add(tenant.clone(), short).await, Err(KeyError::TokenShort)), "{short}");
+    }
+    assert_eq!(store.list_keys(None).unwrap().len(), 1);
     assert!(store.revoke_key(&made.id).await.unwrap());
     assert!(!store.revoke_key(&made.id).await.unwrap());
     assert!(!store.revoke_key("nobody").await.unwrap());
-    assert!(matches!(add(tenant, "demo").await, Err(KeyError::TokenRevoked)));
-    assert_eq!(whose(&store, "demo").await, None);
+    assert!(matches!(add(tenant, DEMO).await, Err(KeyError::TokenRevoked)));
+    assert_eq!(whose(&store, DEMO).await, None);
 }
 
 /// AUT-03: a key is in force until its end, by the clock of the request.

@@ -48,6 +48,7 @@ impl SvcService {
     /// A service that answers for `api`, mounted where it sees the paths below its entry point.
     #[must_use]
     pub fn new(api: Api) -> Self {
+        let api = if cfg!(feature = "openapi") { api.with_openapi() } else { api };
         Self { api, settings: Arc::default(), kept: Arc::default() }
     }
 

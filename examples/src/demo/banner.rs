@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::path::Path;
 
 use super::places::ShownKey;
+use super::settings::{Cors, FixedKey, Settings};
 
 /// What the demo says when it starts: addresses, keys, and a command to paste.
 #[derive(Debug)]
@@ -16,8 +17,10 @@ pub struct Banner<'a> {
     pub data: &'a Path,
     /// The file that keeps the keys.
     pub keys_file: &'a Path,
-    /// The keys.
+    /// The keys that the demo has made.
     pub keys: &'a [ShownKey],
+    /// What was asked for: the keys that were given, which are not shown, and which sites may call the helpers.
+    pub settings: &'a Settings,
     /// What else is to be said, a line each.
     pub notes: &'a [String],
 }
@@ -29,24 +32,40 @@ impl Display for Banner<'_> {
         writeln!(f, "  entry point  {}", self.base_url)?;
         writeln!(f, "  docs         {}docs/", self.base_url)?;
         writeln!(f, "  data         {}", self.data.display())?;
-        for (number, key) in self.keys.iter().enumerate() {
+        let made = self.keys.iter().map(|key| (&*key.token, &key.tenant, key.read_only));
+        let given = self.settings.keys.iter().map(|key: &FixedKey| ("as you gave it", &key.tenant, key.read_only));
+        for (number, (shown, tenant, read_only)) in made.chain(given).enumerate() {
             let name = if number == 0 { "keys" } else { "" };
-            let rights = if key.read_only { "reads only" } else { "all rights" };
-            writeln!(f, "  {name:<11}  {}  ({}, {rights})", key.token, key.tenant)?;
+            let rights = if read_only { "reads only" } else { "all rights" };
+            writeln!(f, "  {name:<11}  {shown}  ({tenant}, {rights})")?;
         }
         if !self.keys.is_empty() {
             writeln!(f, "               (also in {})", self.keys_file.display())?;
         }
+        writeln!(f, "  other sites  {}", other_sites(self.settings))?;
         for note in self.notes {
             writeln!(f, "  note         {note}")?;
         }
         writeln!(f)?;
         let header = |key: &ShownKey| quoted(&format!("{}: {}", self.key_header, key.token));
-        match self.keys.first() {
-            Some(key) => writeln!(f, "  curl -H {} {}", header(key), self.base_url)?,
-            None => writeln!(f, "  curl {}", self.base_url)?,
+        match (self.keys.first(), &*self.settings.keys) {
+            (Some(key), _) => writeln!(f, "  curl -H {} {}", header(key), self.base_url)?,
+            (None, []) => writeln!(f, "  curl {}", self.base_url)?,
+            (None, _) => writeln!(f, "  curl -H \"{}: $KEY\" {}", self.key_header, self.base_url)?,
         }
         writeln!(f)
+    }
+}
+
+/// Whether pages of other sites may call the helpers, and how to let them (HLP-08).
+fn other_sites(settings: &Settings) -> String {
+    match &settings.cors {
+        _ if !settings.anonymous_helpers => "their pages cannot call the helpers, which need a key".to_owned(),
+        Cors::Off => {
+            "their pages cannot call the helpers; --cors https://your-page.example lets those of that site".to_owned()
+        }
+        Cors::Any => "their pages may call the helpers".to_owned(),
+        Cors::Origins(origins) => format!("pages of {} may call the helpers", origins.join(", ")),
     }
 }
 
@@ -57,9 +76,26 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Banner, quoted};
+    use super::{Banner, other_sites, quoted};
+    use crate::demo::cli::Cli;
     use crate::demo::places::ShownKey;
+    use crate::demo::settings::Settings;
+    use clap::Parser;
     use std::path::Path;
+
+    fn settings(arguments: &[&str]) -> Settings {
+        let arguments = ["svc-demo"].iter().chain(arguments);
+        Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
+    }
+
+    #[test]
+    fn hlp_08_whoever_starts_it_sees_which_pages_may_call_the_helpers() {
+        assert!(other_sites(&settings(&[])).contains("cannot call the helpers; --cors https://your-page.example"));
+        assert_eq!(other_sites(&settings(&["--cors", "any"])), "their pages may call the helpers");
+        let two = ["--cors", "https://a.example", "--cors", "https://b.example"];
+        assert_eq!(other_sites(&settings(&two)), "pages of https://a.example, https://b.example may call the helpers");
+        assert!(other_sites(&settings(&["--cors", "any", "--anonymous-helpers", "off"])).contains("need a key"));
+    }
 
     #[test]
     fn names_addresses_keys_and_a_command_to_paste() {
@@ -75,6 +111,7 @@ mod tests {
             data: Path::new("/tmp/demo.db"),
             keys_file: Path::new("/tmp/demo.db.keys"),
             keys: &[key("one|two", false), key("three", true)],
+            settings: &settings(&["--read-key", "other=planted-and-long-enough", "--cors", "any"]),
             notes: &["port 8080 is taken, so this is port 8081".to_owned()],
         };
         let expected = concat!(
@@ -86,11 +123,16 @@ mod tests {
             "  data         /tmp/demo.db\n",
             "  keys         one|two  (demo, all rights)\n",
             "               three  (demo, reads only)\n",
+            "               as you gave it  (other, reads only)\n",
             "               (also in /tmp/demo.db.keys)\n",
+            "  other sites  their pages may call the helpers\n",
             "  note         port 8080 is taken, so this is port 8081\n\n",
             "  curl -H 'SVC-API-Token: one|two' http://127.0.0.1:8081/\n\n",
         );
         assert_eq!(banner.to_string(), expected);
+        let given = Banner { keys: &[], ..banner }.to_string();
+        assert!(given.contains("  curl -H \"SVC-API-Token: $KEY\" http://127.0.0.1:8081/\n"), "{given}");
+        assert!(!given.contains(".keys") && !given.contains("planted"), "{given}");
     }
 
     #[test]

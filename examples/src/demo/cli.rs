@@ -72,11 +72,11 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_CORS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors: Vec<String>,
 
-    /// A fixed key of a tenant, who exists then; repeatable
+    /// A fixed key of a tenant, who exists then; at least 20 characters, which the demo neither shows nor keeps; repeatable
     #[arg(long, env = "SVC_DEMO_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
     pub key: Vec<KeyText>,
 
-    /// A fixed key that may only read; repeatable
+    /// The same, for a key that may only read; repeatable
     #[arg(long, env = "SVC_DEMO_READ_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
     pub read_key: Vec<KeyText>,
 

@@ -10,7 +10,7 @@ use svc_sqlite::{FileError, KeyError, KeyOptions, Options, Store, remove_data_fi
 
 use super::load::Load;
 use super::places::{KeysFile, ShownKey};
-use super::settings::Settings;
+use super::settings::{FixedKey, Settings};
 use super::trouble::Trouble;
 
 /// The tenant of a demo that was not told one.
@@ -24,7 +24,7 @@ const OTHER_PEOPLE: u32 = 100;
 pub struct Data {
     /// The store.
     pub store: Store,
-    /// The keys to show.
+    /// The keys to show: those that the demo has made.
     pub keys: Vec<ShownKey>,
     /// Where they are kept readable.
     pub keys_file: KeysFile,
@@ -88,16 +88,18 @@ impl Data {
         let kept = self.keys_file.read().map_err(|error| about_keys_file(&self.keys_file, &error))?;
         let in_force = self.store.list_keys(None).map_err(|error| about_store(self.store.path(), &error))?;
         let in_force: HashSet<_> = in_force.into_iter().filter(|key| key.revoked.is_none()).map(|key| key.id).collect();
-        self.keys = kept.iter().filter(|key| in_force.contains(&key.id)).cloned().collect();
+        // Earlier versions kept the keys that they were given, too.
+        let is_shown = |key: &&ShownKey| in_force.contains(&key.id) && key.token.starts_with("svck_");
+        self.keys = kept.iter().filter(is_shown).cloned().collect();
         for key in &settings.keys {
-            self.give_key(&key.tenant, Some(&key.token), key.read_only).await?;
+            self.add_given(key).await?;
         }
         let is_new = self.loads.iter().any(|load| load.tenant().as_str() == TENANT);
         if is_new && settings.keys.is_empty() && self.keys.is_empty() {
-            self.give_key(TENANT, None, false).await?;
-            self.give_key(TENANT, None, true).await?;
+            self.make_key(false).await?;
+            self.make_key(true).await?;
         }
-        if self.keys.is_empty() {
+        if self.keys.is_empty() && settings.keys.is_empty() {
             self.notes.push("no key is at hand: make one with `svc-demo keys create`".to_owned());
         }
         if self.keys != kept {
@@ -106,34 +108,35 @@ impl Data {
         Ok(())
     }
 
-    /// Gives a tenant a key, random unless its token is given, bound to the tenant's first person.
-    async fn give_key(&mut self, tenant: &str, token: Option<&str>, read_only: bool) -> Result<(), Trouble> {
-        let about = |error: KeyError| about_key(tenant, read_only, self.store.path(), &error);
-        let owner = Load::owner(&self.store, tenant).map_err(|error| about(error.into()))?;
-        let mut options = KeyOptions::new("shown by the demo");
-        if let Some(owner) = owner {
-            options = options.person(owner);
-        }
-        if read_only {
-            options = options.read_only();
-        }
-        let tenant = Tenant::new(tenant);
-        let (id, token) = if let Some(token) = token {
-            let key = self.store.add_key_with_token(&tenant, token, options).await.map_err(about)?;
-            if key.read_only != read_only {
-                let (tenant, hint) = (tenant.as_str(), key.hint);
-                self.notes.push(format!("the key of {tenant} that ends with {hint} keeps the rights it has"));
-                return Ok(());
-            }
-            (key.id, token.to_owned())
-        } else {
-            let key = self.store.create_key(&tenant, options).await.map_err(about)?;
-            (key.id, key.token)
-        };
-        if !self.keys.iter().any(|key| key.id == id) {
-            self.keys.push(ShownKey { id, tenant: tenant.as_str().to_owned(), read_only, token });
+    /// Adds a key that was given; it is neither shown nor kept.
+    async fn add_given(&mut self, given: &FixedKey) -> Result<(), Trouble> {
+        let FixedKey { tenant, token, read_only } = given;
+        let about = |error: KeyError| about_key(tenant, *read_only, self.store.path(), &error);
+        let options = self.options(tenant, *read_only).map_err(|error| about(error.into()))?;
+        let key = self.store.add_key_with_token(&Tenant::new(&**tenant), token, options).await.map_err(about)?;
+        if key.read_only != *read_only {
+            self.notes.push(format!("the key of {tenant} that ends with {} keeps the rights it has", key.hint));
         }
         Ok(())
+    }
+
+    /// Makes a key of the demo's own tenant, which is shown and kept.
+    async fn make_key(&mut self, read_only: bool) -> Result<(), Trouble> {
+        let about = |error: KeyError| about_key(TENANT, read_only, self.store.path(), &error);
+        let options = self.options(TENANT, read_only).map_err(|error| about(error.into()))?;
+        let key = self.store.create_key(&Tenant::new(TENANT), options).await.map_err(about)?;
+        self.keys.push(ShownKey { id: key.id, tenant: TENANT.to_owned(), read_only, token: key.token });
+        Ok(())
+    }
+
+    /// What a key of a tenant may do; it is bound to the tenant's first person.
+    fn options(&self, tenant: &str, read_only: bool) -> Result<KeyOptions, Error> {
+        let options = KeyOptions::new("of the demo");
+        let options = if read_only { options.read_only() } else { options };
+        Ok(match Load::owner(&self.store, tenant)? {
+            Some(owner) => options.person(owner),
+            None => options,
+        })
     }
 }
 

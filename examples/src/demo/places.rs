@@ -37,7 +37,7 @@ pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A key that the demo shows at every start.
+/// A key that the demo has made, and shows at every start.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShownKey {
     /// Its id in the store.

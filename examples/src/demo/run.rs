@@ -93,6 +93,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         data: &path,
         keys_file: keys_file.path(),
         keys: &keys,
+        settings: &settings,
         notes: &notes,
     };
     say(&banner.to_string());

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use http::Uri;
+use svc_core::store::keys::IssuedKey;
 
 use super::cli::{EntryLinks, Options, Style, Switch};
 use super::trouble::Trouble;
@@ -243,14 +244,20 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
             let place = text
                 .split_once('=')
                 .map_or_else(|| format!("{option} ..."), |(tenant, _)| format!("{option} {}=...", printable(tenant)));
-            Trouble::new(what, place, format!("Give a tenant and a token, such as {option} demo=a-long-secret."))
+            Trouble::new(
+                what,
+                place,
+                format!("Give a tenant and a token, such as {option} demo=$(openssl rand -hex 20)."),
+            )
         };
         let (tenant, token) = text.split_once('=').ok_or_else(|| wrong("A fixed key is TENANT=TOKEN."))?;
         if tenant.is_empty() || tenant.len() > 64 || !tenant.chars().all(is_system_name) {
             return Err(wrong("A tenant's name is 1 to 64 letters, digits, `_`, `.` and `-`."));
         }
-        if token.is_empty() || token.len() > 256 || !token.chars().all(|c| c.is_ascii_graphic()) {
-            return Err(wrong("A token is 1 to 256 visible ASCII characters without a comma."));
+        if !(IssuedKey::SHORTEST..=256).contains(&token.len()) || !token.chars().all(|c| c.is_ascii_graphic()) {
+            return Err(wrong(
+                "A token is 20 to 256 visible ASCII characters without a comma: shorter ones can be guessed.",
+            ));
         }
         if keys.iter().any(|key| key.token == token) {
             return Err(wrong("The same token is given twice, and a token is one key of one tenant."));
@@ -309,14 +316,20 @@ mod tests {
 
     #[test]
     fn fixed_keys_name_a_tenant_and_their_tokens_are_not_repeated() {
-        let settings = check(&["--key", "a=one|two", "--key", "b=x=y", "--read-key", "a=three"]).expect("is good");
+        let (one, two, three) = ("one|two-of-twenty-and-more", "x=y-of-exactly-twent", "three-of-twenty-and-more");
+        let (first, second, third) = (format!("a={one}"), format!("b={two}"), format!("a={three}"));
+        let settings = check(&["--key", &first, "--key", &second, "--read-key", &third]).expect("is good");
         let keys: Vec<_> = settings.keys.iter().map(|key| (&*key.tenant, &*key.token, key.read_only)).collect();
-        assert_eq!(keys, [("a", "one|two", false), ("b", "x=y", false), ("a", "three", true)]);
+        assert_eq!(keys, [("a", one, false), ("b", two, false), ("a", three, true)]);
         assert!(!format!("{settings:?}").contains("three"));
-        for bad in ["planted", "=planted", "a b=planted", "a=", "a=plant ed"] {
+        let long = "planted".repeat(4);
+        let spaced = format!("a={long} {long}");
+        for bad in [&long, &format!("={long}"), &format!("a b={long}"), "a=", &spaced, "a=planted-of-nineteen"] {
             assert!(!refused(&["--key", bad]).contains("plant"), "{bad}");
         }
-        assert!(refused(&["--key", "a=planted", "--read-key", "b=planted"]).contains("twice"));
+        let short = refused(&["--key", "a=of-nineteen-letters"]);
+        assert!(short.contains("20 to 256") && short.contains("openssl rand -hex 20"), "{short}");
+        assert!(refused(&["--key", &format!("a={long}"), "--read-key", &format!("b={long}")]).contains("twice"));
     }
 
     #[test]

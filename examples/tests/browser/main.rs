@@ -1,6 +1,7 @@
-//! The explorer and the documentation in a browser (ENT-22). Runs where `SVC_BROWSER_TESTS` is 1, as `.ci/run` sets it: it
+//! The explorer, the documentation and the page of another site in a browser (ENT-22, HLP-08). Runs where `SVC_BROWSER_TESTS` is 1, as `.ci/run` sets it: it
 //! needs Chromium and chromedriver.
 
+mod campaign_page;
 mod driver;
 #[path = "../support/mod.rs"]
 mod support;

@@ -11,17 +11,23 @@ pub(crate) struct Client {
     raw: Raw,
     key: Option<String>,
     key_header: String,
+    is_strict: bool,
 }
 
 impl Client {
     pub(crate) async fn connect(address: SocketAddr, key: Option<&str>) -> TestResult<Self> {
         let key_header = "SVC-API-Token".to_owned();
-        Ok(Self { raw: Raw::connect(address).await?, key: key.map(str::to_owned), key_header })
+        Ok(Self { raw: Raw::connect(address).await?, key: key.map(str::to_owned), key_header, is_strict: true })
     }
 
     /// With another name of the key header.
     pub(crate) fn key_header(self, name: &str) -> Self {
         Self { key_header: name.to_owned(), ..self }
+    }
+
+    /// It does not ask that what is not taken be an error (UND-22).
+    pub(crate) fn lenient(self) -> Self {
+        Self { is_strict: false, ..self }
     }
 
     /// Sends a request to an absolute address, or to a path.
@@ -32,7 +38,11 @@ impl Client {
         };
         let key = self.key.as_ref().map(|key| format!("{}: {key}\r\n", self.key_header)).unwrap_or_default();
         let body = body.map(Value::to_string).unwrap_or_default();
-        let media = if body.is_empty() { "" } else { "Content-Type: application/json\r\nPrefer: handling=strict\r\n" };
+        let media = match (body.is_empty(), self.is_strict) {
+            (true, _) => "",
+            (false, true) => "Content-Type: application/json\r\nPrefer: handling=strict\r\n",
+            (false, false) => "Content-Type: application/json\r\n",
+        };
         let length = body.len();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{key}{media}Content-Length: {length}\r\n\r\n{body}"

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use super::TestResult;
 
 /// The key that tests give the demo.
-pub(crate) const KEY: &str = "test-key-4711";
+pub(crate) const KEY: &str = "test-key-4711-of-the-demo";
 
 /// A server that runs until it is stopped; a test that fails takes it along.
 pub(crate) struct Program {

@@ -40,6 +40,14 @@ fn entries(error: &Value) -> Vec<(&str, u64, Option<&str>)> {
     error["resource_status"].as_array().into_iter().flatten().map(entry).collect()
 }
 
+/// Whether nobody but its owner can read a file.
+fn is_private(file: &Path) -> TestResult<bool> {
+    #[cfg(unix)]
+    return Ok(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file)?.permissions()) & 0o777 == 0o600);
+    #[cfg(not(unix))]
+    Ok(file.try_exists()?)
+}
+
 #[tokio::test]
 async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
     let folder = tempfile::tempdir()?;
@@ -50,6 +58,9 @@ async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
     let helper = link(&entry, "svc:person_signup_helper")?;
     assert!(link(&entry, "svc:people").is_err(), "what is not there is not linked: {entry}");
     let person = |name: &str| json!({"person": {"given_name": name, "family_name": "L", "email_addresses": [{"address": "Ada@example.org"}]}});
+    let refused = client.send("POST", &helper, Some(&person("Ada"))).await?;
+    assert!(refused.status == 400 && refused.text().contains("`person.family_name` is not taken"), "UND-22");
+    let mut client = client.lenient();
     let first = client.post(&helper, &person("Ada")).await?;
     let again = client.post(&helper, &person("Augusta")).await?;
     assert_eq!((&first["id"], &again["given_name"]), (&json!("1"), &json!("Augusta")));
@@ -69,6 +80,7 @@ async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
     let tagged: Value = serde_json::from_slice(&tagged.body)?;
     assert_eq!(entries(&tagged["svc:error"]), [("svc:person", 200, None), ("svc:tagging", 500, Some("NOT_SUPPORTED"))]);
 
+    assert!(is_private(&file)?);
     let table = rusqlite::Connection::open(&file)?;
     let rows: (i64, String, String) = table.query_row("SELECT count(*), email, name FROM subscribers", (), |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -175,7 +187,12 @@ async fn crm_is_mounted_beside_what_was_there() -> TestResult {
     let (first, again) = (client.post(&helper, &body).await?, client.post(&helper, &body).await?);
     assert_eq!(first["identifiers"], again["identifiers"], "UND-24: a retry is safe");
     assert_eq!(client.get(&link(&petition, "self")?).await?["total_signatures"], 1);
-    assert_eq!(client.send("GET", "/", None).await?.text(), "Our latest customer: Ada");
+    // Whoever looks at the pages learns of no customer.
+    let text = client.send("GET", "/", None).await?.text();
+    assert_eq!(text, "Campaigns that you can support: 1");
+    for name in ["crm.db", "crm.db-wal"] {
+        assert!(is_private(&folder.path().join(name))?, "{name}");
+    }
     Ok(())
 }
 

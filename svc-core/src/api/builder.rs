@@ -370,6 +370,7 @@ impl ApiBuilder {
                 functions,
                 response_cache: self.response_cache,
             }),
+            has_openapi: false,
         })
     }
 

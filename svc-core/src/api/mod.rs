@@ -55,6 +55,8 @@ use crate::{
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<Inner>,
+    /// Whether whoever serves it has its `OpenAPI` document, too.
+    has_openapi: bool,
 }
 
 struct Inner {
@@ -82,6 +84,13 @@ impl Api {
     #[must_use]
     pub fn builder(vendor: Vendor) -> ApiBuilder {
         ApiBuilder::new(vendor)
+    }
+
+    /// Links the `OpenAPI` document on the entry point (UND-40). For whoever answers at its address, as `svc-tower` does.
+    #[must_use]
+    pub fn with_openapi(mut self) -> Self {
+        self.has_openapi = true;
+        self
     }
 
     /// The names of this deployment.

@@ -149,6 +149,7 @@ impl Api {
             version: &inner.settings.vendor.version,
             collections: &collections,
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
+            openapi: self.has_openapi,
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);

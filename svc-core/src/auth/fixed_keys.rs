@@ -9,7 +9,7 @@ use super::{Authenticator, Caller, Credentials, Rights};
 
 /// A few keys that are known when the server starts, such as one from the environment (AUT-01 to AUT-04).
 ///
-/// Keys in a table, keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
+/// Nothing slows down whoever tries keys: choose twenty random characters or more. Keys in a table, keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
 ///
 /// # Examples
 ///

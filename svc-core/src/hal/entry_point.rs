@@ -20,6 +20,8 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) collections: &'a [Kind],
     /// Whether person signup is there (ENT-24).
     pub(crate) signup: bool,
+    /// Whether the `OpenAPI` document is there (UND-40).
+    pub(crate) openapi: bool,
 }
 
 /// Writes the entry point.
@@ -46,7 +48,9 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     }
     // RFC 8631: relations of the interface's own prefix lead to what the interface has (UND-40).
     titled("service-meta", &hal.href(&Target::Capabilities), "What this server supports", out);
-    titled("service-desc", &hal.href(&Target::OpenApi), "OpenAPI document", out);
+    if view.openapi {
+        titled("service-desc", &hal.href(&Target::OpenApi), "OpenAPI document", out);
+    }
     for link in hal.relations.own.iter().flat_map(|own| &own.links) {
         titled(&format!("{}:{}", hal.relations.namespace, link.name), &link.href, &link.title, out);
     }

@@ -81,14 +81,21 @@ impl IssuedKey {
         Ok((key, NewKey { id, token }))
     }
 
+    /// The characters that a chosen token has at least: nothing slows down whoever tries short ones.
+    pub const SHORTEST: usize = 20;
+
     /// A key with a token that was chosen before (UND-15).
     ///
     /// # Errors
     ///
-    /// A token that fits into no header; or the system has no random numbers.
+    /// A token that fits into no header or is shorter than [`SHORTEST`](Self::SHORTEST); or the system has no random
+    /// numbers.
     pub fn with_token(tenant: &Tenant, token: &str, options: KeyOptions, now: Timestamp) -> Result<Self, KeyError> {
-        if !(1..=256).contains(&token.len()) || !token.bytes().all(|letter| letter.is_ascii_graphic()) {
+        if token.len() > 256 || !token.bytes().all(|letter| letter.is_ascii_graphic()) {
             return Err(KeyError::TokenUnfit);
+        }
+        if token.len() < Self::SHORTEST {
+            return Err(KeyError::TokenShort);
         }
         Ok(Self::new(tenant, token, options, now)?)
     }
@@ -122,8 +129,15 @@ impl IssuedKey {
     }
 }
 
-/// What is stored of a token besides its hash, so that a person knows it again: its last four characters.
+/// The characters of the shortest token of which something is stored in clear.
+const HINTED: usize = 16;
+
+/// What is stored of a token besides its hash, so that a person knows it again: its last four characters; nothing of a short
+/// one, which they would help to guess.
 fn hint(token: &str) -> String {
+    if token.len() < HINTED {
+        return String::new();
+    }
     let start = token.char_indices().rev().nth(3).map_or(0, |(index, _)| index);
     token.get(start..).unwrap_or_default().to_owned()
 }
@@ -189,7 +203,7 @@ pub struct KeyInfo {
     pub id: String,
     /// The tenant whose data it opens.
     pub tenant: Tenant,
-    /// The last four characters of the token.
+    /// The last four characters of the token; empty for a short one.
     pub hint: String,
     /// What it is for.
     pub label: String,
@@ -281,8 +295,15 @@ pub enum KeyError {
     #[error("there is no tenant named `{0}`")]
     TenantUnknown(String),
     /// A token must fit into a header.
-    #[error("a key has 1 to 256 visible ASCII characters, without spaces")]
+    #[error("a key has at most 256 characters, all of them visible ASCII, without spaces")]
     TokenUnfit,
+    /// A token that a person chose can be guessed when it is short.
+    #[error(
+        "a key that is chosen has at least {} characters; choose them at random, as `openssl rand -hex 20` does, or let a \
+         key be made",
+        IssuedKey::SHORTEST
+    )]
+    TokenShort,
     /// Another tenant has this token.
     #[error("another tenant has this key already; choose another one")]
     TokenTaken,
@@ -325,14 +346,30 @@ mod tests {
         let key = |tenant: &str, token: &str| {
             IssuedKey::with_token(&Tenant::new(tenant), token, KeyOptions::default(), Timestamp::MIN)
         };
-        for token in ["", "a b", "ä", "a\n", &"x".repeat(257)] {
+        for token in ["a b", "ä", "a\n", &"x".repeat(257)] {
             assert!(matches!(key("a", token), Err(KeyError::TokenUnfit)), "{token:?}");
         }
-        let (own, foreign) = (key("a", "sesame").unwrap(), key("b", "sesame").unwrap());
+        for token in ["", "sesame", &"x".repeat(19)] {
+            assert!(matches!(key("a", token), Err(KeyError::TokenShort)), "{token:?}");
+        }
+        let said = KeyError::TokenShort.to_string();
+        assert!(said.contains("at least 20 characters") && said.contains("openssl rand"), "{said}");
+        let token = "open-sesame-0123456789";
+        let (own, foreign) = (key("a", token).unwrap(), key("b", token).unwrap());
+        assert_eq!(key("a", &"x".repeat(20)).unwrap().info.hint, "xxxx");
         let revoked = KeyInfo { revoked: Some(Timestamp::MIN), ..own.info.clone() };
         assert_eq!(own.or_existing(own.info.clone()).unwrap(), own.info);
         assert!(matches!(own.or_existing(foreign.info), Err(KeyError::TokenTaken)));
         assert!(matches!(own.or_existing(revoked), Err(KeyError::TokenRevoked)));
+    }
+
+    /// UND-15: of a short token nothing stands in clear.
+    #[test]
+    fn short_tokens_have_no_hint() {
+        for token in ["", "abc", "sesame", "fifteen-letters"] {
+            assert_eq!(hint(token), "", "{token}");
+        }
+        assert_eq!(hint("sixteen--letters"), "ters");
     }
 
     /// AUT-04: rights are stored as words, and read back as they were.

@@ -168,6 +168,7 @@ impl Server {
         let key = store.create_key(&tenant, KeyOptions::new("bench")).await.expect("a key").token;
         let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
         let api = store.register_all(Api::builder(vendor)).base_url(BASE).authenticator(store.clone());
+        let api = api.anonymous_helpers(store.clone());
         let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
         Self { store, service, key }
     }

@@ -31,6 +31,8 @@ async fn und_40_without_openapi_its_addresses_are_404_and_nothing_leads_there() 
         let answer = exchange(&service, without_key("GET", path), "").await;
         assert_eq!((answer.status, answer.code().as_str()), (StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND"), "{path}");
     }
+    let entry = exchange(&service, without_key("GET", "/"), "").await;
+    assert!(entry.text().contains("\"service-meta\":") && !entry.text().contains("service-desc"), "{}", entry.text());
     let about = exchange(&service, without_key("GET", "/docs/capabilities"), "").await.object();
     assert!(about.get("openapi").is_none() && about.get("schemas").is_none() && about.get("collections").is_some());
     for name in service_pages() {
@@ -51,6 +53,8 @@ fn service_pages() -> Vec<String> {
 #[cfg(feature = "openapi")]
 #[tokio::test]
 async fn und_35_without_pages_the_open_api_document_has_neither_html_nor_the_explorer() {
+    let entry = exchange(&service(), without_key("GET", "/"), "").await;
+    assert!(entry.text().contains("\"service-desc\":"), "{}", entry.text());
     let answer = exchange(&service(), without_key("GET", "/docs/openapi.json"), "").await;
     assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, Some("application/json")));
     let document: serde_json::Value = serde_json::from_str(answer.text()).unwrap();

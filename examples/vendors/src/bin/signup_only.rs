@@ -18,6 +18,12 @@ struct Newsletter(Mutex<Connection>);
 
 impl Newsletter {
     fn open(file: &str) -> rusqlite::Result<Self> {
+        // A new file is readable for its owner only. Where it cannot be made, SQLite says so.
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let _ = options.open(file);
         let connection = Connection::open(file)?;
         connection.execute_batch(
             "CREATE TABLE IF NOT EXISTS subscribers (number INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT)",

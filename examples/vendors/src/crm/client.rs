@@ -22,7 +22,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Opens the file, and runs the statements of `schema` on each connection.
+    /// Opens the file, which only its owner can read when it is new, and runs the statements of `schema` on each connection.
     ///
     /// # Errors
     ///
@@ -30,6 +30,9 @@ impl Pool {
     pub fn open(file: &str, schema: &str) -> Result<Self> {
         // Another connection to `:memory:` would have another database.
         let size = if file == ":memory:" { 1 } else { 4 };
+        if size > 1 {
+            make_private(file);
+        }
         let idle = (0..size).map(|_| connect(file, schema)).collect::<Result<_>>()?;
         Ok(Self { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(size)) })
     }
@@ -201,6 +204,15 @@ impl Drop for Pooled {
     fn drop(&mut self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.jobs.clone());
     }
+}
+
+/// Makes a file that only its owner can read, unless there is one. Where it cannot be made, SQLite says so.
+fn make_private(file: &str) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(file);
 }
 
 /// A connection on a thread of its own, which ends with the last sender.

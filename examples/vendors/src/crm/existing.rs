@@ -137,18 +137,18 @@ impl Crm {
         Sha256::digest(key).into()
     }
 
-    async fn latest(&self) -> Result<String> {
-        let sql = "SELECT coalesce(first_name, 'somebody') AS name FROM customers ORDER BY customer_no DESC LIMIT 1";
-        let row = self.pool.snapshot().await?.query_opt(sql, &[]).await?;
-        row.map_or_else(|| Ok(String::new()), |row| row.get("name"))
+    /// How many campaigns there are: of customers, strangers learn nothing.
+    async fn campaigns(&self) -> Result<i64> {
+        let sql = "SELECT count(*) AS campaigns FROM campaigns";
+        self.pool.snapshot().await?.query_one(sql, &[]).await?.get("campaigns")
     }
 }
 
 /// The pages of the program.
 pub fn pages(crm: Arc<Crm>) -> Router {
-    let latest = async |State(crm): State<Arc<Crm>>| {
-        let name = crm.latest().await;
-        name.map_or_else(|error| error.to_string(), |name| format!("Our latest customer: {name}"))
+    let start = async |State(crm): State<Arc<Crm>>| match crm.campaigns().await {
+        Ok(campaigns) => format!("Campaigns that you can support: {campaigns}"),
+        Err(_) => "Please come back later.".to_owned(),
     };
-    Router::new().route("/", get(latest)).with_state(crm)
+    Router::new().route("/", get(start)).with_state(crm)
 }

@@ -1,4 +1,4 @@
-//! Damaged pages: who needs one is 500, nobody else, and nothing half done is kept (UND-36).
+//! Damaged pages: who needs one is 503, nobody else, and nothing half done is kept (UND-36).
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -55,9 +55,9 @@ fn sql(text: &'static str) -> Boxed<()> {
     })
 }
 
-/// UND-36: a damaged page is 500 for whoever needs it and nobody else, and is forgotten when the disk answers rightly.
+/// UND-36: a damaged page is 503 for whoever needs it and nobody else, and is forgotten when the disk answers rightly.
 #[test]
-fn a_corrupt_page_is_unexpected_and_recovers() {
+fn a_corrupt_page_is_unavailable_and_recovers() {
     let bench = bench(|options| options);
     bench.write(note("a")).unwrap();
     let root = bench.root("note");
@@ -75,8 +75,8 @@ fn a_corrupt_page_is_unexpected_and_recovers() {
         });
         Answer::Ok(count?)
     };
-    assert!(matches!(read(&bench), Err(error) if error.is_unexpected()));
-    assert!(matches!(bench.write(note("b")), Err(error) if error.is_unexpected()));
+    assert!(matches!(read(&bench), Err(error) if error.is_unavailable()));
+    assert!(matches!(bench.write(note("b")), Err(error) if error.is_unavailable()));
     bench.write(|job| Ok(job.file.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
     overwrite(bench.store.path(), root, 0, &sound);
     assert_eq!(read(&bench).unwrap(), 1);
@@ -110,7 +110,7 @@ fn a_damaged_page_is_no_trouble_of_others() {
         let (bench, answers) = bench.together_after(damage, works);
         let kept = |answer: &Answer<()>| match answer {
             Ok(()) => true,
-            Err(error) if error.is_unexpected() => false,
+            Err(error) if error.is_unavailable() => false,
             Err(error) => panic!("{error:?}"),
         };
         let answers: Vec<bool> = answers[undone..].iter().map(kept).collect();
@@ -143,7 +143,8 @@ fn what_failed_half_way_is_undone() {
         let works =
             vec![Box::new(note("a")) as Boxed<()>, sql("DELETE FROM half WHERE rowid = 1"), Box::new(note("b"))];
         let (bench, answers) = bench.together_after(damage, works);
-        assert_eq!(kinds(&answers), [Ok(&()), Err(&ErrorKind::Unexpected), Ok(&())], "{damaged}");
+        let unavailable = ErrorKind::Unavailable { retry_after: Duration::from_secs(30) };
+        assert_eq!(kinds(&answers), [Ok(&()), Err(&unavailable), Ok(&())], "{damaged}");
         assert_eq!(bench.notes(), ["a", "b", "first"]);
         assert_eq!(bench.number("SELECT count(*) FROM half NOT INDEXED"), 1, "{damaged}");
         assert_eq!(bench.number(sound), 1, "{damaged}: the entry in the sound index");

@@ -1,0 +1,150 @@
+//! Whether the time of an answer without a key tells who is known (HLP-07).
+
+use std::path::Path;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+use svc_core::model::Kind;
+use svc_core::value::Id;
+use svc_sqlite::Options;
+use svc_tower::SvcService;
+use tokio::runtime::Runtime;
+use tower::Service;
+
+use crate::data::{self, Server};
+use crate::measure::{Bound, Report, median};
+
+/// Calls for somebody known, each beside one for somebody unknown.
+const PAIRS: u32 = 2_000;
+/// Pairs before those that are measured.
+const FIRST: u32 = 200;
+/// Below this the two are told apart.
+const LEAST: f64 = 0.01;
+
+/// Whether they are told apart on the disk; and, as the sync covers much, what an answer costs besides.
+pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
+    let durable = measured(runtime, Options::new(folder.join("durable.db")));
+    for (test, told) in [("sign test", &durable.pairs), ("Mann-Whitney", &durable.ranks)] {
+        let what = format!("p that known and unknown take alike, {test}");
+        let detail = format!("P(unknown slower) {:.3}, two-sided p {:.4}; {}", told.share, told.p, durable.medians);
+        report.line(&what, Bound::AtLeast(LEAST), told.p, "", &detail);
+    }
+    let bare = measured(runtime, Options::new(folder.join("bare.db")).synchronous_normal());
+    println!(
+        "(without syncs: P(unknown slower) {:.3} by sign test, {:.3} by Mann-Whitney; {})",
+        bare.pairs.share, bare.ranks.share, bare.medians
+    );
+}
+
+/// What the calls of one server tell.
+struct Measured {
+    pairs: Told,
+    ranks: Told,
+    medians: String,
+}
+
+/// Signatures without a key, in pairs one after the other: of somebody who is known, and of somebody who is not.
+fn measured(runtime: &Runtime, options: Options) -> Measured {
+    let server = runtime.block_on(Server::with(options));
+    let petition = data::id(Kind::Petition, 0);
+    runtime.block_on(async {
+        server.load([data::petition(0)]).await;
+        server.load((0..FIRST + PAIRS).map(|number| data::person(KNOWN + number))).await;
+    });
+    let mut service = server.service.clone();
+    let mut times = [Vec::new(), Vec::new()];
+    for number in 0..FIRST + PAIRS {
+        // Who is first alternates, so that whatever follows something has no part in it.
+        let sides = [KNOWN, UNKNOWN].map(|base| signature(&petition, base + number));
+        let mut pair = [0.0; 2];
+        let mut calls: Vec<_> = pair.iter_mut().zip(sides).collect();
+        if number % 2 == 1 {
+            calls.reverse();
+        }
+        for (time, request) in calls {
+            *time = runtime.block_on(timed(&mut service, request));
+        }
+        if number >= FIRST {
+            times.iter_mut().zip(pair).for_each(|(side, time)| side.push(time));
+        }
+    }
+    let [known, unknown] = times;
+    let (pairs, ranks) = (by_pairs(&known, &unknown), by_ranks(&known, &unknown));
+    let (each, other) = (median(known), median(unknown));
+    let medians = format!("medians {each:.0} us known, {other:.0} us unknown, ratio {:.3}", other / each);
+    Measured { pairs, ranks, medians }
+}
+
+/// Numbers of people with as many digits on both sides: the known ones are loaded.
+const KNOWN: u32 = 100_000;
+const UNKNOWN: u32 = 200_000;
+
+fn signature(petition: &Id, number: u32) -> Request<Full<Bytes>> {
+    let body = format!(
+        r#"{{"comments":"Count me in.","person":{{"given_name":"Ada","family_name":"Larsson","email_addresses":[{{"address":"person.{number}@example.org"}}]}}}}"#
+    );
+    let request = Request::post(format!("/api/v1/petitions/{petition}/record_signature_helper"));
+    let request = request.header("host", "api.example.org").header("content-type", "application/json");
+    request.body(Full::new(body.into())).expect("a request")
+}
+
+/// Microseconds until the answer is there.
+async fn timed(service: &mut SvcService, request: Request<Full<Bytes>>) -> f64 {
+    let begin = Instant::now();
+    let answer = service.call(request).await.unwrap_or_else(|never| match never {});
+    let time = begin.elapsed().as_secs_f64() * 1e6;
+    assert_eq!(answer.status(), http::StatusCode::OK, "the signature is recorded");
+    time
+}
+
+/// What a test tells of two samples.
+struct Told {
+    /// How often the second is the greater one.
+    share: f64,
+    /// How probable so great a difference is where there is none, to either side.
+    p: f64,
+}
+
+/// The sign test: each value of one sample against its neighbour of the other.
+fn by_pairs(one: &[f64], other: &[f64]) -> Told {
+    let (mut greater, mut pairs) = (0.0, 0.0);
+    for (one, other) in one.iter().zip(other) {
+        greater += wins(*one, *other);
+        pairs += 1.0;
+    }
+    Told { share: greater / pairs, p: two_sided((greater - pairs / 2.0) / (pairs / 4.0_f64).sqrt()) }
+}
+
+/// The test of Mann and Whitney: each value of one sample against all of the other.
+fn by_ranks(one: &[f64], other: &[f64]) -> Told {
+    let (mut greater, mut all) = (0.0, 0.0);
+    for one in one {
+        for other in other {
+            greater += wins(*one, *other);
+            all += 1.0;
+        }
+    }
+    let (first, second) = (f64::from(PAIRS), f64::from(PAIRS));
+    let deviation = (first * second * (first + second + 1.0) / 12.0).sqrt();
+    Told { share: greater / all, p: two_sided((greater - all / 2.0) / deviation) }
+}
+
+/// 1 where the second is greater, a half where both are alike.
+fn wins(one: f64, other: f64) -> f64 {
+    match other.total_cmp(&one) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    }
+}
+
+/// How probable a value of the normal distribution is that lies so far from its middle: Abramowitz and Stegun 7.1.26, right
+/// to seven digits.
+fn two_sided(deviations: f64) -> f64 {
+    let x = deviations.abs() / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let factors = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592];
+    factors.iter().fold(0.0, |sum, factor| (sum + factor) * t) * (-x * x).exp()
+}
