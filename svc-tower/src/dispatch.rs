@@ -6,6 +6,7 @@ use std::{
         LazyLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::Instant,
 };
 
 use bytes::Bytes;
@@ -157,7 +158,17 @@ impl<'a> Incoming<'a> {
     async fn admitted(&self, admitted: Admitted<'a>, body: &mut Option<AnyBody>) -> Result<Answer, Answer> {
         let admitted =
             if admitted.operation().takes_body() { admitted.with_body(self.body(body).await?) } else { admitted };
-        Ok(self.respond(admitted).await)
+        let even = self
+            .settings
+            .even
+            .as_ref()
+            .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
+        let begun = Instant::now();
+        let answer = self.respond(admitted).await;
+        if let Some(even) = even {
+            even.wait(begun).await;
+        }
+        Ok(answer)
     }
 
     /// The body, or why it is not taken (UND-17, UND-27).

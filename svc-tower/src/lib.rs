@@ -82,6 +82,7 @@ mod body;
 mod cors;
 mod dispatch;
 pub mod documents;
+mod even;
 mod guard;
 pub mod guide;
 mod head;

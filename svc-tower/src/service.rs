@@ -22,6 +22,7 @@ use crate::{
     body::{self, AnyBody, BoxError, erase},
     cors::Cors,
     dispatch::Incoming,
+    even::Even,
     guard::caught,
     kept::Kept,
     observe::{Answered, Observer, Watching},
@@ -100,6 +101,19 @@ impl SvcService {
     #[must_use]
     pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.clock = Clock(Arc::new(now)))
+    }
+
+    /// Answers a call without a key only when a whole number of these times has passed since its body was there, so that the
+    /// time of an answer does not tell whether somebody is known (HLP-07): a store has more to write for somebody new. Off
+    /// unless set; a time should be longer than such a call takes, 10 ms with a store on a disk.
+    ///
+    /// `sleep` waits by the timer of your runtime: `tokio::time::sleep`.
+    #[must_use]
+    pub fn even_times<F>(self, every: Duration, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.with(|settings| settings.even = Some(Even::new(every, sleep)))
     }
 
     /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless set.

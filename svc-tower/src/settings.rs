@@ -4,7 +4,7 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use svc_core::value::Timestamp;
 
-use crate::{cors::Cors, observe::Observer, route::Mount};
+use crate::{cors::Cors, even::Even, observe::Observer, route::Mount};
 
 /// The settings of a service. Everything has a default.
 #[derive(Debug, Clone)]
@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) host_needed: bool,
     pub(crate) clock: Clock,
     pub(crate) observer: Option<Observer>,
+    pub(crate) even: Option<Even>,
 }
 
 impl Default for Settings {
@@ -32,6 +33,7 @@ impl Default for Settings {
             host_needed: false,
             clock: Clock(Arc::new(Timestamp::now)),
             observer: None,
+            even: None,
         }
     }
 }

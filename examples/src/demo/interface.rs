@@ -1,5 +1,7 @@
 //! The service over the store, set up as the command line asks.
 
+use std::time::Duration;
+
 use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, PatchMethod, ResponseStyle, Vendor};
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
@@ -13,6 +15,8 @@ use super::trouble::Trouble;
 
 /// The namespace of the server's identifiers, unless another one is asked for.
 const NAMESPACE: &str = "svc_demo";
+/// Longer than a call without a key takes where a sync of the disk is quick.
+const EVEN: Duration = Duration::from_millis(10);
 
 /// The dialect that was asked for, with the share names that are fixed in the file.
 ///
@@ -92,7 +96,7 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
         )
     })?;
     let path = api.base().as_str().splitn(4, '/').nth(3).unwrap_or_default().to_owned();
-    let service = SvcService::new(api).under(&path).require_host(true);
+    let service = SvcService::new(api).under(&path).require_host(true).even_times(EVEN, tokio::time::sleep);
     Ok(match &settings.cors {
         Cors::Off => service,
         Cors::Any => service.cors(svc_tower::Cors::any()),

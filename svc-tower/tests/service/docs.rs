@@ -117,7 +117,7 @@ async fn ent_22_every_page_is_small_and_can_be_used_without_eyes_and_mouse() {
         let hosts = page.matches("//").count();
         assert_eq!(
             hosts,
-            page.matches("http://localhost/").count() + page.matches("https://www.example.org/").count(),
+            page.matches("http://localhost/").count() + page.matches("https://www.example.org").count(),
             "{path}"
         );
     }

@@ -1,5 +1,10 @@
 //! Authentication (AUT-01 to AUT-08).
 
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
 use async_trait::async_trait;
 use http::{HeaderValue, StatusCode};
 use svc_core::{
@@ -167,4 +172,29 @@ async fn aut_01_an_authenticator_may_know_callers_without_a_key() {
     assert_eq!(exchange(&service, by(Caller::anonymous(), "GET", "/tags"), "").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(exchange(&service, by(Caller::anonymous(), "POST", helper), "").await.text(), "{}");
     assert_eq!(exchange(&service, without_key("GET", "/tags"), "").await.status, StatusCode::UNAUTHORIZED);
+}
+
+/// HLP-07: an answer without a key is held back to the next multiple of the time, whatever it says; others are not.
+#[tokio::test]
+async fn hlp_07_answers_without_a_key_come_at_even_times() {
+    const EVERY: Duration = Duration::from_hours(1);
+    let waited: Arc<Mutex<Vec<Duration>>> = Arc::default();
+    let waits = Arc::clone(&waited);
+    let service = service().even_times(EVERY, move |time| {
+        waits.lock().unwrap().push(time);
+        std::future::ready(())
+    });
+    let helper = "/petitions/p1/record_signature_helper";
+    for request in
+        [with_key("POST", helper), with_key("GET", "/tags"), without_key("GET", "/"), without_key("GET", "/tags")]
+    {
+        exchange(&service, request, "{}").await;
+    }
+    assert_eq!(*waited.lock().unwrap(), []);
+    for (path, body) in [(helper, "{}"), (helper, "no JSON"), ("/petitions/p9/record_signature_helper", "{}")] {
+        exchange(&service, without_key("POST", path), body).await;
+    }
+    let waited = waited.lock().unwrap();
+    assert_eq!(waited.len(), 3);
+    assert!(waited.iter().all(|time| *time > Duration::ZERO && *time <= EVERY), "{waited:?}");
 }

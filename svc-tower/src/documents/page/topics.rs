@@ -170,7 +170,7 @@ fn authentication(docs: &Docs<'_>) -> DocPage {
         page.notes.push(
             "The helpers below may be called without a key; the answer is then `{}`, whoever is known.".to_owned(),
         );
-        page.notes.push("Code in a page of another site may call these helpers where the operator has allowed that site's origin (CORS, as with the demo's option `--cors https://your-page.example`). A browser keeps the answer of any other call from it. Such a page never holds a key: whoever reads the page could use it.".to_owned());
+        page.notes.push("Code in a page of another site may call these helpers where the operator has allowed that site's origin (CORS, as with the demo's option `--cors https://www.example.org`). A browser keeps the answer of any other call from it. Such a page never holds a key: whoever reads the page could use it.".to_owned());
         let entries = anonymous.iter().map(|helper| docs.relation(helper.relation())).collect();
         page.lists.push(Listing { title: "Without a key", entries });
     }
