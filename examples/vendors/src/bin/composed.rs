@@ -80,8 +80,7 @@ impl Update<Person> for Memory {
     async fn update(&self, cx: &Context, request: UpdateRequest<Person>) -> Result<Option<Record<Person>>> {
         let is_meant = |row: &Row| Some(row.number) == request.at.id.number();
         if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
-            // Others may have changed the person since the helper read it.
-            request.check_unchanged(row.changed)?;
+            request.check_unchanged(row.changed)?; // since the helper read it
             let (mut fields, patch) = (row.draft.fields.clone(), request.patch.as_raw());
             patch.apply_to(&mut fields, cx.now).map_err(Error::refused)?;
             row.draft.fields = fields;

@@ -111,8 +111,7 @@ impl<R: Mapped> Delete<R> for Crm {
             }
             deleted => deleted?,
         };
-        tx.commit().await?;
-        Ok(true)
+        Ok(tx.commit().await.map(|()| true)?)
     }
 }
 
