@@ -217,24 +217,24 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
         Stop::Failed => Removal::Left(cx.first_finding().unwrap_or_else(|| "no answer".to_owned()), true),
         Stop::Inconclusive(reason) | Stop::Disabled(reason) => Removal::Left(reason, true),
     };
+    let answer = match api.get(&left.own).await {
+        Ok(answer) => answer,
+        Err(stop) => return failed(stop),
+    };
+    if matches!(answer.status, 404 | 410) {
+        return Removal::Gone;
+    }
+    let record = answer.record();
     if let Some(marker) = &left.marker {
-        let answer = match api.get(&left.own).await {
-            Ok(answer) => answer,
-            Err(stop) => return failed(stop),
-        };
-        if matches!(answer.status, 404 | 410) {
-            return Removal::Gone;
-        }
         if answer.status != 200 {
             return Removal::Left(format!("its marker cannot be read again: {}", answer.status), false);
         }
-        let record = answer.record();
         if !record.carries(marker) {
             return Removal::Left("it does not carry the marker of this run any more".to_owned(), false);
         }
-        if was_there_before(cx, &record) {
-            return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
-        }
+    }
+    if was_there_before(cx, &record) {
+        return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
     }
     match api.delete(&left.own).await {
         Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => Removal::Gone,

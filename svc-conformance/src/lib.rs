@@ -47,6 +47,7 @@ mod outcome;
 mod passive;
 mod pins;
 mod plan;
+mod private;
 mod probe;
 mod profile;
 #[cfg(feature = "program")]
