@@ -1,8 +1,8 @@
 //! Clean-up: removes what the run created and nothing else; its outcome is apart from the verdict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;
-use crate::condition::Met;
 use crate::declared::{Declaration, Declared, Source};
 use crate::error::SuiteError;
 use crate::fixtures::helper_address;
@@ -66,20 +65,9 @@ pub async fn resume(
     let mut text = Declaration::default();
     text.dialect.prefix.clone_from(&started.prefix);
     text.dialect.key_header.clone_from(&started.key_header);
-    let run = Arc::new(Run {
-        target,
-        declared: Declared::new(text, Source::Given),
-        recorder: Arc::new(Recorder::new(keys.secrets())),
-        keys,
-        settings: Settings::default(),
-        token: started.token,
-        journal,
-        met: Met::default(),
-        relations: crate::relations::Relations::default(),
-        firsts: Mutex::default(),
-        choices: Mutex::new(BTreeMap::new()),
-        pace: Mutex::default(),
-    });
+    let recorder = Arc::new(Recorder::new(keys.secrets()));
+    let declared = Declared::new(text, Source::Given);
+    let run = Arc::new(Run::new(target, declared, (keys, recorder), Settings::default(), journal));
     let cx = cleaner(&run);
     let base = run.target.base().to_owned();
     if let Err(Stop::Failed | Stop::Inconclusive(_)) = cx.api().get(&base).await {

@@ -22,6 +22,7 @@
 mod address;
 mod answer;
 mod cause;
+#[macro_use]
 mod check;
 mod checks;
 mod clean_up;

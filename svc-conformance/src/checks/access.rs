@@ -1,40 +1,24 @@
 //! Keys, rights and tenants (AUT-01 to AUT-08, COL-02, HAL-10, ERR-08, ERR-09).
 
 use http::Method;
-use serde_json::{Value, json};
 
 use super::compare;
 use super::compare::is_one;
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::kinds::{ACTIONS, Kind, kind, kind_of};
-use crate::outcome::Stop;
-use crate::row;
 
 /// A key that no server has given out.
 const WRONG: &str = "no-such-key-0000";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("aut/key", &[row::AUT_01, row::HAL_10], |cx| Box::pin(key(cx))).needs("auth").only_reads(),
-    Check::new("aut/wrong-key", &[row::AUT_03, row::AUT_05, row::ERR_08], |cx| Box::pin(wrong(cx)))
-        .needs("auth")
-        .only_reads(),
-    Check::new("aut/no-key", &[row::AUT_07, row::AUT_05], |cx| Box::pin(without(cx))).needs("auth").only_reads(),
-    Check::new(
-        "aut/refused-writes",
-        &[row::AUT_01, row::AUT_03, row::AUT_07, row::AUT_08, row::ERR_08, row::HAL_10],
-        |cx| Box::pin(refused_writes(cx)),
-    )
-    .needs("auth"),
-    Check::new("aut/missing-right", &[row::AUT_04, row::AUT_08, row::ERR_09, row::AUT_05], |cx| {
-        Box::pin(missing_right(cx))
-    })
-    .needs("auth.restricted_key"),
-    Check::new("aut/tenants", &[row::COL_02, row::COL_30, row::AUT_02], |cx| Box::pin(tenants(cx)))
-        .needs("auth.multi_key"),
-    Check::new("aut/anonymous-helpers", &[row::AUT_06], |cx| Box::pin(anonymous(cx))).needs("auth"),
+    check!("aut/key", [AUT_01, HAL_10], key).needs("auth").only_reads(),
+    check!("aut/wrong-key", [AUT_03, AUT_05, ERR_08], wrong).needs("auth").only_reads(),
+    check!("aut/no-key", [AUT_07, AUT_05], without).needs("auth").only_reads(),
+    check!("aut/refused-writes", [AUT_01, AUT_03, AUT_07, AUT_08, ERR_08, HAL_10], refused_writes).needs("auth"),
+    check!("aut/missing-right", [AUT_04, AUT_08, ERR_09, AUT_05], missing_right).needs("auth.restricted_key"),
+    check!("aut/tenants", [COL_02, COL_30, AUT_02], tenants).needs("auth.multi_key"),
+    check!("aut/anonymous-helpers", [AUT_06], anonymous).needs("auth"),
 ];
 
 fn both(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> String) {

@@ -1,21 +1,13 @@
 //! Answers to questions that a helper takes for its person (HAF-07 to HAF-10).
 
-use serde_json::{Value, json};
-
 use super::calls::somebody;
 use super::compare::put;
 use super::functions::{about, any_helper, below, call, note_rest};
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::outcome::Stop;
-use crate::row;
+use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("haf/answers", &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10], |cx| Box::pin(answers(cx)))
-        .needs("haf.add_questions_responses_uri"),
-    Check::new("haf/wrong-answers", &[row::HAF_09], |cx| Box::pin(wrong_answers(cx)))
-        .needs("haf.add_questions_responses_uri"),
+    check!("haf/answers", [HAF_07, HAF_08, HAF_09, HAF_10], answers).needs("haf.add_questions_responses_uri"),
+    check!("haf/wrong-answers", [HAF_09], wrong_answers).needs("haf.add_questions_responses_uri"),
 ];
 
 /// A question of a sort; those of choices have three.

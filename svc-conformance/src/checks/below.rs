@@ -1,26 +1,20 @@
 //! The collections below a record: those of a container, those of a person (COL-04 to COL-18, COL-30).
 
-use serde_json::json;
-
 use super::compare;
 use super::compare::is_one;
-use crate::answer::{Answer, Record};
+use super::prelude::*;
 use crate::catalogue::Encounter;
-use crate::check::{Check, Cx};
-use crate::client::Client;
 use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 macro_rules! below {
     ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
         &[$(
-            Check::new($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23], |cx| Box::pin(nested(cx))).about($one),
-            Check::new($of, &[row::$person], |cx| Box::pin(of_a_person(cx))).about($one),
+            check!($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23], nested).about($one),
+            check!($of, &[row::$person], of_a_person).about($one),
         )*
-            Check::new("col/taggings-of-a-person", &[row::COL_17], |cx| Box::pin(of_a_person(cx))).about("tagging"),
-            Check::new("col/items-of-a-person", &[row::COL_18], |cx| Box::pin(of_a_person(cx))).about("item"),
-            Check::new("col/answers-of-a-submission", &[row::COL_10, row::COL_30], |cx| Box::pin(of_a_submission(cx)))
+            check!("col/taggings-of-a-person", [COL_17], of_a_person).about("tagging"),
+            check!("col/items-of-a-person", [COL_18], of_a_person).about("item"),
+            check!("col/answers-of-a-submission", [COL_10, COL_30], of_a_submission)
                 .needs("submissions.sub.answers"),
         ]
     };

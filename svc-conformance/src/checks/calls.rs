@@ -1,16 +1,10 @@
 //! How checks call helpers: what each takes, on a container of its own.
 
-use serde_json::{Value, json};
-
 use super::compare::{must, part, put};
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, KINDS, Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 /// The row of each record helper.
 pub(super) fn row(one: &str) -> &'static str {

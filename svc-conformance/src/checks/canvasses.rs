@@ -1,35 +1,20 @@
 //! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their helper records.
 
-use serde_json::{Value, json};
-
 use super::calls::{Ready, own_fields, somebody};
 use super::compare::{Each, is_one, kept, put};
 use super::crud::is_page;
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::generate;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(
-        "hlp/record-canvass",
-        &[row::HLP_06, row::HLP_16, row::HLP_17, row::RES_CANVASS_06, row::RES_CANVASS_12, row::RES_PERSON_48],
-        |cx| Box::pin(canvass(cx)),
-    )
-    .needs("helper.record_canvass"),
-    Check::new("hlp/canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], |cx| Box::pin(canvasser(cx)))
-        .needs("helper.record_canvass and field:canvass.canvasser"),
-    Check::new(
-        "hlp/canvass-answers",
-        &[row::RES_CANVASS_08, row::RES_CANVASS_09, row::RES_CANVASS_10, row::RES_CANVASS_11],
-        |cx| Box::pin(answers(cx)),
-    )
-    .needs("helper.record_canvass and field:canvass.question_response"),
-    Check::new("hlp/canvass-takes-no-person", &[row::HLP_18], |cx| Box::pin(no_person(cx)))
+    check!("hlp/record-canvass", [HLP_06, HLP_16, HLP_17, RES_CANVASS_06, RES_CANVASS_12, RES_PERSON_48], canvass)
         .needs("helper.record_canvass"),
-    Check::new("hlp/canvass-of-nobody", &[row::HLP_17], |cx| Box::pin(nobody(cx))).needs("helper.record_canvass"),
+    check!("hlp/canvasser", [RES_CANVASS_07, RES_CANVASS_12], canvasser)
+        .needs("helper.record_canvass and field:canvass.canvasser"),
+    check!("hlp/canvass-answers", [RES_CANVASS_08, RES_CANVASS_09, RES_CANVASS_10, RES_CANVASS_11], answers)
+        .needs("helper.record_canvass and field:canvass.question_response"),
+    check!("hlp/canvass-takes-no-person", [HLP_18], no_person).needs("helper.record_canvass"),
+    check!("hlp/canvass-of-nobody", [HLP_17], nobody).needs("helper.record_canvass"),
 ];
 
 /// The person who has the helper.

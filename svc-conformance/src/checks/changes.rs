@@ -2,17 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::compare::{put, whole_seconds};
+use super::prelude::*;
 use super::subject::{body, is_default, subject};
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
 use crate::fields::{self, Shape};
 use crate::generate::{self, Turn};
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.

@@ -2,19 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
 use super::below::{container, none};
 use super::compare;
 use super::compare::is_one;
+use super::prelude::*;
 use crate::address;
-use crate::answer::Record;
 use crate::catalogue::Encounter;
-use crate::check::{Check, Cx};
-use crate::client::Client;
 use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 /// Records that a walk makes at most to have a second page.
 const MOST: u64 = 130;
@@ -27,12 +21,9 @@ const PAGES: &[&str] = &[
 ];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("col/pages", PAGES, |cx| Box::pin(paged(cx))).needs("*.list"),
-    Check::new("col/members", &[row::COL_01, row::COL_03, row::COL_28, row::COL_31, row::ERR_10, row::HAL_17], |cx| {
-        Box::pin(members(cx))
-    })
-    .needs("*.list"),
-    Check::new("col/paths", &[row::COL_19], |cx| Box::pin(paths(cx))).only_reads(),
+    check!("col/pages", PAGES, paged).needs("*.list"),
+    check!("col/members", [COL_01, COL_03, COL_28, COL_31, ERR_10, HAL_17], members).needs("*.list"),
+    check!("col/paths", [COL_19], paths).only_reads(),
 ];
 
 /// Where a walk over pages happens.

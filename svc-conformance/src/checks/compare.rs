@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 use svc_declaration::DeclaredField;
 
+use super::prelude::*;
 use crate::address;
-use crate::answer::{Answer, Record};
-use crate::check::Cx;
-use crate::client::{Client, Walked};
+use crate::client::Walked;
 use crate::generate::{self, Turn};
 use crate::journal::{Line, SYSTEM};
 use crate::kinds::kind;
-use crate::outcome::Stop;
 use crate::values::{at, first, instant, is_unset};
 
 /// Looks at a number that follows later, where that is declared.

@@ -1,22 +1,13 @@
 //! Two callers at the same time, at the intensity `deep` alone: every history must be one that the model allows.
 
-use serde_json::json;
-
-use crate::answer::Record;
-use crate::check::{Check, Cx};
+use super::prelude::*;
 use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 use crate::settings::Intensity;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("con/changes", &[row::CRU_15, row::ERR_15], |cx| Box::pin(changes(cx)))
-        .needs("*.update and *.read")
-        .at(Intensity::Deep),
-    Check::new("con/creates", &[row::CRU_22, row::COL_23, row::ERR_13], |cx| Box::pin(creates(cx)))
-        .needs("*.create")
-        .at(Intensity::Deep),
+    check!("con/changes", [CRU_15, ERR_15], changes).needs("*.update and *.read").at(Intensity::Deep),
+    check!("con/creates", [CRU_22, COL_23, ERR_13], creates).needs("*.create").at(Intensity::Deep),
 ];
 
 /// The first kind with two texts that can be changed.

@@ -1,59 +1,32 @@
 //! Create, update and delete (CRU); values and their changes are looked at in `round_trip`.
 
 use chrono::{TimeDelta, Utc};
-use serde_json::{Value, json};
 
 use super::compare::{Each, holds, identified, is_one, kept, must, part};
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fields::{self, Shape};
 use crate::generate;
 use crate::generate::least;
 use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("cru/create-signature", &[row::CRU_01, row::CRU_02, row::CRU_03, row::CRU_13, row::ERR_13], |cx| {
-        Box::pin(action(cx))
-    })
-    .about("signature")
-    .needs("signatures.create"),
-    Check::new("cru/create-submission", &[row::CRU_06, row::CRU_07, row::CRU_13, row::ERR_13], |cx| {
-        Box::pin(action(cx))
-    })
-    .about("submission")
-    .needs("submissions.create"),
-    Check::new("cru/create-question", &[row::CRU_10, row::CRU_13, row::ERR_13], |cx| Box::pin(top(cx)))
-        .about("question")
-        .needs("questions.create"),
-    Check::new("cru/create-share-page", &[row::CRU_12, row::CRU_13, row::ERR_13], |cx| Box::pin(top(cx)))
-        .about("share_page")
-        .needs("share_pages.create"),
-    Check::new("cru/update-signature", &[row::CRU_04, row::ERR_15], |cx| Box::pin(update(cx)))
+    check!("cru/create-signature", [CRU_01, CRU_02, CRU_03, CRU_13, ERR_13], action)
         .about("signature")
-        .needs("signatures.update"),
-    Check::new("cru/update-submission", &[row::CRU_08, row::ERR_15], |cx| Box::pin(update(cx)))
+        .needs("signatures.create"),
+    check!("cru/create-submission", [CRU_06, CRU_07, CRU_13, ERR_13], action)
         .about("submission")
-        .needs("submissions.update"),
-    Check::new("cru/update-question", &[row::CRU_11, row::ERR_15], |cx| Box::pin(update(cx)))
-        .about("question")
-        .needs("questions.update"),
-    Check::new("cru/delete-signature", &[row::CRU_05, row::CRU_14, row::ERR_17], |cx| Box::pin(delete(cx)))
-        .about("signature")
-        .needs("signatures.delete"),
-    Check::new("cru/delete-submission", &[row::CRU_09, row::CRU_14, row::ERR_17], |cx| Box::pin(delete(cx)))
-        .about("submission")
-        .needs("submissions.delete"),
-    Check::new("cru/created-is-there", &[row::CRU_13, row::CRU_22, row::ERR_13, row::TYP_15], |cx| {
-        Box::pin(created(cx))
-    })
-    .needs("*.create"),
-    Check::new("cru/deleted-is-gone", &[row::CRU_14, row::ERR_17, row::ERR_11], |cx| Box::pin(deleted(cx)))
-        .needs("*.delete"),
-    Check::new("cru/put-back", &[row::CRU_15, row::CRU_16], |cx| Box::pin(put_back(cx))).needs("*.update"),
+        .needs("submissions.create"),
+    check!("cru/create-question", [CRU_10, CRU_13, ERR_13], top).about("question").needs("questions.create"),
+    check!("cru/create-share-page", [CRU_12, CRU_13, ERR_13], top).about("share_page").needs("share_pages.create"),
+    check!("cru/update-signature", [CRU_04, ERR_15], update).about("signature").needs("signatures.update"),
+    check!("cru/update-submission", [CRU_08, ERR_15], update).about("submission").needs("submissions.update"),
+    check!("cru/update-question", [CRU_11, ERR_15], update).about("question").needs("questions.update"),
+    check!("cru/delete-signature", [CRU_05, CRU_14, ERR_17], delete).about("signature").needs("signatures.delete"),
+    check!("cru/delete-submission", [CRU_09, CRU_14, ERR_17], delete).about("submission").needs("submissions.delete"),
+    check!("cru/created-is-there", [CRU_13, CRU_22, ERR_13, TYP_15], created).needs("*.create"),
+    check!("cru/deleted-is-gone", [CRU_14, ERR_17, ERR_11], deleted).needs("*.delete"),
+    check!("cru/put-back", [CRU_15, CRU_16], put_back).needs("*.update"),
 ];
 
 /// What is sent for an action.

@@ -1,41 +1,28 @@
 //! Status codes and error codes (CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06).
 
-use serde_json::{Value, json};
-
 use super::compare;
 use super::compare::is_one;
+use super::prelude::*;
 use crate::address;
-use crate::answer::{Answer, Record, descriptions};
-use crate::check::{Check, Cx};
-use crate::client::{Client, Walked};
+use crate::answer::descriptions;
+use crate::client::Walked;
 use crate::fixtures::helper_address;
 use crate::generate::least;
 use crate::kinds::{ACTIONS, Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("err/unsupported", &[row::ERR_07, row::CAP_07], |cx| Box::pin(unsupported(cx)))
-        .needs("unsupported.operation"),
-    Check::new("err/gone", &[row::ERR_10, row::ERR_11, row::ERR_16, row::ERR_17], |cx| Box::pin(gone(cx)))
-        .needs("*.delete"),
-    Check::new("err/missing-address", &[row::ERR_11], |cx| Box::pin(missing_address(cx)))
-        .needs("fixture.missing_address")
-        .only_reads(),
-    Check::new("err/paragraph", &[row::ERR_35], |cx| Box::pin(paragraph(cx))).needs("questions.create"),
-    Check::new("err/response-names", &[row::ERR_36], |cx| Box::pin(response_names(cx)))
-        .needs("questions.create and rule.response_name"),
-    Check::new("err/response-keys", &[row::ERR_40, row::LIM_06], |cx| Box::pin(response_keys(cx)))
-        .needs("questions.create"),
-    Check::new("err/partial", &[row::ERR_29, row::ERR_30, row::ERR_31, row::ERR_32, row::ERR_33, row::ERR_37], |cx| {
-        Box::pin(partial(cx))
-    })
-    .needs("helper.non_atomic and haf.add_tags"),
-    Check::new("err/atomic-helper", &[row::ERR_34, row::ERR_37], |cx| Box::pin(atomic(cx)))
+    check!("err/unsupported", [ERR_07, CAP_07], unsupported).needs("unsupported.operation"),
+    check!("err/gone", [ERR_10, ERR_11, ERR_16, ERR_17], gone).needs("*.delete"),
+    check!("err/missing-address", [ERR_11], missing_address).needs("fixture.missing_address").only_reads(),
+    check!("err/paragraph", [ERR_35], paragraph).needs("questions.create"),
+    check!("err/response-names", [ERR_36], response_names).needs("questions.create and rule.response_name"),
+    check!("err/response-keys", [ERR_40, LIM_06], response_keys).needs("questions.create"),
+    check!("err/partial", [ERR_29, ERR_30, ERR_31, ERR_32, ERR_33, ERR_37], partial)
+        .needs("helper.non_atomic and haf.add_tags"),
+    check!("err/atomic-helper", [ERR_34, ERR_37], atomic)
         .needs("any.helper and haf.add_tags and not helper.non_atomic"),
-    Check::new("err/unsupported-function", &[row::ERR_38], |cx| Box::pin(unsupported_function(cx)))
-        .needs("any.helper and unsupported.haf"),
+    check!("err/unsupported-function", [ERR_38], unsupported_function).needs("any.helper and unsupported.haf"),
 ];
 
 fn none(what: impl Into<String>) -> Stop {

@@ -1,28 +1,17 @@
 //! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
 
-use serde_json::{Value, json};
-
 use super::calls::{Ready, declared_helpers, somebody};
 use super::compare::{Each, is_one, put};
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::outcome::Stop;
-use crate::row;
+use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("haf/every-helper", &[row::HAF_01], |cx| Box::pin(everywhere(cx)))
-        .needs("haf.* and helper.*.but_schedule"),
-    Check::new("haf/add-tags", &[row::HAF_02], |cx| Box::pin(members(cx))).about("add_tags").needs("haf.add_tags"),
-    Check::new("haf/unknown-tag", &[row::HAF_03, row::ERR_37], |cx| Box::pin(unknown_tag(cx))).needs("haf.add_tags"),
-    Check::new("haf/add-tags-uri", &[row::HAF_04], |cx| Box::pin(members(cx)))
-        .about("add_tags_uri")
-        .needs("haf.add_tags_uri"),
-    Check::new("haf/add-lists", &[row::HAF_05], |cx| Box::pin(members(cx))).about("add_lists").needs("haf.add_lists"),
-    Check::new("haf/add-lists-uri", &[row::HAF_06], |cx| Box::pin(members(cx)))
-        .about("add_lists_uri")
-        .needs("haf.add_lists_uri"),
-    Check::new("haf/triggers", &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13], |cx| Box::pin(triggers(cx)))
+    check!("haf/every-helper", [HAF_01], everywhere).needs("haf.* and helper.*.but_schedule"),
+    check!("haf/add-tags", [HAF_02], members).about("add_tags").needs("haf.add_tags"),
+    check!("haf/unknown-tag", [HAF_03, ERR_37], unknown_tag).needs("haf.add_tags"),
+    check!("haf/add-tags-uri", [HAF_04], members).about("add_tags_uri").needs("haf.add_tags_uri"),
+    check!("haf/add-lists", [HAF_05], members).about("add_lists").needs("haf.add_lists"),
+    check!("haf/add-lists-uri", [HAF_06], members).about("add_lists_uri").needs("haf.add_lists_uri"),
+    check!("haf/triggers", [HAF_01, HAF_11, HAF_12, HAF_13], triggers)
         .needs("haf.triggers and helper.*.but_schedule")
         .has_side_effects(),
 ];

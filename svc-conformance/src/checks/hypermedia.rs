@@ -2,28 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::compare;
 use super::compare::is_one;
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
 use crate::relations::{Known, meaning};
-use crate::row;
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hal/self", &[row::HAL_06, row::HAL_12, row::HAL_16, row::HAL_17, row::COL_03, row::ERR_10], |cx| {
-        Box::pin(own(cx))
-    })
-    .needs("*.read"),
-    Check::new("hal/links", &[row::HAL_14, row::HAL_15], |cx| Box::pin(links(cx))).needs("*.read"),
-    Check::new("hal/any-link", &[row::HAL_15], |cx| Box::pin(entry_links(cx))).needs("not helpers_only").only_reads(),
-    Check::new("ent/namespace", &[row::ENT_08, row::ENT_27], |cx| Box::pin(namespace(cx)))
-        .needs("field:entry_point.namespace"),
+    check!("hal/self", [HAL_06, HAL_12, HAL_16, HAL_17, COL_03, ERR_10], own).needs("*.read"),
+    check!("hal/links", [HAL_14, HAL_15], links).needs("*.read"),
+    check!("hal/any-link", [HAL_15], entry_links).needs("not helpers_only").only_reads(),
+    check!("ent/namespace", [ENT_08, ENT_27], namespace).needs("field:entry_point.namespace"),
 ];
 
 /// Kinds whose records can be made without a container, and read.

@@ -1,28 +1,15 @@
 //! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11, VER-02, VER-03).
 
-use serde_json::{Value, json};
-
 use super::compare;
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("lim/capacity", &[row::LIM_04], |cx| Box::pin(capacity(cx)))
-        .needs("field:event.capacity and capacity_enforced"),
-    Check::new("lim/tickets", &[row::LIM_05], |cx| Box::pin(tickets(cx)))
-        .needs("field:event.ticket_levels and ticket_limit_enforced"),
-    Check::new(
-        "cap/declared",
-        &[row::CAP_01, row::CAP_02, row::CAP_03, row::CAP_04, row::CAP_10, row::CAP_11, row::VER_02, row::VER_03],
-        |cx| Box::pin(declared(cx)),
-    )
-    .only_reads(),
-    Check::new("cap/helpers", &[row::CAP_09, row::ENT_24], |cx| Box::pin(signup(cx))).needs("helper.person_signup"),
+    check!("lim/capacity", [LIM_04], capacity).needs("field:event.capacity and capacity_enforced"),
+    check!("lim/tickets", [LIM_05], tickets).needs("field:event.ticket_levels and ticket_limit_enforced"),
+    check!("cap/declared", [CAP_01, CAP_02, CAP_03, CAP_04, CAP_10, CAP_11, VER_02, VER_03], declared).only_reads(),
+    check!("cap/helpers", [CAP_09, ENT_24], signup).needs("helper.person_signup"),
 ];
 
 /// The ways to attend that are declared: by REST, by the helper.

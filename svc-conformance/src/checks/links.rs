@@ -1,24 +1,18 @@
 //! Links of records (LK and HL rows): there when declared, and leading to what their names say.
 
-use serde_json::{Value, json};
-
 use super::calls::{own_fields, somebody};
 use super::compare::{is_one, part};
 use super::crud::is_page;
-use crate::answer::Record;
+use super::prelude::*;
 use crate::catalogue::Link;
-use crate::check::{Check, Cx};
-use crate::client::Client;
 use crate::fields;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
         pub(super) const CHECKS: &[Check] =
-            &[$(Check::new($id, &[$rows, row::HAL_16], |cx| Box::pin(links(cx))).about($one),)*];
+            &[$(check!($id, &[$rows, row::HAL_16], links).about($one),)*];
     };
 }
 

@@ -1,7 +1,7 @@
 //! The checks, one file for each area. A check is a row of a table and an async function.
 //!
 //! To add one: write `async fn name(cx: &Cx) -> Result<(), Stop>` in the file of its area and a row
-//! `Check::new("area/what-it-looks-at", &["ROW-01"], |cx| Box::pin(name(cx)))` in the table above it. Inside, send through
+//! `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside, send through
 //! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or `cx.prefers`. A check that
 //! returns without a look at a row has not proven it.
 
@@ -25,6 +25,7 @@ mod limits;
 mod links;
 mod people;
 mod places;
+mod prelude;
 mod refusals;
 mod round_trip;
 mod rules;

@@ -1,16 +1,10 @@
 //! Bodies with exactly one fault are refused, name it, and change nothing (ERR-12, ERR-14, ERR-26, ERR-39, CRU-20, CRU-21,
 //! CAP-05, and every closed list).
 
-use serde_json::{Value, json};
-
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::{self, Fault};
 use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 /// The rows of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {
@@ -33,12 +27,12 @@ macro_rules! checks {
     ($($one:literal $own:literal $create:literal $update:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[
             $(
-                Check::new($create, rows_of!($own), |cx| Box::pin(creates(cx))).needs("rule.one").about($one),
-                Check::new($update, &[row::ERR_14, row::CRU_20, row::ERR_04], |cx| Box::pin(updates(cx))).needs("rule.one").about($one),
+                check!($create, rows_of!($own), creates).needs("rule.one").about($one),
+                check!($update, &[row::ERR_14, row::CRU_20, row::ERR_04], updates).needs("rule.one").about($one),
             )*
-            Check::new("err/several", &[row::ERR_26, row::ERR_39], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
-            Check::new("cap/required", &[row::CAP_05, row::ERR_12, row::ERR_26], |cx| Box::pin(required(cx))).needs("*.create"),
-            Check::new("err/malformed", &[row::ERR_12, row::CRU_21], |cx| Box::pin(malformed(cx))).needs("*.create and rule.one"),
+            check!("err/several", [ERR_26, ERR_39], several).needs("*.create and rule.two"),
+            check!("cap/required", [CAP_05, ERR_12, ERR_26], required).needs("*.create"),
+            check!("err/malformed", [ERR_12, CRU_21], malformed).needs("*.create and rule.one"),
         ];
     };
 }

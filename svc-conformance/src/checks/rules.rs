@@ -1,62 +1,48 @@
 //! Rules of single resources that are more than a round trip: persons, donations, events, questions, totals (RES).
 
-use serde_json::{Value, json};
-
 use super::compare::{self, Each, part};
-use crate::answer::Record;
-use crate::check::{Check, Cx};
+use super::prelude::*;
 use crate::fixtures::ticketed;
 use crate::kinds::kind;
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("res/gender", &[row::RES_PERSON_08, row::RES_PERSON_09], |cx| Box::pin(gender(cx)))
+    check!("res/gender", [RES_PERSON_08, RES_PERSON_09], gender)
         .needs("field:person.gender and field:person.gender_identity"),
-    Check::new("res/one-primary-address", &[row::RES_POSTAL_ADDRESS_02], |cx| Box::pin(primary(cx)))
+    check!("res/one-primary-address", [RES_POSTAL_ADDRESS_02], primary)
         .about("postal_addresses")
         .needs("field:person.postal_addresses"),
-    Check::new("res/one-primary-mail", &[row::RES_EMAIL_ADDRESS_02], |cx| Box::pin(primary(cx)))
+    check!("res/one-primary-mail", [RES_EMAIL_ADDRESS_02], primary)
         .about("email_addresses")
         .needs("field:person.email_addresses"),
-    Check::new("res/one-primary-phone", &[row::RES_PHONE_NUMBER_02], |cx| Box::pin(primary(cx)))
+    check!("res/one-primary-phone", [RES_PHONE_NUMBER_02], primary)
         .about("phone_numbers")
         .needs("field:person.phone_numbers"),
-    Check::new("res/digits", &[row::RES_PHONE_NUMBER_03, row::LIM_03], |cx| Box::pin(digits(cx)))
-        .needs("field:phone_number.number"),
-    Check::new("res/unique-texts", &[row::RES_PERSON_16, row::RES_PERSON_17], |cx| Box::pin(unique(cx)))
+    check!("res/digits", [RES_PHONE_NUMBER_03, LIM_03], digits).needs("field:phone_number.number"),
+    check!("res/unique-texts", [RES_PERSON_16, RES_PERSON_17], unique)
         .needs("field:person.ethnicities or field:person.languages_spoken"),
-    Check::new("res/handle", &[row::RES_PERSON_35], |cx| Box::pin(handle(cx))).needs("field:person.profiles[].handle"),
-    Check::new("res/voided", &[row::RES_DONATION_18], |cx| Box::pin(voided(cx)))
-        .needs("field:donation.voided and field:donation.voided_date"),
-    Check::new("res/transparence", &[row::RES_EVENT_29], |cx| Box::pin(transparence(cx)))
-        .needs("field:event.transparence"),
-    Check::new("res/response-keys", &[row::RES_QUESTION_08], |cx| Box::pin(super::errors::keys(cx)))
+    check!("res/handle", [RES_PERSON_35], handle).needs("field:person.profiles[].handle"),
+    check!("res/voided", [RES_DONATION_18], voided).needs("field:donation.voided and field:donation.voided_date"),
+    check!("res/transparence", [RES_EVENT_29], transparence).needs("field:event.transparence"),
+    check!("res/response-keys", [RES_QUESTION_08], super::errors::keys)
         .needs("questions.create and field:question.responses[].key"),
-    Check::new("res/total-signatures", &[row::RES_PETITION_10, row::ERR_11], |cx| Box::pin(total(cx)))
+    check!("res/total-signatures", [RES_PETITION_10, ERR_11], total)
         .about("signature")
         .needs("field:petition.total_signatures"),
-    Check::new("res/total-submissions", &[row::RES_FORM_10, row::ERR_11], |cx| Box::pin(total(cx)))
+    check!("res/total-submissions", [RES_FORM_10, ERR_11], total)
         .about("submission")
         .needs("field:form.total_submissions"),
-    Check::new("res/total-outreaches", &[row::RES_ADVOCACY_CAMPAIGN_12], |cx| Box::pin(total(cx)))
+    check!("res/total-outreaches", [RES_ADVOCACY_CAMPAIGN_12], total)
         .about("outreach")
         .needs("field:advocacy_campaign.total_outreaches"),
-    Check::new("res/total-accepted", &[row::RES_EVENT_18], |cx| Box::pin(total(cx)))
-        .about("attendance")
-        .needs("field:event.total_accepted"),
-    Check::new("res/total-donations", &[row::RES_FUNDRAISING_PAGE_09], |cx| Box::pin(total(cx)))
+    check!("res/total-accepted", [RES_EVENT_18], total).about("attendance").needs("field:event.total_accepted"),
+    check!("res/total-donations", [RES_FUNDRAISING_PAGE_09], total)
         .about("donation")
         .needs("field:fundraising_page.total_donations"),
-    Check::new("res/total-amount", &[row::RES_FUNDRAISING_PAGE_10], |cx| Box::pin(amounts(cx)))
+    check!("res/total-amount", [RES_FUNDRAISING_PAGE_10], amounts)
         .needs("field:fundraising_page.total_amount and field:donation.amount"),
-    Check::new(
-        "res/ticket-totals",
-        &[row::RES_EVENT_16, row::RES_EVENT_17, row::RES_EVENT_19, row::RES_EVENT_20],
-        |cx| Box::pin(sold(cx)),
-    )
-    .needs("field:event.ticket_levels and field:attendance.tickets"),
+    check!("res/ticket-totals", [RES_EVENT_16, RES_EVENT_17, RES_EVENT_19, RES_EVENT_20], sold)
+        .needs("field:event.ticket_levels and field:attendance.tickets"),
 ];
 
 /// What a person with these fields is: refused, or as it can be read.

@@ -1,22 +1,16 @@
 //! Scheduling of messages (SCH), by their helper.
 
-use serde_json::json;
-
 use super::compare::{Each, holds, must, part};
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate;
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::is_unset;
 
 const START: &str = "2037-03-01T12:00:00Z";
 const STOP: &str = "2037-03-02T12:00:00Z";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(
+    check!(
         "sch/schedule-and-cancel",
         &[
             row::HLP_22,
@@ -28,17 +22,13 @@ pub(super) const CHECKS: &[Check] = &[
             row::RES_MESSAGE_01,
             row::RES_MESSAGE_02,
         ],
-        |cx| Box::pin(schedule(cx)),
+        schedule
     )
     .needs("helper.schedule")
     .has_side_effects(),
-    Check::new("sch/again", &[row::SCH_07, row::SCH_08], |cx| Box::pin(again(cx)))
-        .needs("helper.schedule")
-        .has_side_effects(),
-    Check::new("sch/functions", &[row::SCH_09], |cx| Box::pin(functions(cx)))
-        .needs("helper.schedule")
-        .has_side_effects(),
-    Check::new("sch/refused", &[row::SCH_06], |cx| Box::pin(refused(cx))).needs("helper.schedule").has_side_effects(),
+    check!("sch/again", [SCH_07, SCH_08], again).needs("helper.schedule").has_side_effects(),
+    check!("sch/functions", [SCH_09], functions).needs("helper.schedule").has_side_effects(),
+    check!("sch/refused", [SCH_06], refused).needs("helper.schedule").has_side_effects(),
 ];
 
 /// A message with its helper's address.

@@ -1,23 +1,17 @@
 //! Helpers that are called without a key, and helpers of what is gone (HLP-07 to HLP-09, HLP-23).
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::calls::{declared_helpers, for_each_helper, somebody};
 use super::compare::{Each, adopt, is_one, kept, put};
-use crate::answer::Record;
-use crate::check::{Check, Cx};
+use super::prelude::*;
 use crate::clean_up::own_up;
-use crate::client::Client;
 use crate::generate::restored;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/without-key", &[row::HLP_07, row::HLP_08], |cx| Box::pin(anonymous(cx)))
-        .needs("helper.*.anonymous"),
-    Check::new("hlp/without-key-fails", &[row::HLP_09], |cx| Box::pin(anonymous_fails(cx))).needs("helper.*.anonymous"),
-    Check::new("hlp/container-is-gone", &[row::HLP_23], |cx| Box::pin(container_gone(cx)))
-        .needs("helper.*.but_schedule"),
+    check!("hlp/without-key", [HLP_07, HLP_08], anonymous).needs("helper.*.anonymous"),
+    check!("hlp/without-key-fails", [HLP_09], anonymous_fails).needs("helper.*.anonymous"),
+    check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.but_schedule"),
 ];
 
 /// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).

@@ -1,16 +1,10 @@
 //! People who are posted more than once, and people who only look alike (HLP-03, HLP-06, HLP-11 to HLP-15, HLP-19).
 
-use serde_json::{Value, json};
-
 use super::calls::{Ready, declared_helpers, row, somebody};
 use super::compare::{Each, holds, identified, is_one, kept, part, put, whole_seconds};
 use super::functions::any_helper;
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::generate::restored;
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::{instant, is_unset};
 
 /// What somebody shows who is posted twice.
@@ -21,8 +15,8 @@ const TWICE: &[&str] = &[
 ];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/twice", TWICE, |cx| Box::pin(twice(cx))).needs("helper.*.with_person"),
-    Check::new("hlp/alike", &[row::HLP_03], |cx| Box::pin(lookalikes(cx))).needs("helper.*.with_person"),
+    check!("hlp/twice", TWICE, twice).needs("helper.*.with_person"),
+    check!("hlp/alike", [HLP_03], lookalikes).needs("helper.*.with_person"),
 ];
 
 async fn twice(cx: &Cx) -> Result<(), Stop> {

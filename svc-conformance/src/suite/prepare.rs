@@ -1,7 +1,6 @@
 //! What comes before a run: the target is reached, its declaration read, and the journal opened.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -13,7 +12,6 @@ use super::access::refused;
 use super::{Stated, Suite, SuiteError};
 use crate::address;
 use crate::client::{MOST_RETRIES, waiting};
-use crate::condition::Met;
 use crate::declared::{self, Declaration, Declared, Source};
 use crate::journal::{Journal, Started};
 use crate::profile::Profile;
@@ -44,10 +42,9 @@ impl Suite {
         if let Some(name) = &self.key_header {
             text.dialect.key_header.clone_from(name);
         }
-        let token = Seed::new(settings.seed).of("run").token();
         let declared = Declared::new(text, source);
         let started = Started {
-            token: token.clone(),
+            token: Seed::new(settings.seed).of("run").token(),
             base: self.target.base().to_owned(),
             prefix: declared.text.dialect.prefix.clone(),
             key_header: declared.text.dialect.key_header.clone(),
@@ -55,20 +52,7 @@ impl Suite {
             began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         };
         let journal = Journal::open(self.journal.as_deref(), started)?;
-        Ok(Run {
-            target: Arc::clone(&self.target),
-            declared,
-            keys: self.keys.clone(),
-            settings,
-            token,
-            recorder,
-            journal,
-            met: Met::default(),
-            relations: crate::relations::Relations::default(),
-            firsts: Mutex::default(),
-            choices: Mutex::new(BTreeMap::new()),
-            pace: Mutex::default(),
-        })
+        Ok(Run::new(Arc::clone(&self.target), declared, (self.keys.clone(), recorder), settings, journal))
     }
 
     /// The entry point, with the key where strangers do not see it.

@@ -1,0 +1,9 @@
+//! What nearly every check is written with.
+
+pub(super) use serde_json::{Value, json};
+
+pub(super) use crate::answer::{Answer, Record};
+pub(super) use crate::check::{Check, Cx};
+pub(super) use crate::client::Client;
+pub(super) use crate::outcome::Stop;
+pub(super) use crate::row;
