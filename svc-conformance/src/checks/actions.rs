@@ -1,12 +1,11 @@
 //! The helpers that record an action of a person (HLP-11 to HLP-15).
 
 use super::calls::{ignored, row, somebody};
-use super::compare::{Each, holds, identified, is_one, kept, must, part};
+use super::compare::identified;
 use super::prelude::*;
 use crate::fixtures::{helper_address, ticketed};
 use crate::generate;
 use crate::generate::with;
-use crate::kinds::kind;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/record-signature", [HLP_11, HLP_06, RES_SIGNATURE_08], record)
@@ -102,7 +101,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         {"title": "Standard", "description": "First row", "attended": true}, {"title": "Balcony"}]}),
     );
     if !tickets.get("tickets").is_some_and(Value::is_array) {
-        return Err(Stop::Inconclusive("tickets are not declared".to_owned()));
+        return Err(none("tickets are not declared"));
     }
     let body = with(&cx.marked(&tickets), &json!({ "person": person }));
     let mut answer = api.post(&url, &body).await?;
@@ -139,11 +138,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
 
 /// A donation leads to the attendance or the submission that it goes with (RES-donation-22).
 async fn donation_links(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for one in ["attendance", "submission"] {
-        each.took(linked_donation(cx, one).await)?;
-    }
-    each.end()
+    each!(one in ["attendance", "submission"] => linked_donation(cx, one))
 }
 
 async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
@@ -158,7 +153,7 @@ async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
     }
     let made = answer.record();
     api.about(&ready, &made).await.map(drop).or_else(ignored)?;
-    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    let read = api.as_read("donation", made).await?;
     let found = match read.href(one) {
         Some(href) => Some(api.get(&href).await?),
         None => None,

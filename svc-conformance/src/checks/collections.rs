@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::below::{container, none};
+use super::below::container;
 use super::compare;
-use super::compare::is_one;
 use super::prelude::*;
 use crate::address;
 use crate::catalogue::Encounter;
-use crate::kinds::{Kind, kind};
 
 /// Records that a walk makes at most to have a second page.
 const MOST: u64 = 130;
@@ -80,9 +78,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let first = api.get(&place.url).await?;
     let size = first["per_page"].as_u64().unwrap_or_default();
     cx.chose("records on a page", size.to_string());
-    for row in [row::COL_29, row::LIM_02] {
-        cx.holds(row, true, String::new);
-    }
+    holds(cx, &[row::COL_29, row::LIM_02], true, String::new);
     let before = first["total_records"].as_u64();
     // One more than full pages: what is deleted then leaves full pages.
     let over = before.filter(|_| place.container.is_none()).unwrap_or(1).checked_rem(size).unwrap_or(1);
@@ -201,9 +197,7 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
         let times = members.iter().filter(|member| is_one(member, record)).count();
         let rows: &[&str] =
             if walked > 1 { &[row::COL_24, row::COL_23, row::COL_31] } else { &[row::COL_23, row::COL_31] };
-        for row in rows {
-            cx.holds(row, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
-        }
+        holds(cx, rows, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Two callers at the same time, at the intensity `deep` alone: every history must be one that the model allows.
 
 use super::prelude::*;
-use crate::kinds::{Kind, kind};
 use crate::settings::Intensity;
 use crate::values::first;
 
@@ -25,7 +24,7 @@ fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
 /// Two changes of different fields at the same time are both kept; of one field, one of them is.
 async fn changes(cx: &Cx) -> Result<(), Stop> {
     let Some((kind, left, right)) = changeable(cx) else {
-        return Err(Stop::Inconclusive("no kind with two texts that can be changed is declared".to_owned()));
+        return Err(none("no kind with two texts that can be changed is declared"));
     };
     let api = cx.api();
     let record = api.make(kind.one, &json!({ left: "before", right: "before" })).await?;
@@ -59,7 +58,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     let declared = cx.declared();
     let offered = |kind: &Kind| ["create", "read", "list"].iter().all(|one| declared.offers(kind.one, one));
     let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && offered(kind)) else {
-        return Err(Stop::Inconclusive("no kind that can be created, read and listed is declared".to_owned()));
+        return Err(none("no kind that can be created, read and listed is declared"));
     };
     let api = cx.api();
     let url = api.collection(kind.many).await?;

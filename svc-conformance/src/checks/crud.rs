@@ -2,12 +2,11 @@
 
 use chrono::{TimeDelta, Utc};
 
-use super::compare::{Each, holds, identified, is_one, kept, must, part};
+use super::compare::identified;
 use super::prelude::*;
 use crate::fields::{self, Shape};
 use crate::generate;
 use crate::generate::least;
-use crate::kinds::{Kind, kind};
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -67,7 +66,7 @@ async fn action(cx: &Cx) -> Result<(), Stop> {
     if one == "submission" {
         links_of_submission(cx, &api, &made, &container, &person).await?;
     }
-    let read = if cx.declared().offers(one, "read") { api.reread(&made).await? } else { made };
+    let read = api.as_read(one, made).await?;
     kept(cx, create, &sent, &read);
     let Some(nobody) = api.nobody().await? else { return Ok(()) };
     let refused = api.post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody)).await?;
@@ -180,9 +179,9 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
     let made = api.make(one, &first).await?;
     let names = texts(cx, one);
     if names.is_empty() {
-        return Err(Stop::Inconclusive(format!("no text of {one} is declared writable")));
+        return Err(none(format!("no text of {one} is declared writable")));
     }
-    let mut before = read(&api, one, &made).await?;
+    let mut before = api.as_read(one, made.clone()).await?;
     for (turn, name) in names.iter().chain(names.first()).enumerate() {
         let value = format!("Changed {turn}");
         let answer = api.put(&before.own()?, &json!({ *name: value })).await?;
@@ -205,10 +204,6 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
         before = after.pop().unwrap_or(answered);
     }
     Ok(())
-}
-
-async fn read(api: &Client<'_>, one: &str, made: &Record) -> Result<Record, Stop> {
-    if api.cx.declared().offers(one, "read") { api.reread(made).await } else { Ok(made.clone()) }
 }
 
 /// A deleted action is not found, and neither its container nor its person lists it.
@@ -312,7 +307,7 @@ async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
     let made = api.make(kind.one, &json!({})).await?;
     // A record that was there before is not removed.
     if kind.under.is_none() && !cx.declared().offers(kind.one, "create") && kind.helper.is_none() {
-        return Err(Stop::Inconclusive(format!("no {} can be created", kind.one)));
+        return Err(none(format!("no {} can be created", kind.one)));
     }
     api.remove(&made).await?;
     if cx.declared().offers(kind.one, "read") {
@@ -338,7 +333,7 @@ async fn put_back(cx: &Cx) -> Result<(), Stop> {
 async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
     let api = cx.api();
     let Some(name) = texts(cx, one).first().copied() else {
-        return Err(Stop::Inconclusive(format!("no text of {one} is declared writable")));
+        return Err(none(format!("no text of {one} is declared writable")));
     };
     let before = api.make(one, &json!({ name: "As it was" })).await?;
     let before = api.reread(&before).await?;

@@ -88,9 +88,9 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
         let Some(href) = link.filter(|_| listed) else { continue };
         let answer = api.get(&href).await?;
         let page = answer.status == 200 && (answer["total_records"].is_number() || answer.text().trim() == "{}");
-        for row in [row, row::COL_01, row::HAL_05] {
-            cx.holds(row, page, || format!("the link to {many} leads to no collection: {answer}"));
-        }
+        holds(cx, &[row, row::COL_01, row::HAL_05], page, || {
+            format!("the link to {many} leads to no collection: {answer}")
+        });
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
 
 use super::calls::{Ready, declared_helpers, somebody};
-use super::compare::{Each, is_one, put};
 use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -40,7 +39,7 @@ fn given(function: &str, container: &Record) -> Result<Value, Stop> {
         return Ok(json!([container.own()?]));
     }
     let name = container["name"].as_str();
-    name.map(|name| json!([name])).ok_or_else(|| Stop::Inconclusive(format!("no name in {}", container.short())))
+    name.map(|name| json!([name])).ok_or_else(|| none(format!("no name in {}", container.short())))
 }
 
 /// The declared functions besides triggers, each with a value of its own.
@@ -62,7 +61,7 @@ pub(super) async fn simple(cx: &Cx) -> Result<Vec<(&'static str, Value)>, Stop> 
 
 /// The helper with which functions are tried: the first that is declared and can be reached, and that takes a person.
 pub(super) async fn any_helper(api: &Client<'_>) -> Result<Ready, Stop> {
-    let mut reason = Stop::Inconclusive("no helper that takes a person is declared".to_owned());
+    let mut reason = none("no helper that takes a person is declared");
     for name in declared_helpers(api.cx).into_iter().filter(|name| *name != "record_canvass") {
         match api.ready(name).await {
             Ok(ready) => return Ok(ready),
@@ -198,9 +197,9 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     put(&mut body, "add_tags", known.into_iter().chain([json!(name)]).collect::<Value>());
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    for row in [row::HAF_03, row::ERR_37] {
-        cx.holds(row, answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || format!("an unknown tag: {answer}"));
-    }
+    holds(cx, &[row::HAF_03, row::ERR_37], answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || {
+        format!("an unknown tag: {answer}")
+    });
     if let Some(tags) = tags {
         let after = api.total(&tags).await?;
         cx.holds(row::HAF_03, after == before, || format!("there were {before:?} tags, there are {after:?}"));
@@ -250,11 +249,7 @@ pub(super) async fn note_rest(
 
 /// Every declared function on every declared helper (HAF-01).
 async fn everywhere(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for name in declared_helpers(cx) {
-        each.took(on_helper(cx, name).await)?;
-    }
-    each.end()
+    each!(name in declared_helpers(cx) => on_helper(cx, name))
 }
 
 async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
@@ -296,11 +291,7 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 
 /// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to HAF-13).
 async fn triggers(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for (at, name) in declared_helpers(cx).into_iter().enumerate() {
-        each.took(trigger(cx, name, at).await)?;
-    }
-    each.end()
+    each!((at, name) in declared_helpers(cx).into_iter().enumerate() => trigger(cx, name, at))
 }
 
 async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
@@ -311,9 +302,9 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
             let identifier = format!("mailer:{}", cx.unique());
             let functions = json!({"triggers": {member: {"enabled": enabled, "identifiers": [identifier]}}});
             let called = call(cx, &ready, &functions).await?;
-            for row in [row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13] {
-                cx.holds(row, called.answer.is_created(), || format!("{member} {enabled}: {}", called.answer));
-            }
+            holds(cx, &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13], called.answer.is_created(), || {
+                format!("{member} {enabled}: {}", called.answer)
+            });
             let made = called.answer.record();
             let read = match made.link("self") {
                 Some(_) if cx.declared().offers(ready.kind.one, "read") => Some(api.reread(&made).await?),

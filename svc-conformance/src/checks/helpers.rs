@@ -3,7 +3,6 @@
 use http::Method;
 
 use super::calls::{declared_helpers, for_each_helper, ignored, somebody};
-use super::compare::{Each, put};
 use super::prelude::*;
 use crate::generate::with;
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::compare;
-use super::compare::is_one;
 use super::prelude::*;
-use crate::kinds::{Kind, kind};
 use crate::relations::{Known, meaning};
 use crate::values::is_unset;
 
@@ -34,15 +32,13 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
             let answer = api.get(&record.own()?).await?;
             let alone = answer.record();
             let right = answer.status == 200 && is_one(&alone, record);
-            for row in [row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10] {
-                cx.holds(row, right, || format!("`self` of a new {} leads to {answer}", of.one));
-            }
+            holds(cx, &[row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10], right, || {
+                format!("`self` of a new {} leads to {answer}", of.one)
+            });
             let lost = missing(record, &alone);
-            for row in [row::HAL_17, row::COL_03] {
-                cx.holds(row, answer.status == 200 && lost.is_empty(), || {
-                    format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
-                });
-            }
+            holds(cx, &[row::HAL_17, row::COL_03], answer.status == 200 && lost.is_empty(), || {
+                format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
+            });
             let Some(url) = alone.link("self").filter(|_| right) else { continue };
             let again = api.get(&url).await?;
             cx.holds(row::HAL_16, again.status == 200 && is_one(&again.record(), record), || {
@@ -92,8 +88,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         }
         let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
         let body = cx.marked(&crate::generate::least(cx, of.one));
-        let made = api.act(&container, of.one, &person, &body).await?;
-        let record = if declared.offers(of.one, "read") { api.reread(&made).await? } else { made };
+        let record = api.as_read(of.one, api.act(&container, of.one, &person, &body).await?).await?;
         let known = BTreeMap::from([(under, &container), ("person", &person)]);
         lead(cx, &api, &record, of, &known).await?;
     }

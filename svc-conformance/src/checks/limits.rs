@@ -17,7 +17,7 @@ fn ways(cx: &Cx) -> Result<Vec<bool>, Stop> {
     let declared = cx.declared();
     let ways = [(false, declared.offers("attendance", "create")), (true, declared.helps("record_attendance"))];
     let ways: Vec<bool> = ways.into_iter().filter_map(|(by_helper, is_there)| is_there.then_some(by_helper)).collect();
-    if ways.is_empty() { Err(Stop::Inconclusive("nothing records attendances".to_owned())) } else { Ok(ways) }
+    if ways.is_empty() { Err(none("nothing records attendances")) } else { Ok(ways) }
 }
 
 /// Attends an event, by REST or by the helper.
@@ -33,9 +33,7 @@ async fn attend(cx: &Cx, api: &Client<'_>, event: &Record, fields: &Value, by_he
 
 /// An event of its own with these fields.
 async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop> {
-    if !cx.declared().offers("event", "create") {
-        return Err(Stop::Inconclusive("no event can be created".to_owned()));
-    }
+    needs(cx, "event", "create")?;
     api.make("event", fields).await
 }
 
@@ -100,17 +98,11 @@ async fn declared(cx: &Cx) -> Result<(), Stop> {
         };
         let answer = api.get(&url).await?;
         let row = if actions.contains(&of.one) { row::CAP_02 } else { row::CAP_03 };
-        for row in [row, row::CAP_04] {
-            cx.holds(row, answer.status == 200, || format!("{} are declared: {answer}", of.many));
-        }
+        holds(cx, &[row, row::CAP_04], answer.status == 200, || format!("{} are declared: {answer}", of.many));
     }
-    for row in [row::CAP_01, row::CAP_10, row::VER_02, row::VER_03] {
-        cx.holds(row, true, || entry.short());
-    }
+    holds(cx, &[row::CAP_01, row::CAP_10, row::VER_02, row::VER_03], true, || entry.short());
     if cx.declared().helpers_only() {
-        for row in [row::CAP_04, row::CAP_11] {
-            cx.holds(row, true, || entry.short());
-        }
+        holds(cx, &[row::CAP_04, row::CAP_11], true, || entry.short());
     }
     cx.chose("interface version", entry[cx.declared().wire("svc_version")].as_str().unwrap_or_default());
     Ok(())
@@ -122,8 +114,6 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let entry = api.entry().await?;
     let url = helper_address(&entry, "person_signup")?;
     let answer = api.post(&url, &json!({"person": cx.marked(&compare::filled(cx, "person"))})).await?;
-    for row in [row::CAP_09, row::ENT_24] {
-        cx.holds(row, answer.is_created() && answer.json.is_object(), || answer.to_string());
-    }
+    holds(cx, &[row::CAP_09, row::ENT_24], answer.is_created() && answer.json.is_object(), || answer.to_string());
     Ok(())
 }

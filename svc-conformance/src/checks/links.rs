@@ -1,13 +1,12 @@
 //! Links of records (LK and HL rows): there when declared, and leading to what their names say.
 
 use super::calls::{own_fields, somebody};
-use super::compare::{is_one, part};
 use super::crud::is_page;
 use super::prelude::*;
 use crate::catalogue::Link;
 use crate::fields;
 use crate::generate::with;
-use crate::kinds::{ACTIONS, kind};
+use crate::kinds::ACTIONS;
 
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
@@ -41,7 +40,7 @@ struct Linked {
 async fn links(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     if cx.declared().fields(one).is_none() {
-        return Err(Stop::Inconclusive(format!("{one} is not declared")));
+        return Err(none(format!("{one} is not declared")));
     }
     let api = cx.api();
     let made = make(cx, &api, one).await?;
@@ -52,7 +51,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         }
         _ => made.record.clone(),
     };
-    let record = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+    let record = api.as_read(one, record).await?;
     let made = Linked { record, ..made };
     let own =
         fields::links(one).filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));

@@ -33,7 +33,9 @@ mod schedule;
 mod stateful;
 mod strangers;
 mod subject;
+mod together;
 mod twice;
+mod unknown_caller;
 
 use crate::check::Check;
 
@@ -49,6 +51,7 @@ pub(crate) fn all() -> Vec<Check> {
         limits::CHECKS,
         round_trip::CHECKS,
         refusals::CHECKS,
+        together::CHECKS,
         crud::CHECKS,
         links::CHECKS,
         rules::CHECKS,
@@ -56,6 +59,7 @@ pub(crate) fn all() -> Vec<Check> {
         people::CHECKS,
         twice::CHECKS,
         strangers::CHECKS,
+        unknown_caller::CHECKS,
         actions::CHECKS,
         canvasses::CHECKS,
         functions::CHECKS,

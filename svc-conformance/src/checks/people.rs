@@ -1,7 +1,7 @@
 //! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21, RES-person-49).
 
 use super::calls::{declared_helpers, somebody};
-use super::compare::{Each, identified, kept, must, part};
+use super::compare::identified;
 use super::crud::is_page;
 use super::prelude::*;
 use crate::fields;

@@ -3,13 +3,13 @@
 //! Every collection has a second page where the server lets a client choose how many records a page has; where it does not,
 //! those with many records have one.
 
-use super::below::{container, none};
+use super::below::container;
 use super::collections::same_page;
-use super::compare::{self, Each, is_one};
+use super::compare;
 use super::prelude::*;
 use crate::address;
 use crate::catalogue::Encounter;
-use crate::kinds::{KINDS, Kind};
+use crate::kinds::KINDS;
 use crate::settings::Intensity;
 
 pub(super) const CHECKS: &[Check] = &[

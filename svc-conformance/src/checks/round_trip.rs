@@ -8,7 +8,7 @@ use crate::cause::{Cause, Flaw};
 use crate::diagnosis;
 use crate::fields;
 use crate::generate::{self, Shown, Turn};
-use crate::kinds::{ACTIONS, kind};
+use crate::kinds::ACTIONS;
 use crate::passive::row_of;
 use crate::settings::Intensity;
 use crate::values::{instant, is_unset};
@@ -88,13 +88,13 @@ async fn whole(cx: &Cx) -> Result<(), Stop> {
         let Ok(record) = api.make(one, &sent).await else {
             return alone(cx, &api, &sent).await;
         };
-        let read = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+        let read = api.as_read(one, record).await?;
         compare(cx, &sent, &read);
     }
     for case in 0..cx.cases(0, 6, 40) {
         let sent = body(cx, Turn::Some, &format!("case {case}"))?;
         let record = api.make(one, &sent).await?;
-        let read = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+        let read = api.as_read(one, record).await?;
         compare(cx, &sent, &read);
     }
     Ok(())

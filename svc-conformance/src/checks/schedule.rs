@@ -1,6 +1,5 @@
 //! Scheduling of messages (SCH), by their helper.
 
-use super::compare::{Each, holds, must, part};
 use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate;
@@ -50,7 +49,7 @@ fn has_notice(answer: &Answer) -> bool {
 /// Ends the check where the server has conditions of its own for a schedule (SCH-03).
 fn on_condition(answer: &Answer) -> Result<(), Stop> {
     if answer.status == 400 && answer.error().is_some() {
-        return Err(Stop::Inconclusive(format!("a condition of the server's own may not be met (SCH-03): {answer}")));
+        return Err(none(format!("a condition of the server's own may not be met (SCH-03): {answer}")));
     }
     Ok(())
 }
@@ -126,7 +125,7 @@ async fn functions(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (_, url) = message(cx, &api).await?;
     let Some(tag) = super::functions::fresh_tag(&api).await? else {
-        return Err(Stop::Inconclusive("no tag can be made that a function could add".to_owned()));
+        return Err(none("no tag can be made that a function could add"));
     };
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
     let answer = api.post(&url, &body).await?;
@@ -157,7 +156,7 @@ async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
 async fn missing(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     if !cx.declared().offers("message", "create") || !cx.declared().offers("message", "delete") {
-        return Err(Stop::Inconclusive("no message can be created and deleted".to_owned()));
+        return Err(none("no message can be created and deleted"));
     }
     let (message, url) = message(cx, &api).await?;
     api.remove(&message).await?;

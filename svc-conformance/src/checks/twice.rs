@@ -1,7 +1,7 @@
 //! People who are posted more than once, and people who only look alike (HLP-03, HLP-06, HLP-11 to HLP-15, HLP-19).
 
 use super::calls::{Ready, declared_helpers, row, somebody};
-use super::compare::{Each, holds, identified, is_one, kept, part, put, whole_seconds};
+use super::compare::{identified, whole_seconds};
 use super::functions::any_helper;
 use super::prelude::*;
 use crate::generate::restored;
@@ -20,11 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 async fn twice(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") {
-        each.took(posted_twice(cx, name).await)?;
-    }
-    each.end()
+    each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
 }
 
 /// One person, posted again with later values: two actions, and nobody is changed who is not matched.
