@@ -85,7 +85,9 @@ async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     });
     let after = api.reread(&before).await?;
     let mut differs = different(&before.json, &after.json);
-    differs.retain(|name| name != "modified_date");
+    // What a server shows beside the interface may follow its own clock.
+    let is_sent = |name: &str| cx.declared().field("person", name).is_some_and(|field| field.writable);
+    differs.retain(|name| name == "identifiers" || is_sent(name));
     cx.chose(
         "somebody known, whom a call without a key names",
         match differs.as_slice() {
