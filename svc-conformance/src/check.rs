@@ -45,6 +45,16 @@ pub(crate) struct Check {
     pub(crate) run: for<'c> fn(&'c Cx) -> Running<'c>,
 }
 
+/// A check of a table: its name, its rows, and the async function that looks at them.
+macro_rules! check {
+    ($id:expr, [$($row:ident),* $(,)?], $look:path) => {
+        check!($id, &[$($crate::row::$row),*], $look)
+    };
+    ($id:expr, $rows:expr, $look:path) => {
+        $crate::check::Check::new($id, $rows, |cx| Box::pin($look(cx)))
+    };
+}
+
 impl Check {
     /// A check that writes, always has something to do, and runs at every intensity.
     pub(crate) const fn new(

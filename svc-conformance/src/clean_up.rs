@@ -1,8 +1,8 @@
 //! Clean-up: removes what the run created and nothing else; its outcome is apart from the verdict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Record;
 use crate::check::{Check, Cx};
 use crate::client::Client;
-use crate::condition::Met;
 use crate::declared::{Declaration, Declared, Source};
 use crate::error::SuiteError;
 use crate::fixtures::helper_address;
@@ -66,20 +65,9 @@ pub async fn resume(
     let mut text = Declaration::default();
     text.dialect.prefix.clone_from(&started.prefix);
     text.dialect.key_header.clone_from(&started.key_header);
-    let run = Arc::new(Run {
-        target,
-        declared: Declared::new(text, Source::Given),
-        recorder: Arc::new(Recorder::new(keys.secrets())),
-        keys,
-        settings: Settings::default(),
-        token: started.token,
-        journal,
-        met: Met::default(),
-        relations: crate::relations::Relations::default(),
-        firsts: Mutex::default(),
-        choices: Mutex::new(BTreeMap::new()),
-        pace: Mutex::default(),
-    });
+    let recorder = Arc::new(Recorder::new(keys.secrets()));
+    let declared = Declared::new(text, Source::Given);
+    let run = Arc::new(Run::new(target, declared, (keys, recorder), Settings::default(), journal));
     let cx = cleaner(&run);
     let base = run.target.base().to_owned();
     if let Err(Stop::Failed | Stop::Inconclusive(_)) = cx.api().get(&base).await {
@@ -217,24 +205,24 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
         Stop::Failed => Removal::Left(cx.first_finding().unwrap_or_else(|| "no answer".to_owned()), true),
         Stop::Inconclusive(reason) | Stop::Disabled(reason) => Removal::Left(reason, true),
     };
+    let answer = match api.get(&left.own).await {
+        Ok(answer) => answer,
+        Err(stop) => return failed(stop),
+    };
+    if matches!(answer.status, 404 | 410) {
+        return Removal::Gone;
+    }
+    let record = answer.record();
     if let Some(marker) = &left.marker {
-        let answer = match api.get(&left.own).await {
-            Ok(answer) => answer,
-            Err(stop) => return failed(stop),
-        };
-        if matches!(answer.status, 404 | 410) {
-            return Removal::Gone;
-        }
         if answer.status != 200 {
             return Removal::Left(format!("its marker cannot be read again: {}", answer.status), false);
         }
-        let record = answer.record();
         if !record.carries(marker) {
             return Removal::Left("it does not carry the marker of this run any more".to_owned(), false);
         }
-        if was_there_before(cx, &record) {
-            return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
-        }
+    }
+    if was_there_before(cx, &record) {
+        return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
     }
     match api.delete(&left.own).await {
         Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => Removal::Gone,

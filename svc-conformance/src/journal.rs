@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::address;
 use crate::answer::Answer;
+use crate::private;
 
 /// The system name of marker identifiers (TYP-13).
 pub(crate) const SYSTEM: &str = "svc-conformance";
@@ -81,7 +82,7 @@ struct State {
 impl Journal {
     /// A journal on disk, or in memory without a path.
     pub(crate) fn open(path: Option<&Path>, started: Started) -> std::io::Result<Self> {
-        let file = path.map(File::create_new).transpose()?;
+        let file = path.map(|path| private::open(path, File::options().write(true).create_new(true))).transpose()?;
         let journal = Self { state: Mutex::new(State { file, started: started.clone(), ..State::default() }) };
         journal.write(Line::Run(started));
         match journal.trouble() {

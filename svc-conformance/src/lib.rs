@@ -22,6 +22,7 @@
 mod address;
 mod answer;
 mod cause;
+#[macro_use]
 mod check;
 mod checks;
 mod clean_up;
@@ -47,6 +48,7 @@ mod outcome;
 mod passive;
 mod pins;
 mod plan;
+mod private;
 mod probe;
 mod profile;
 #[cfg(feature = "program")]

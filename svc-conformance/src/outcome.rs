@@ -107,3 +107,8 @@ pub(crate) enum Stop {
     /// The run was told not to do this.
     Disabled(String),
 }
+
+/// Ends a check: something that it builds on is not there.
+pub(crate) fn none(what: impl Into<String>) -> Stop {
+    Stop::Inconclusive(what.into())
+}

@@ -47,6 +47,30 @@ pub(crate) struct Pace {
 }
 
 impl Run {
+    /// A run in which nothing was seen yet.
+    pub(crate) fn new(
+        target: Arc<dyn Target>,
+        declared: Declared,
+        (keys, recorder): (Keys, Arc<Recorder>),
+        settings: Settings,
+        journal: Journal,
+    ) -> Self {
+        Self {
+            target,
+            declared,
+            keys,
+            settings,
+            token: journal.started().token,
+            recorder,
+            journal,
+            met: Met::default(),
+            relations: Relations::default(),
+            firsts: Mutex::default(),
+            choices: Mutex::default(),
+            pace: Mutex::default(),
+        }
+    }
+
     pub(crate) const fn facts(&self) -> Facts<'_> {
         Facts { declared: &self.declared, keys: &self.keys, met: &self.met }
     }

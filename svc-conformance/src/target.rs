@@ -29,6 +29,12 @@ pub trait Target: Send + Sync + fmt::Debug {
     /// Whether the target runs on this machine: others are only read until writes are allowed.
     fn is_local(&self) -> bool;
 
+    /// Whether what the target links at this address is on this machine, too: a server that is reached by a tunnel is not.
+    fn keeps_local(&self, url: &str) -> bool {
+        let authority = address::authority(url).unwrap_or_default();
+        is_local(authority) || Some(authority) == address::authority(self.base())
+    }
+
     /// Sends one request with an absolute address and collects at most `limit` bytes of the answer within `timeout`.
     ///
     /// # Errors
@@ -119,6 +125,11 @@ where
     }
 
     fn is_local(&self) -> bool {
+        true
+    }
+
+    /// Whatever the address, the service in this process has the request.
+    fn keeps_local(&self, _: &str) -> bool {
         true
     }
 

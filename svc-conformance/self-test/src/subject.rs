@@ -17,7 +17,7 @@ use svc_sqlite::{FileError, KeyError, KeyOptions, Store};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 
-use super::second_server::{Options, SecondServer, Time};
+use super::second_server::{Key, Options, SecondServer, Time};
 use super::transport::{Call, Transport};
 
 /// Base of the reference server's addresses.
@@ -89,7 +89,12 @@ impl Subject {
         let key_at = |at: usize| options.keys.get(at).map(|key| key.token.clone());
         let key = key_at(0).unwrap_or_default();
         let other_key = key_at(1);
-        let restricted_key = key_at(2).map(|token| (token, "people.create".to_owned()));
+        let lacks = |key: &Key| {
+            let right =
+                ["people.read", "people.create"].into_iter().find(|right| key.only.iter().all(|one| one != right));
+            (key.token.clone(), right.unwrap_or_default().to_owned())
+        };
+        let restricted_key = options.keys.get(2).map(lacks);
         let wire = Transport::of(second_server.set_up_as(options));
         Self { wire, base, prefix, key, other_key, restricted_key, time: Some(time), _folder: None }
     }

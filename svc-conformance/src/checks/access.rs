@@ -1,47 +1,24 @@
 //! Keys, rights and tenants (AUT-01 to AUT-08, COL-02, HAL-10, ERR-08, ERR-09).
 
 use http::Method;
-use serde_json::{Value, json};
 
 use super::compare;
-use super::compare::is_one;
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
-use crate::kinds::{ACTIONS, Kind, kind, kind_of};
-use crate::outcome::Stop;
-use crate::row;
+use crate::kinds::{ACTIONS, kind_of};
 
 /// A key that no server has given out.
 const WRONG: &str = "no-such-key-0000";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("aut/key", &[row::AUT_01, row::HAL_10], |cx| Box::pin(key(cx))).needs("auth").only_reads(),
-    Check::new("aut/wrong-key", &[row::AUT_03, row::AUT_05, row::ERR_08], |cx| Box::pin(wrong(cx)))
-        .needs("auth")
-        .only_reads(),
-    Check::new("aut/no-key", &[row::AUT_07, row::AUT_05], |cx| Box::pin(without(cx))).needs("auth").only_reads(),
-    Check::new(
-        "aut/refused-writes",
-        &[row::AUT_01, row::AUT_03, row::AUT_07, row::AUT_08, row::ERR_08, row::HAL_10],
-        |cx| Box::pin(refused_writes(cx)),
-    )
-    .needs("auth"),
-    Check::new("aut/missing-right", &[row::AUT_04, row::AUT_08, row::ERR_09, row::AUT_05], |cx| {
-        Box::pin(missing_right(cx))
-    })
-    .needs("auth.restricted_key"),
-    Check::new("aut/tenants", &[row::COL_02, row::COL_30, row::AUT_02], |cx| Box::pin(tenants(cx)))
-        .needs("auth.multi_key"),
-    Check::new("aut/anonymous-helpers", &[row::AUT_06], |cx| Box::pin(anonymous(cx))).needs("auth"),
+    check!("aut/key", [AUT_01, HAL_10], key).needs("auth").only_reads(),
+    check!("aut/wrong-key", [AUT_03, AUT_05, ERR_08], wrong).needs("auth").only_reads(),
+    check!("aut/no-key", [AUT_07, AUT_05], without).needs("auth").only_reads(),
+    check!("aut/refused-writes", [AUT_01, AUT_03, AUT_07, AUT_08, ERR_08, HAL_10], refused_writes).needs("auth"),
+    check!("aut/missing-right", [AUT_04, AUT_08, ERR_09, AUT_05], missing_right).needs("auth.restricted_key"),
+    check!("aut/tenants", [COL_02, COL_30, AUT_02], tenants).needs("auth.multi_key"),
+    check!("aut/anonymous-helpers", [AUT_06], anonymous).needs("auth"),
 ];
-
-fn both(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> String) {
-    for row in rows {
-        cx.holds(row, holds, &found);
-    }
-}
 
 /// The addresses of every collection of the entry point.
 async fn collections(cx: &Cx, api: &Client<'_>) -> Result<Vec<(Kind, String)>, Stop> {
@@ -55,9 +32,9 @@ async fn collections(cx: &Cx, api: &Client<'_>) -> Result<Vec<(Kind, String)>, S
 async fn key(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let all = collections(cx, &api).await?;
-    let (_, url) = all.first().ok_or_else(|| Stop::Inconclusive("no collection is listed".to_owned()))?;
+    let (_, url) = all.first().ok_or_else(|| none("no collection is listed"))?;
     let answer = api.get(url).await?;
-    both(cx, &[row::AUT_01, row::HAL_10], answer.status == 200, || format!("with the key: {answer}"));
+    holds(cx, &[row::AUT_01, row::HAL_10], answer.status == 200, || format!("with the key: {answer}"));
     Ok(())
 }
 
@@ -69,7 +46,7 @@ async fn wrong(cx: &Cx) -> Result<(), Stop> {
     urls.extend(collections(cx, &api).await?.into_iter().map(|(_, url)| url));
     for url in urls {
         let answer = wrong.get(&url).await?;
-        both(cx, rows, answer.status == 401, || format!("with a key that is none: {answer}"));
+        holds(cx, rows, answer.status == 401, || format!("with a key that is none: {answer}"));
         cx.holds(row::AUT_05, true, String::new);
     }
     Ok(())
@@ -121,7 +98,7 @@ impl Subject {
             };
             return Ok(Self { kind, record, posts });
         }
-        Err(Stop::Inconclusive("no record can be created and read".to_owned()))
+        Err(none("no record can be created and read"))
     }
 
     /// Update, create below, and delete, as somebody who may not.
@@ -165,11 +142,11 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     if let Some(of) = declared.kinds().find(|of| of.under.is_none() && declared.offers(of.one, "create")) {
         let body = cx.marked(&crate::generate::least(cx, of.one));
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
-        both(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
+        holds(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
     }
     let subject = Subject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
-        both(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
+        holds(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
     }
     for answer in subject.attack(cx, &cx.anonymous()).await? {
         cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
@@ -181,7 +158,7 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     subject.untouched(cx, &api).await?;
     for answer in subject.attack(cx, &api).await? {
         let right = !is_refused(&answer);
-        both(cx, &[row::AUT_01, row::HAL_10], right, || format!("with the key: {answer}"));
+        holds(cx, &[row::AUT_01, row::HAL_10], right, || format!("with the key: {answer}"));
     }
     Ok(())
 }
@@ -217,7 +194,7 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
     let Some((key, lacks)) = cx.run.keys.restricted.clone() else { return Ok(()) };
     let (api, narrow) = (cx.api(), cx.with_key(&key));
     let Some((many, operation)) = lacks.split_once('.') else {
-        return Err(Stop::Inconclusive(format!("`{lacks}` is no right")));
+        return Err(none(format!("`{lacks}` is no right")));
     };
     if many == "helper" {
         let answer =
@@ -226,7 +203,7 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
         return Ok(());
     }
     let of = kind_of(many).filter(|of| cx.declared().offers(of.one, operation));
-    let of = of.ok_or_else(|| Stop::Inconclusive(format!("{lacks} is not declared")))?;
+    let of = of.ok_or_else(|| none(format!("{lacks} is not declared")))?;
     let record = if operation == "list" { None } else { Some(api.make(of.one, &json!({})).await?) };
     let readable = cx.declared().offers(of.one, "read");
     let before = match &record {
@@ -248,12 +225,17 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
                 nothing_new(cx, &api, &url, before, &[body]).await?;
             }
         }
-        ("read", Some(record)) => forbidden(cx, &narrow.get(&record.own()?).await?),
+        ("read", Some(record)) => {
+            forbidden(cx, &narrow.get(&record.own()?).await?);
+            if of.one == "person" && cx.declared().acts("add_tags") {
+                super::unknown_caller::hidden_from(cx, &narrow).await?;
+            }
+        }
         ("update", Some(record)) => {
             forbidden(cx, &narrow.put(&record.own()?, &json!({ "origin_system": cx.unique() })).await?);
         }
         ("delete", Some(record)) => forbidden(cx, &narrow.delete(&record.own()?).await?),
-        _ => return Err(Stop::Inconclusive(format!("`{lacks}` is no right"))),
+        _ => return Err(none(format!("`{lacks}` is no right"))),
     }
     if let Some(before) = before {
         let answer = api.get(&before.own()?).await?;
@@ -264,7 +246,7 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
 }
 
 fn forbidden(cx: &Cx, answer: &Answer) {
-    both(cx, &[row::AUT_04, row::ERR_09], answer.status == 403, || format!("with a key that may not: {answer}"));
+    holds(cx, &[row::AUT_04, row::ERR_09], answer.status == 403, || format!("with a key that may not: {answer}"));
     cx.holds(row::AUT_05, true, String::new);
 }
 
@@ -274,7 +256,7 @@ async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
         return helper_address(&api.entry().await?, name);
     }
     let of = cx.declared().kinds().find(|kind| kind.helper == Some(name));
-    let under = of.and_then(|of| of.under).ok_or_else(|| Stop::Inconclusive(format!("no helper {name}")))?;
+    let under = of.and_then(|of| of.under).ok_or_else(|| none(format!("no helper {name}")))?;
     helper_address(&api.make(under, &json!({})).await?, name)
 }
 
@@ -289,7 +271,7 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
         let record = api.make(of.one, &json!({})).await?;
         let own = api.get(&url).await?;
         let seen = own.status == 200 && !own.record().embedded().is_empty();
-        both(cx, rows, seen, || format!("its own tenant does not see {}: {own}", record.short()));
+        holds(cx, rows, seen, || format!("its own tenant does not see {}: {own}", record.short()));
         let Ok(theirs) = other.collection(of.many).await else { continue };
         let total = other.total(&theirs).await?;
         if total > Some(2_000) {
@@ -299,9 +281,9 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
         // Unless somebody wrote between the two.
         let counted = total.unwrap_or_default() == u64::try_from(members.len()).unwrap_or(u64::MAX);
         let counted = counted || other.total(&theirs).await? != total;
-        both(cx, rows, counted, || format!("another tenant has {} {} and counts {total:?}", members.len(), of.many));
+        holds(cx, rows, counted, || format!("another tenant has {} {} and counts {total:?}", members.len(), of.many));
         let leaked = members.iter().find(|member| is_one(member, &record));
-        both(cx, rows, leaked.is_none(), || format!("another tenant's {} have {}", of.many, record.short()));
+        holds(cx, rows, leaked.is_none(), || format!("another tenant's {} have {}", of.many, record.short()));
         below(cx, &api, &other, of, &record).await?;
     }
     Ok(())
@@ -320,7 +302,7 @@ async fn below(cx: &Cx, api: &Client<'_>, other: &Client<'_>, of: Kind, record: 
         let made = api.act(record, one, &person, &cx.marked(&json!({}))).await?;
         let answer = other.send(Method::GET, &record.leads(kind.many)?, None).await?;
         let leaked = answer.status == 200 && answer.record().embedded().iter().any(|member| is_one(member, &made));
-        both(cx, &[row::COL_02, row::AUT_02], !leaked, || format!("another tenant reads {}: {answer}", kind.many));
+        holds(cx, &[row::COL_02, row::AUT_02], !leaked, || format!("another tenant reads {}: {answer}", kind.many));
     }
     if declared.offers(of.one, "read") {
         let answer = other.get(&record.own()?).await?;

@@ -1,36 +1,29 @@
 //! The helpers that record an action of a person (HLP-11 to HLP-15).
 
-use serde_json::{Value, json};
-
 use super::calls::{ignored, row, somebody};
-use super::compare::{Each, holds, identified, is_one, kept, must, part};
-use crate::check::{Check, Cx};
+use super::compare::identified;
+use super::prelude::*;
 use crate::fixtures::{helper_address, ticketed};
 use crate::generate;
 use crate::generate::with;
-use crate::kinds::kind;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/record-signature", &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08], |cx| Box::pin(record(cx)))
+    check!("hlp/record-signature", [HLP_11, HLP_06, RES_SIGNATURE_08], record)
         .about("signature")
         .needs("helper.record_signature"),
-    Check::new("hlp/record-submission", &[row::HLP_12, row::HLP_06], |cx| Box::pin(record(cx)))
-        .about("submission")
-        .needs("helper.record_submission"),
-    Check::new("hlp/record-donation", &[row::HLP_13, row::HLP_06, row::RES_DONATION_21], |cx| Box::pin(record(cx)))
+    check!("hlp/record-submission", [HLP_12, HLP_06], record).about("submission").needs("helper.record_submission"),
+    check!("hlp/record-donation", [HLP_13, HLP_06, RES_DONATION_21], record)
         .about("donation")
         .needs("helper.record_donation"),
-    Check::new("hlp/record-outreach", &[row::HLP_14, row::HLP_06, row::RES_OUTREACH_13], |cx| Box::pin(record(cx)))
+    check!("hlp/record-outreach", [HLP_14, HLP_06, RES_OUTREACH_13], record)
         .about("outreach")
         .needs("helper.record_outreach"),
-    Check::new("hlp/record-attendance", &[row::HLP_15, row::HLP_06, row::RES_ATTENDANCE_15], |cx| Box::pin(record(cx)))
+    check!("hlp/record-attendance", [HLP_15, HLP_06, RES_ATTENDANCE_15], record)
         .about("attendance")
         .needs("helper.record_attendance"),
-    Check::new("hlp/record-tickets", &[row::HLP_15, row::RES_ATTENDANCE_05], |cx| Box::pin(tickets(cx)))
+    check!("hlp/record-tickets", [HLP_15, RES_ATTENDANCE_05], tickets)
         .needs("helper.record_attendance and fixture.ticketed_event"),
-    Check::new("hlp/donation-links", &[row::RES_DONATION_22], |cx| Box::pin(donation_links(cx)))
+    check!("hlp/donation-links", [RES_DONATION_22], donation_links)
         .needs("helper.record_donation and helper.record_donation.links"),
 ];
 
@@ -108,7 +101,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         {"title": "Standard", "description": "First row", "attended": true}, {"title": "Balcony"}]}),
     );
     if !tickets.get("tickets").is_some_and(Value::is_array) {
-        return Err(Stop::Inconclusive("tickets are not declared".to_owned()));
+        return Err(none("tickets are not declared"));
     }
     let body = with(&cx.marked(&tickets), &json!({ "person": person }));
     let mut answer = api.post(&url, &body).await?;
@@ -145,11 +138,7 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
 
 /// A donation leads to the attendance or the submission that it goes with (RES-donation-22).
 async fn donation_links(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for one in ["attendance", "submission"] {
-        each.took(linked_donation(cx, one).await)?;
-    }
-    each.end()
+    each!(one in ["attendance", "submission"] => linked_donation(cx, one))
 }
 
 async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
@@ -164,7 +153,7 @@ async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
     }
     let made = answer.record();
     api.about(&ready, &made).await.map(drop).or_else(ignored)?;
-    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    let read = api.as_read("donation", made).await?;
     let found = match read.href(one) {
         Some(href) => Some(api.get(&href).await?),
         None => None,

@@ -1,21 +1,14 @@
 //! Answers to questions that a helper takes for its person (HAF-07 to HAF-10).
 
-use serde_json::{Value, json};
-
 use super::calls::somebody;
-use super::compare::put;
 use super::functions::{about, any_helper, below, call, note_rest};
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::outcome::Stop;
-use crate::row;
+use super::prelude::*;
+use crate::generate::with;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("haf/answers", &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10], |cx| Box::pin(answers(cx)))
-        .needs("haf.add_questions_responses_uri"),
-    Check::new("haf/wrong-answers", &[row::HAF_09], |cx| Box::pin(wrong_answers(cx)))
-        .needs("haf.add_questions_responses_uri"),
+    check!("haf/answers", [HAF_07, HAF_08, HAF_09, HAF_10], answers).needs("haf.add_questions_responses_uri"),
+    check!("haf/wrong-answers", [HAF_09], wrong_answers).needs("haf.add_questions_responses_uri"),
+    check!("res/how-many-responses", [RES_QUESTION_06], how_many).needs("answers.create"),
 ];
 
 /// A question of a sort; those of choices have three.
@@ -30,10 +23,8 @@ pub(super) async fn question(api: &Client<'_>, sort: &str) -> Result<Record, Sto
     {
         members.remove("responses");
     }
-    let kind = crate::kinds::kind("question").ok_or_else(|| Stop::Inconclusive("no questions".to_owned()))?;
-    if !api.cx.declared().offers("question", "create") {
-        return Err(Stop::Inconclusive("no question can be created".to_owned()));
-    }
+    let kind = crate::kinds::kind("question").ok_or_else(|| none("no questions"))?;
+    needs(api.cx, "question", "create")?;
     api.create(kind, &api.cx.marked(&fields)).await
 }
 
@@ -59,9 +50,9 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
         {"question": text.own()?, "value": "In my own words"},
     ]);
     let called = call(cx, &ready, &json!({ "add_questions_responses_uri": elements })).await?;
-    for row in [row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10] {
-        cx.holds(row, called.person.is_some(), || called.answer.to_string());
-    }
+    holds(cx, &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10], called.person.is_some(), || {
+        called.answer.to_string()
+    });
     let Some(person) = called.person else { return Err(Stop::Failed) };
     if cx.declared().lists_below("person", "answers") {
         let found = below(&api, &person, "answers").await?;
@@ -78,9 +69,9 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
         (text, row::HAF_10, json!([]), Some("In my own words")),
     ] {
         let found = below(&api, question, "answers").await?;
-        for row in [row, row::HAF_07] {
-            cx.holds(row, found.len() == 1, || format!("{} answers instead of 1 of {}", found.len(), question.short()));
-        }
+        holds(cx, &[row, row::HAF_07], found.len() == 1, || {
+            format!("{} answers instead of 1 of {}", found.len(), question.short())
+        });
         let Some(answer) = found.first() else { continue };
         let declared = |name: &str| cx.declared().field("answer", name).is_some_and(|field| field.readable);
         if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
@@ -96,19 +87,51 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A key that the question does not have, and two keys where one is taken, are errors (HAF-09).
+/// A key that the question does not have, two keys where one is taken, and none at all are errors (HAF-09).
 async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
-    let single = question(&api, "SingleChoice").await?;
-    for keys in [json!(["zz"]), json!(["a1", "b2"])] {
-        let element = json!([{"question": single.own()?, "responses": keys}]);
+    for (sort, given) in [
+        ("SingleChoice", json!({"responses": ["zz"]})),
+        ("SingleChoice", json!({"responses": ["a1", "b2"]})),
+        ("SingleChoice", json!({"responses": []})),
+        ("MultiChoice", json!({})),
+        ("Paragraph", json!({})),
+    ] {
+        let element = with(&given, &json!({"question": question(&api, sort).await?.own()?}));
         let person = somebody(cx);
         let mut body = ready.body(cx, Some(&person));
-        put(&mut body, "add_questions_responses_uri", element);
+        put(&mut body, "add_questions_responses_uri", json!([element]));
         let answer = api.post(&ready.url, &body).await?;
         note_rest(&api, &ready, &answer, &body, &person).await?;
-        cx.holds(row::HAF_09, answer.is_refused(), || format!("{keys} for a SingleChoice question: {answer}"));
+        if sort == "Paragraph" {
+            // Nothing says that free text is needed.
+            cx.chose("an answer to a Paragraph without text", answer.status.to_string());
+        } else {
+            cx.holds(row::HAF_09, answer.is_refused(), || format!("{given} for a {sort} question: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// One response where a single choice is asked for, one or more for several: fewer or more are refused (RES-question-06).
+async fn how_many(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    if cx.declared().field("answer", "responses").is_none_or(|field| !field.writable) {
+        return Err(none("answer.responses is not declared writable"));
+    }
+    let person = api.person().await?.own()?;
+    for (sort, keys, right) in [
+        ("SingleChoice", json!([]), false),
+        ("SingleChoice", json!(["a1", "b2"]), false),
+        ("MultiChoice", json!([]), false),
+        ("MultiChoice", json!(["a1", "b2"]), true),
+    ] {
+        let asked = question(&api, sort).await?;
+        let body = api.linked(&cx.marked(&json!({ "responses": keys })), "person", &person);
+        let answer = api.post(&asked.leads("answers")?, &body).await?;
+        let holds = if right { answer.is_created() } else { answer.is_refused() };
+        cx.holds(row::RES_QUESTION_06, holds, || format!("{keys} for a {sort} question: {answer}"));
     }
     Ok(())
 }

@@ -1,26 +1,18 @@
 //! The collections below a record: those of a container, those of a person (COL-04 to COL-18, COL-30).
 
-use serde_json::json;
-
 use super::compare;
-use super::compare::is_one;
-use crate::answer::{Answer, Record};
+use super::prelude::*;
 use crate::catalogue::Encounter;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 macro_rules! below {
     ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
         &[$(
-            Check::new($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23], |cx| Box::pin(nested(cx))).about($one),
-            Check::new($of, &[row::$person], |cx| Box::pin(of_a_person(cx))).about($one),
+            check!($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23], nested).about($one),
+            check!($of, &[row::$person], of_a_person).about($one),
         )*
-            Check::new("col/taggings-of-a-person", &[row::COL_17], |cx| Box::pin(of_a_person(cx))).about("tagging"),
-            Check::new("col/items-of-a-person", &[row::COL_18], |cx| Box::pin(of_a_person(cx))).about("item"),
-            Check::new("col/answers-of-a-submission", &[row::COL_10, row::COL_30], |cx| Box::pin(of_a_submission(cx)))
+            check!("col/taggings-of-a-person", [COL_17], of_a_person).about("tagging"),
+            check!("col/items-of-a-person", [COL_18], of_a_person).about("item"),
+            check!("col/answers-of-a-submission", [COL_10, COL_30], of_a_submission)
                 .needs("submissions.sub.answers"),
         ]
     };
@@ -51,10 +43,6 @@ fn rows(one: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-pub(super) fn none(what: impl Into<String>) -> Stop {
-    Stop::Inconclusive(what.into())
-}
-
 /// Whether an answer is that of a collection without members.
 fn is_empty(answer: &Answer) -> bool {
     let Some(page) = answer.json.as_object() else { return false };
@@ -74,7 +62,7 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
         return Err(none(format!("no {under} can be created")));
     }
     let container = api.make(under, &json!({})).await?;
-    let container = if declared.offers(under, "read") { api.reread(&container).await? } else { container };
+    let container = api.as_read(under, container).await?;
     if let Some((row, _)) = rows(of.one).filter(|(row, _)| !row.is_empty()) {
         let linked = container.href(of.many).is_some();
         api.cx.must(row, linked, || format!("no link {} in {}", of.many, container.short()))?;
@@ -130,9 +118,7 @@ async fn one_member(
     let right = answer.status == 200
         && page["total_records"] == 1
         && matches!(members.as_slice(), [one] if is_one(one, record));
-    for row in rows {
-        cx.holds(row, right, || format!("instead of {} alone: {answer}", record.short()));
-    }
+    holds(cx, rows, right, || format!("instead of {} alone: {answer}", record.short()));
     Ok(members.into_iter().next().filter(|_| right))
 }
 
@@ -173,14 +159,12 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
 async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let plain = api.make("submission", &json!({})).await?;
-    let plain = if cx.declared().offers("submission", "read") { api.reread(&plain).await? } else { plain };
+    let plain = api.as_read("submission", plain).await?;
     let linked = plain.href("answers").is_some();
     cx.must(row::COL_10, linked, || format!("no link answers in {}", plain.short()))?;
     let answer = api.get(&plain.leads("answers")?).await?;
     cx.run.met.add(Encounter::EmptyCollection);
-    for row in [row::COL_10, row::COL_30] {
-        cx.holds(row, is_empty(&answer), || format!("answers of a new submission: {answer}"));
-    }
+    holds(cx, &[row::COL_10, row::COL_30], is_empty(&answer), || format!("answers of a new submission: {answer}"));
     let asks = cx.declared().helps("record_submission") && cx.declared().acts("add_questions_responses_uri");
     if !asks || !cx.declared().offers("question", "create") || !compare::can_make(cx, "form") {
         return Ok(());
@@ -190,8 +174,7 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let body = cx.marked(&json!({"person": cx.marked(&json!({})),
         "add_questions_responses_uri": [{"question": question.own()?, "responses": ["a1"]}]}));
     let submission = api.help(&form, "record_submission", &body).await?;
-    let submission =
-        if cx.declared().offers("submission", "read") { api.reread(&submission).await? } else { submission };
+    let submission = api.as_read("submission", submission).await?;
     let answer = api.get(&submission.leads("answers")?).await?;
     let right = answer.status == 200 && answer["total_records"] == 1 && answer.record().embedded().len() == 1;
     cx.holds(row::COL_10, right, || format!("one answer was given: {answer}"));

@@ -1,16 +1,9 @@
 //! How checks call helpers: what each takes, on a container of its own.
 
-use serde_json::{Value, json};
-
-use super::compare::{must, part, put};
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
-use crate::kinds::{ACTIONS, KINDS, Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
+use crate::kinds::{ACTIONS, KINDS};
 
 /// The row of each record helper.
 pub(super) fn row(one: &str) -> &'static str {
@@ -87,13 +80,13 @@ impl Client<'_> {
     pub(super) async fn ready(&self, name: &'static str) -> Result<Ready, Stop> {
         let cx = self.cx;
         let found = KINDS.iter().copied().find(|kind| kind.helper == Some(name));
-        let kind = found.ok_or_else(|| Stop::Inconclusive(format!("no helper {name}")))?;
+        let kind = found.ok_or_else(|| none(format!("no helper {name}")))?;
         if name == "person_signup" {
             let entry = self.entry().await?;
             let url = helper_address(&entry, name)?;
             return Ok(Ready { name, kind, container: None, url });
         }
-        let Some(under) = kind.under else { return Err(Stop::Inconclusive(format!("{name} has no container"))) };
+        let Some(under) = kind.under else { return Err(none(format!("{name} has no container"))) };
         let fields = match kind.one {
             "donation" => part(cx, under, &json!({"currency": "EUR"})),
             "attendance" => part(cx, under, &json!({"type": "open"})),
@@ -123,9 +116,7 @@ impl Client<'_> {
     pub(super) async fn about(&self, ready: &Ready, made: &Record) -> Result<Record, Stop> {
         match ready.name {
             "person_signup" => Ok(made.clone()),
-            "record_canvass" => {
-                ready.container.clone().ok_or_else(|| Stop::Inconclusive("no person in the path".to_owned()))
-            }
+            "record_canvass" => ready.container.clone().ok_or_else(|| none("no person in the path")),
             _ => self.person_of(made, "person").await,
         }
     }
@@ -141,13 +132,9 @@ pub(super) fn somebody(cx: &Cx) -> Value {
 
 /// Runs a part of a check for every declared helper.
 macro_rules! for_each_helper {
-    ($cx:expr, $part:expr) => {{
-        let mut each = Each::default();
-        for name in declared_helpers($cx) {
-            each.took($part(name).await)?;
-        }
-        each.end()
-    }};
+    ($cx:expr, $part:expr) => {
+        each!(name in declared_helpers($cx) => $part(name))
+    };
 }
 
 pub(super) use for_each_helper;

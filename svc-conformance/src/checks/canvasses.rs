@@ -1,40 +1,25 @@
 //! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their helper records.
 
-use serde_json::{Value, json};
-
 use super::calls::{Ready, own_fields, somebody};
-use super::compare::{Each, is_one, kept, put};
 use super::crud::is_page;
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::generate;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(
-        "hlp/record-canvass",
-        &[row::HLP_06, row::HLP_16, row::HLP_17, row::RES_CANVASS_06, row::RES_CANVASS_12, row::RES_PERSON_48],
-        |cx| Box::pin(canvass(cx)),
-    )
-    .needs("helper.record_canvass"),
-    Check::new("hlp/canvasser", &[row::RES_CANVASS_07, row::RES_CANVASS_12], |cx| Box::pin(canvasser(cx)))
-        .needs("helper.record_canvass and field:canvass.canvasser"),
-    Check::new(
-        "hlp/canvass-answers",
-        &[row::RES_CANVASS_08, row::RES_CANVASS_09, row::RES_CANVASS_10, row::RES_CANVASS_11],
-        |cx| Box::pin(answers(cx)),
-    )
-    .needs("helper.record_canvass and field:canvass.question_response"),
-    Check::new("hlp/canvass-takes-no-person", &[row::HLP_18], |cx| Box::pin(no_person(cx)))
+    check!("hlp/record-canvass", [HLP_06, HLP_16, HLP_17, RES_CANVASS_06, RES_CANVASS_12, RES_PERSON_48], canvass)
         .needs("helper.record_canvass"),
-    Check::new("hlp/canvass-of-nobody", &[row::HLP_17], |cx| Box::pin(nobody(cx))).needs("helper.record_canvass"),
+    check!("hlp/canvasser", [RES_CANVASS_07, RES_CANVASS_12], canvasser)
+        .needs("helper.record_canvass and field:canvass.canvasser"),
+    check!("hlp/canvass-answers", [RES_CANVASS_08, RES_CANVASS_09, RES_CANVASS_10, RES_CANVASS_11], answers)
+        .needs("helper.record_canvass and field:canvass.question_response"),
+    check!("hlp/canvass-needs-its-object", [HLP_16], bare).needs("helper.record_canvass"),
+    check!("hlp/canvass-takes-no-person", [HLP_18], no_person).needs("helper.record_canvass"),
+    check!("hlp/canvass-of-nobody", [HLP_17], nobody).needs("helper.record_canvass"),
 ];
 
 /// The person who has the helper.
 fn target(ready: &Ready) -> Result<&Record, Stop> {
-    ready.container.as_ref().ok_or_else(|| Stop::Inconclusive("no person has the helper".to_owned()))
+    ready.container.as_ref().ok_or_else(|| none("no person has the helper"))
 }
 
 /// A canvass with its fields and its links.
@@ -93,18 +78,15 @@ async fn canvasser(cx: &Cx) -> Result<(), Stop> {
     let canvasser = api.person().await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
     put(&mut sent, "canvasser", canvasser.own()?);
-    let made = api.call(&[row::RES_CANVASS_07], &ready, &json!({ "canvass": sent })).await?;
-    let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made };
+    let read =
+        api.as_read("canvass", api.call(&[row::RES_CANVASS_07], &ready, &json!({ "canvass": sent })).await?).await?;
     api.leads_to(&[row::RES_CANVASS_07, row::RES_CANVASS_12], &read, "canvasser", &canvasser, "person").await?;
     Ok(())
 }
 
 /// Chosen keys and free text come back, in the canvass itself or as its answer.
 async fn answers(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    each.took(answer(cx, "MultiChoice").await)?;
-    each.took(answer(cx, "Paragraph").await)?;
-    each.end()
+    each!(sort in ["MultiChoice", "Paragraph"] => answer(cx, sort))
 }
 
 async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
@@ -114,14 +96,14 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
         _ => ("responses", row::RES_CANVASS_11, json!(["b2"])),
     };
     if cx.declared().field("canvass", &format!("question_response.{member}")).is_none() {
-        return Err(Stop::Inconclusive(format!("question_response.{member} is not declared")));
+        return Err(none(format!("question_response.{member} is not declared")));
     }
     let question = super::answers::question(&api, sort).await?;
     let ready = api.ready("record_canvass").await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
     put(&mut sent, "question_response", json!({ "question": question.own()?, member: value }));
-    let made = api.call(&[row::RES_CANVASS_08], &ready, &json!({ "canvass": sent })).await?;
-    let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made };
+    let read =
+        api.as_read("canvass", api.call(&[row::RES_CANVASS_08], &ready, &json!({ "canvass": sent })).await?).await?;
     let shown = match &read["question_response"] {
         Value::Array(list) => list.first().cloned().unwrap_or_default(),
         other => other.clone(),
@@ -136,7 +118,7 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
         asked(cx, &api, &read, shown.get("question").unwrap_or(&Value::Null), &question).await?;
     }
     let Some(url) = read.href("answers").filter(|_| cx.declared().lists_below("canvass", "answers")) else {
-        return if looked { Ok(()) } else { Err(Stop::Inconclusive("the response cannot be read".to_owned())) };
+        return if looked { Ok(()) } else { Err(none("the response cannot be read")) };
     };
     let found = api.members(&url).await?;
     if looked && found.is_empty() {
@@ -168,12 +150,23 @@ async fn asked(cx: &Cx, api: &Client<'_>, read: &Record, shown: &Value, question
     Ok(())
 }
 
+/// Without the object that holds them, the fields of a canvass would be lost in silence (HLP-16).
+async fn bare(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready("record_canvass").await?;
+    let answer = api.post(&ready.url, &cx.marked(&own_fields(cx, "canvass"))).await?;
+    if let (true, Some(own)) = (answer.is_created(), answer.record().link("self")) {
+        // It may have lost its marker, too.
+        cx.run.journal.created_at(own, None, 0);
+    }
+    cx.holds(row::HLP_16, answer.is_refused(), || format!("without `canvass`: {answer}"));
+    Ok(())
+}
+
 /// A person in the body is nobody new (HLP-18).
 async fn no_person(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    if !cx.declared().offers("person", "list") {
-        return Err(Stop::Inconclusive("people cannot be listed".to_owned()));
-    }
+    needs(cx, "person", "list")?;
     let ready = api.ready("record_canvass").await?;
     let people = api.collection("people").await?;
     let before = api.total(&people).await?;
@@ -189,9 +182,7 @@ async fn no_person(cx: &Cx) -> Result<(), Stop> {
 /// The person in the path must exist (HLP-17).
 async fn nobody(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    if !cx.declared().offers("person", "delete") {
-        return Err(Stop::Inconclusive("no person can be deleted".to_owned()));
-    }
+    needs(cx, "person", "delete")?;
     let ready = api.ready("record_canvass").await?;
     api.remove(target(&ready)?).await?;
     let answer = api.post(&ready.url, &ready.body(cx, None)).await?;

@@ -2,17 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
-use super::compare::{put, whole_seconds};
+use super::compare::whole_seconds;
+use super::prelude::*;
 use super::subject::{body, is_default, subject};
-use crate::answer::Record;
-use crate::check::Cx;
-use crate::client::Client;
 use crate::fields::{self, Shape};
 use crate::generate::{self, Turn};
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::{instant, is_unset};
 
 /// The rows of changes to a kind.
@@ -27,9 +23,7 @@ pub(super) const ROWS: &[&str] = &[
 /// A change of some fields changes those alone; what the server keeps cannot be set (CRU-15, CRU-16, CRU-19, CAP-06).
 pub(super) async fn changes(cx: &Cx) -> Result<(), Stop> {
     let one = subject(cx)?;
-    if !cx.declared().offers(one, "update") {
-        return Err(Stop::Inconclusive(format!("{one} cannot be updated")));
-    }
+    needs(cx, one, "update")?;
     let api = cx.api();
     let mut before = api.make(one, &body(cx, Turn::All(0), "all")?).await?;
     before = api.reread(&before).await?;
@@ -183,9 +177,7 @@ const FIRM: &[(&str, &str)] = &[
 /// Each field is emptied by `null`, and the others stay (CRU-17).
 pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
     let one = subject(cx)?;
-    if !cx.declared().offers(one, "update") {
-        return Err(Stop::Inconclusive(format!("{one} cannot be updated")));
-    }
+    needs(cx, one, "update")?;
     let api = cx.api();
     let all = body(cx, Turn::All(2), "all")?;
     let record = api.make(one, &all).await?;
@@ -241,9 +233,7 @@ fn emptied(cx: &Cx, one: &str, name: &str, after: &Record) {
 /// An array is what was sent last: permuted, shortened, empty (CRU-18).
 pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
     let one = subject(cx)?;
-    if !cx.declared().offers(one, "update") {
-        return Err(Stop::Inconclusive(format!("{one} cannot be updated")));
-    }
+    needs(cx, one, "update")?;
     let api = cx.api();
     let mut record = api.make(one, &body(cx, Turn::All(1), "all")?).await?;
     let prefix = cx.declared().text.custom_field_prefix.clone();

@@ -2,19 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
-use super::below::{container, none};
+use super::below::container;
 use super::compare;
-use super::compare::is_one;
+use super::prelude::*;
 use crate::address;
-use crate::answer::Record;
 use crate::catalogue::Encounter;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 /// Records that a walk makes at most to have a second page.
 const MOST: u64 = 130;
@@ -27,12 +19,9 @@ const PAGES: &[&str] = &[
 ];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("col/pages", PAGES, |cx| Box::pin(paged(cx))).needs("*.list"),
-    Check::new("col/members", &[row::COL_01, row::COL_03, row::COL_28, row::COL_31, row::ERR_10, row::HAL_17], |cx| {
-        Box::pin(members(cx))
-    })
-    .needs("*.list"),
-    Check::new("col/paths", &[row::COL_19], |cx| Box::pin(paths(cx))).only_reads(),
+    check!("col/pages", PAGES, paged).needs("*.list"),
+    check!("col/members", [COL_01, COL_03, COL_28, COL_31, ERR_10, HAL_17], members).needs("*.list"),
+    check!("col/paths", [COL_19], paths).only_reads(),
 ];
 
 /// Where a walk over pages happens.
@@ -89,9 +78,7 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let first = api.get(&place.url).await?;
     let size = first["per_page"].as_u64().unwrap_or_default();
     cx.chose("records on a page", size.to_string());
-    for row in [row::COL_29, row::LIM_02] {
-        cx.holds(row, true, String::new);
-    }
+    holds(cx, &[row::COL_29, row::LIM_02], true, String::new);
     let before = first["total_records"].as_u64();
     // One more than full pages: what is deleted then leaves full pages.
     let over = before.filter(|_| place.container.is_none()).unwrap_or(1).checked_rem(size).unwrap_or(1);
@@ -210,9 +197,7 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
         let times = members.iter().filter(|member| is_one(member, record)).count();
         let rows: &[&str] =
             if walked > 1 { &[row::COL_24, row::COL_23, row::COL_31] } else { &[row::COL_23, row::COL_31] };
-        for row in rows {
-            cx.holds(row, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
-        }
+        holds(cx, rows, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
     }
 }
 

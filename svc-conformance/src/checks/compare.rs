@@ -13,7 +13,7 @@ use crate::client::{Client, Walked};
 use crate::generate::{self, Turn};
 use crate::journal::{Line, SYSTEM};
 use crate::kinds::kind;
-use crate::outcome::Stop;
+use crate::outcome::{Stop, none};
 use crate::values::{at, first, instant, is_unset};
 
 /// Looks at a number that follows later, where that is declared.
@@ -95,6 +95,12 @@ pub(super) fn holds(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> Str
     holds
 }
 
+/// Ends a check that cannot do without an operation where that is not declared.
+pub(super) fn needs(cx: &Cx, one: &str, operation: &str) -> Result<(), Stop> {
+    let offered = cx.declared().offers(one, operation);
+    if offered { Ok(()) } else { Err(none(format!("{operation} of a {one} is not declared"))) }
+}
+
 /// As [`holds`]; what does not hold ends the check.
 pub(super) fn must(cx: &Cx, rows: &[&str], right: bool, found: impl Fn() -> String) -> Result<(), Stop> {
     if holds(cx, rows, right, found) { Ok(()) } else { Err(Stop::Failed) }
@@ -137,7 +143,25 @@ impl Each {
     }
 }
 
+/// Runs a part of a check for each of several subjects.
+macro_rules! each {
+    ($one:pat in $all:expr => $part:expr) => {{
+        let mut each = $crate::checks::compare::Each::default();
+        for $one in $all {
+            each.took($part.await)?;
+        }
+        each.end()
+    }};
+}
+
+pub(super) use each;
+
 impl Client<'_> {
+    /// A record of a kind as it is read, where it can be.
+    pub(super) async fn as_read(&self, one: &str, made: Record) -> Result<Record, Stop> {
+        if self.cx.declared().offers(one, "read") { self.reread(&made).await } else { Ok(made) }
+    }
+
     /// Holds a link of a record against the record that it leads to.
     pub(super) async fn leads_to(
         &self,
@@ -175,8 +199,8 @@ impl Client<'_> {
         });
         match walked.await? {
             Walked::Done => Ok(found),
-            Walked::Refused(answer) => Err(Stop::Inconclusive(format!("the collection cannot be read: {answer}"))),
-            _ => Err(Stop::Inconclusive(format!("the collection {collection} could not be read to its end"))),
+            Walked::Refused(answer) => Err(none(format!("the collection cannot be read: {answer}"))),
+            _ => Err(none(format!("the collection {collection} could not be read to its end"))),
         }
     }
 
@@ -288,9 +312,7 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
     let answer = api.get(&record.own()?).await?;
     let alone = answer.record();
     let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);
-    for row in rows {
-        cx.holds(row, right, || format!("`self` of the {one} {} leads to {answer}", record.short()));
-    }
+    holds(cx, rows, right, || format!("`self` of the {one} {} leads to {answer}", record.short()));
     if !right {
         return Ok(());
     }
@@ -302,11 +324,9 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
     let again = api.get(&record.own()?).await?;
     let volatile = different(&alone.json, &again.json);
     for name in differs.iter().filter(|name| !volatile.contains(name)) {
-        for row in rows {
-            cx.holds(row, false, || {
-                format!("{name} of a {one} is {} in one place and {} by its address", record[name], alone[name])
-            });
-        }
+        holds(cx, rows, false, || {
+            format!("{name} of a {one} is {} in one place and {} by its address", record[name], alone[name])
+        });
     }
     Ok(())
 }
@@ -350,7 +370,7 @@ pub(super) async fn elsewhere(
 }
 
 /// Names of members that two representations do not agree on; totals may follow later, links and embedded records vary.
-fn different(one: &Value, other: &Value) -> Vec<String> {
+pub(super) fn different(one: &Value, other: &Value) -> Vec<String> {
     let (one, other) = (lasting(one), lasting(other));
     let names: std::collections::BTreeSet<&String> =
         [&one, &other].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();

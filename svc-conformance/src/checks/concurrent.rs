@@ -1,22 +1,12 @@
 //! Two callers at the same time, at the intensity `deep` alone: every history must be one that the model allows.
 
-use serde_json::json;
-
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
+use super::prelude::*;
 use crate::settings::Intensity;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("con/changes", &[row::CRU_15, row::ERR_15], |cx| Box::pin(changes(cx)))
-        .needs("*.update and *.read")
-        .at(Intensity::Deep),
-    Check::new("con/creates", &[row::CRU_22, row::COL_23, row::ERR_13], |cx| Box::pin(creates(cx)))
-        .needs("*.create")
-        .at(Intensity::Deep),
+    check!("con/changes", [CRU_15, ERR_15], changes).needs("*.update and *.read").at(Intensity::Deep),
+    check!("con/creates", [CRU_22, COL_23, ERR_13], creates).needs("*.create").at(Intensity::Deep),
 ];
 
 /// The first kind with two texts that can be changed.
@@ -34,7 +24,7 @@ fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
 /// Two changes of different fields at the same time are both kept; of one field, one of them is.
 async fn changes(cx: &Cx) -> Result<(), Stop> {
     let Some((kind, left, right)) = changeable(cx) else {
-        return Err(Stop::Inconclusive("no kind with two texts that can be changed is declared".to_owned()));
+        return Err(none("no kind with two texts that can be changed is declared"));
     };
     let api = cx.api();
     let record = api.make(kind.one, &json!({ left: "before", right: "before" })).await?;
@@ -68,7 +58,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     let declared = cx.declared();
     let offered = |kind: &Kind| ["create", "read", "list"].iter().all(|one| declared.offers(kind.one, one));
     let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && offered(kind)) else {
-        return Err(Stop::Inconclusive("no kind that can be created, read and listed is declared".to_owned()));
+        return Err(none("no kind that can be created, read and listed is declared"));
     };
     let api = cx.api();
     let url = api.collection(kind.many).await?;

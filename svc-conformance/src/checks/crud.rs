@@ -1,59 +1,31 @@
 //! Create, update and delete (CRU); values and their changes are looked at in `round_trip`.
 
 use chrono::{TimeDelta, Utc};
-use serde_json::{Value, json};
 
-use super::compare::{Each, holds, identified, is_one, kept, must, part};
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::compare::identified;
+use super::prelude::*;
 use crate::fields::{self, Shape};
 use crate::generate;
 use crate::generate::least;
-use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("cru/create-signature", &[row::CRU_01, row::CRU_02, row::CRU_03, row::CRU_13, row::ERR_13], |cx| {
-        Box::pin(action(cx))
-    })
-    .about("signature")
-    .needs("signatures.create"),
-    Check::new("cru/create-submission", &[row::CRU_06, row::CRU_07, row::CRU_13, row::ERR_13], |cx| {
-        Box::pin(action(cx))
-    })
-    .about("submission")
-    .needs("submissions.create"),
-    Check::new("cru/create-question", &[row::CRU_10, row::CRU_13, row::ERR_13], |cx| Box::pin(top(cx)))
-        .about("question")
-        .needs("questions.create"),
-    Check::new("cru/create-share-page", &[row::CRU_12, row::CRU_13, row::ERR_13], |cx| Box::pin(top(cx)))
-        .about("share_page")
-        .needs("share_pages.create"),
-    Check::new("cru/update-signature", &[row::CRU_04, row::ERR_15], |cx| Box::pin(update(cx)))
+    check!("cru/create-signature", [CRU_01, CRU_02, CRU_03, CRU_13, ERR_13], action)
         .about("signature")
-        .needs("signatures.update"),
-    Check::new("cru/update-submission", &[row::CRU_08, row::ERR_15], |cx| Box::pin(update(cx)))
+        .needs("signatures.create"),
+    check!("cru/create-submission", [CRU_06, CRU_07, CRU_13, ERR_13], action)
         .about("submission")
-        .needs("submissions.update"),
-    Check::new("cru/update-question", &[row::CRU_11, row::ERR_15], |cx| Box::pin(update(cx)))
-        .about("question")
-        .needs("questions.update"),
-    Check::new("cru/delete-signature", &[row::CRU_05, row::CRU_14, row::ERR_17], |cx| Box::pin(delete(cx)))
-        .about("signature")
-        .needs("signatures.delete"),
-    Check::new("cru/delete-submission", &[row::CRU_09, row::CRU_14, row::ERR_17], |cx| Box::pin(delete(cx)))
-        .about("submission")
-        .needs("submissions.delete"),
-    Check::new("cru/created-is-there", &[row::CRU_13, row::CRU_22, row::ERR_13, row::TYP_15], |cx| {
-        Box::pin(created(cx))
-    })
-    .needs("*.create"),
-    Check::new("cru/deleted-is-gone", &[row::CRU_14, row::ERR_17, row::ERR_11], |cx| Box::pin(deleted(cx)))
-        .needs("*.delete"),
-    Check::new("cru/put-back", &[row::CRU_15, row::CRU_16], |cx| Box::pin(put_back(cx))).needs("*.update"),
+        .needs("submissions.create"),
+    check!("cru/create-question", [CRU_10, CRU_13, ERR_13], top).about("question").needs("questions.create"),
+    check!("cru/create-share-page", [CRU_12, CRU_13, ERR_13], top).about("share_page").needs("share_pages.create"),
+    check!("cru/update-signature", [CRU_04, ERR_15], update).about("signature").needs("signatures.update"),
+    check!("cru/update-submission", [CRU_08, ERR_15], update).about("submission").needs("submissions.update"),
+    check!("cru/update-question", [CRU_11, ERR_15], update).about("question").needs("questions.update"),
+    check!("cru/delete-signature", [CRU_05, CRU_14, ERR_17], delete).about("signature").needs("signatures.delete"),
+    check!("cru/delete-submission", [CRU_09, CRU_14, ERR_17], delete).about("submission").needs("submissions.delete"),
+    check!("cru/created-is-there", [CRU_13, CRU_22, ERR_13, TYP_15], created).needs("*.create"),
+    check!("cru/deleted-is-gone", [CRU_14, ERR_17, ERR_11], deleted).needs("*.delete"),
+    check!("cru/put-back", [CRU_15, CRU_16], put_back).needs("*.update"),
 ];
 
 /// What is sent for an action.
@@ -94,7 +66,7 @@ async fn action(cx: &Cx) -> Result<(), Stop> {
     if one == "submission" {
         links_of_submission(cx, &api, &made, &container, &person).await?;
     }
-    let read = if cx.declared().offers(one, "read") { api.reread(&made).await? } else { made };
+    let read = api.as_read(one, made).await?;
     kept(cx, create, &sent, &read);
     let Some(nobody) = api.nobody().await? else { return Ok(()) };
     let refused = api.post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody)).await?;
@@ -207,9 +179,9 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
     let made = api.make(one, &first).await?;
     let names = texts(cx, one);
     if names.is_empty() {
-        return Err(Stop::Inconclusive(format!("no text of {one} is declared writable")));
+        return Err(none(format!("no text of {one} is declared writable")));
     }
-    let mut before = read(&api, one, &made).await?;
+    let mut before = api.as_read(one, made.clone()).await?;
     for (turn, name) in names.iter().chain(names.first()).enumerate() {
         let value = format!("Changed {turn}");
         let answer = api.put(&before.own()?, &json!({ *name: value })).await?;
@@ -232,10 +204,6 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
         before = after.pop().unwrap_or(answered);
     }
     Ok(())
-}
-
-async fn read(api: &Client<'_>, one: &str, made: &Record) -> Result<Record, Stop> {
-    if api.cx.declared().offers(one, "read") { api.reread(made).await } else { Ok(made.clone()) }
 }
 
 /// A deleted action is not found, and neither its container nor its person lists it.
@@ -339,7 +307,7 @@ async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
     let made = api.make(kind.one, &json!({})).await?;
     // A record that was there before is not removed.
     if kind.under.is_none() && !cx.declared().offers(kind.one, "create") && kind.helper.is_none() {
-        return Err(Stop::Inconclusive(format!("no {} can be created", kind.one)));
+        return Err(none(format!("no {} can be created", kind.one)));
     }
     api.remove(&made).await?;
     if cx.declared().offers(kind.one, "read") {
@@ -365,7 +333,7 @@ async fn put_back(cx: &Cx) -> Result<(), Stop> {
 async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
     let api = cx.api();
     let Some(name) = texts(cx, one).first().copied() else {
-        return Err(Stop::Inconclusive(format!("no text of {one} is declared writable")));
+        return Err(none(format!("no text of {one} is declared writable")));
     };
     let before = api.make(one, &json!({ name: "As it was" })).await?;
     let before = api.reread(&before).await?;

@@ -1,12 +1,8 @@
 //! The entry point (ENT-01 to ENT-27, VER-01).
 
-use serde_json::Value;
-
+use super::prelude::*;
 use crate::catalogue::Level;
-use crate::check::{Check, Cx};
 use crate::fields::{self, Shape};
-use crate::outcome::Stop;
-use crate::row;
 
 /// What the entry point shows by itself.
 #[rustfmt::skip]
@@ -23,12 +19,10 @@ const COLLECTIONS: &[&str] = &[
 ];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("ent/document", DOCUMENT, |cx| Box::pin(document(cx))).only_reads(),
-    Check::new("ent/collections", COLLECTIONS, |cx| Box::pin(collections(cx))).only_reads(),
-    Check::new("ent/docs", &[row::ENT_22, row::ENT_23], |cx| Box::pin(docs(cx)))
-        .needs("link:entry_point.docs")
-        .only_reads(),
-    Check::new("ent/signup-link", &[row::ENT_24], |cx| Box::pin(signup_link(cx))).only_reads(),
+    check!("ent/document", DOCUMENT, document).only_reads(),
+    check!("ent/collections", COLLECTIONS, collections).only_reads(),
+    check!("ent/docs", [ENT_22, ENT_23], docs).needs("link:entry_point.docs").only_reads(),
+    check!("ent/signup-link", [ENT_24], signup_link).only_reads(),
 ];
 
 /// The fields of the entry point, with and without the slash at the end of its address.
@@ -94,9 +88,9 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
         let Some(href) = link.filter(|_| listed) else { continue };
         let answer = api.get(&href).await?;
         let page = answer.status == 200 && (answer["total_records"].is_number() || answer.text().trim() == "{}");
-        for row in [row, row::COL_01, row::HAL_05] {
-            cx.holds(row, page, || format!("the link to {many} leads to no collection: {answer}"));
-        }
+        holds(cx, &[row, row::COL_01, row::HAL_05], page, || {
+            format!("the link to {many} leads to no collection: {answer}")
+        });
     }
     Ok(())
 }

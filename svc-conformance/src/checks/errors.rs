@@ -1,46 +1,28 @@
 //! Status codes and error codes (CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06).
 
-use serde_json::{Value, json};
-
+use super::calls::Ready;
 use super::compare;
-use super::compare::is_one;
+use super::functions::any_helper;
+use super::prelude::*;
 use crate::address;
-use crate::answer::{Answer, Record, descriptions};
-use crate::check::{Check, Cx};
-use crate::client::{Client, Walked};
-use crate::fixtures::helper_address;
+use crate::answer::descriptions;
+use crate::client::Walked;
 use crate::generate::least;
-use crate::kinds::{ACTIONS, Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("err/unsupported", &[row::ERR_07, row::CAP_07], |cx| Box::pin(unsupported(cx)))
-        .needs("unsupported.operation"),
-    Check::new("err/gone", &[row::ERR_10, row::ERR_11, row::ERR_16, row::ERR_17], |cx| Box::pin(gone(cx)))
-        .needs("*.delete"),
-    Check::new("err/missing-address", &[row::ERR_11], |cx| Box::pin(missing_address(cx)))
-        .needs("fixture.missing_address")
-        .only_reads(),
-    Check::new("err/paragraph", &[row::ERR_35], |cx| Box::pin(paragraph(cx))).needs("questions.create"),
-    Check::new("err/response-names", &[row::ERR_36], |cx| Box::pin(response_names(cx)))
-        .needs("questions.create and rule.response_name"),
-    Check::new("err/response-keys", &[row::ERR_40, row::LIM_06], |cx| Box::pin(response_keys(cx)))
-        .needs("questions.create"),
-    Check::new("err/partial", &[row::ERR_29, row::ERR_30, row::ERR_31, row::ERR_32, row::ERR_33, row::ERR_37], |cx| {
-        Box::pin(partial(cx))
-    })
-    .needs("helper.non_atomic and haf.add_tags"),
-    Check::new("err/atomic-helper", &[row::ERR_34, row::ERR_37], |cx| Box::pin(atomic(cx)))
+    check!("err/unsupported", [ERR_07, CAP_07], unsupported).needs("unsupported.operation"),
+    check!("err/gone", [ERR_10, ERR_11, ERR_16, ERR_17], gone).needs("*.delete"),
+    check!("err/missing-address", [ERR_11], missing_address).needs("fixture.missing_address").only_reads(),
+    check!("err/paragraph", [ERR_35], paragraph).needs("questions.create"),
+    check!("err/response-names", [ERR_36], response_names).needs("questions.create and rule.response_name"),
+    check!("err/response-keys", [ERR_40, LIM_06], response_keys).needs("questions.create"),
+    check!("err/partial", [ERR_29, ERR_30, ERR_31, ERR_32, ERR_33, ERR_37], partial)
+        .needs("helper.non_atomic and haf.add_tags"),
+    check!("err/atomic-helper", [ERR_34, ERR_37], atomic)
         .needs("any.helper and haf.add_tags and not helper.non_atomic"),
-    Check::new("err/unsupported-function", &[row::ERR_38], |cx| Box::pin(unsupported_function(cx)))
-        .needs("any.helper and unsupported.haf"),
+    check!("err/unsupported-function", [ERR_38], unsupported_function).needs("any.helper and unsupported.haf"),
 ];
-
-fn none(what: impl Into<String>) -> Stop {
-    Stop::Inconclusive(what.into())
-}
 
 /// What is declared unsupported is refused with 500 and a code; only records of this run are touched.
 async fn unsupported(cx: &Cx) -> Result<(), Stop> {
@@ -64,11 +46,9 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
             cx.prefers(row::CAP_07, false, || format!("{} {operation} is not declared: {answer}", of.one));
             continue;
         }
-        for row in [row::ERR_07, row::CAP_07] {
-            cx.holds(row, answer.status == 500 && coded, || {
-                format!("{} {operation} is not declared: {answer}", of.one)
-            });
-        }
+        holds(cx, &[row::ERR_07, row::CAP_07], answer.status == 500 && coded, || {
+            format!("{} {operation} is not declared: {answer}", of.one)
+        });
     }
     if looked { Ok(()) } else { Err(none("no address is known for what is not supported")) }
 }
@@ -192,9 +172,9 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
     for answer in answers {
         let problems = answer.problems();
         let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
-        for row in [row::ERR_40, row::LIM_06] {
-            cx.holds(row, answer.status == 400 && named, || format!("two responses with one key: {answer}"));
-        }
+        holds(cx, &[row::ERR_40, row::LIM_06], answer.status == 400 && named, || {
+            format!("two responses with one key: {answer}")
+        });
     }
     Ok(())
 }
@@ -220,33 +200,12 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A helper that takes action functions, ready to be called.
-struct Ready {
-    url: String,
-}
-
-impl Ready {
-    async fn make(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
-        for one in ACTIONS.iter() {
-            let Some(kind) = kind(one) else { continue };
-            let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
-            let Some(under) = kind.under.filter(|under| compare::can_make(cx, under)) else { continue };
-            let container = api.make(under, &json!({})).await?;
-            return Ok(Self { url: helper_address(&container, helper)? });
-        }
-        if cx.declared().helps("person_signup") {
-            return Ok(Self { url: helper_address(&api.entry().await?, "person_signup")? });
-        }
-        Err(none("no helper with a person can be called"))
-    }
-
-    /// Calls it with a person of its own and one action function; the marker of the person.
-    async fn call(&self, cx: &Cx, api: &Client<'_>, function: &str, value: Value) -> Result<(Answer, String), Stop> {
-        let person = cx.marked(&json!({}));
-        let marker = person.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let answer = api.post(&self.url, &cx.marked(&json!({"person": person, function: value}))).await?;
-        Ok((answer, marker))
-    }
+/// Calls a helper with a person of its own and one action function; the marker of the person.
+async fn call(api: &Client<'_>, ready: &Ready, function: &str, value: Value) -> Result<(Answer, String), Stop> {
+    let person = api.cx.marked(&json!({}));
+    let marker = person.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let answer = api.post(&ready.url, &api.cx.marked(&json!({"person": person, function: value}))).await?;
+    Ok((answer, marker))
 }
 
 /// The person who carries a marker, if the people can be read to their end.
@@ -266,8 +225,8 @@ async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<R
 /// A tag that does not exist fails alone: the person is there, and the answer lists both outcomes.
 async fn partial(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let ready = Ready::make(cx, &api).await?;
-    let (answer, marker) = ready.call(cx, &api, "add_tags", json!([cx.unique()])).await?;
+    let ready = any_helper(&api).await?;
+    let (answer, marker) = call(&api, &ready, "add_tags", json!([cx.unique()])).await?;
     let error = answer.error().cloned().unwrap_or_default();
     let is = |name: &str, value: Value| error.get(name) == Some(&value);
     let right = answer.status == 400 && is("request_type", "non-atomic".into()) && is("response_code", 400.into());
@@ -303,8 +262,8 @@ async fn partial(cx: &Cx) -> Result<(), Stop> {
 /// What is atomic leaves nothing behind.
 async fn atomic(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let ready = Ready::make(cx, &api).await?;
-    let (answer, marker) = ready.call(cx, &api, "add_tags", json!([cx.unique()])).await?;
+    let ready = any_helper(&api).await?;
+    let (answer, marker) = call(&api, &ready, "add_tags", json!([cx.unique()])).await?;
     let right = answer.status == 400 && answer.error().is_some_and(|error| error["request_type"] == "atomic");
     cx.holds(row::ERR_34, right, || answer.to_string());
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
@@ -318,7 +277,7 @@ async fn atomic(cx: &Cx) -> Result<(), Stop> {
 /// An action function that is not declared fails for its entry.
 async fn unsupported_function(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let ready = Ready::make(cx, &api).await?;
+    let ready = any_helper(&api).await?;
     let base = cx.run.target.base();
     for (function, value) in [
         ("add_tags", json!([cx.unique()])),
@@ -330,7 +289,7 @@ async fn unsupported_function(cx: &Cx) -> Result<(), Stop> {
         if cx.declared().acts(function) {
             continue;
         }
-        let (answer, _) = ready.call(cx, &api, function, value).await?;
+        let (answer, _) = call(&api, &ready, function, value).await?;
         let says = |entry: &Value| {
             let code = |one: &Value| one.get("error_code").or_else(|| one.get("code")) == Some(&json!("NOT_SUPPORTED"));
             entry["response_code"] == 500 && descriptions(entry).iter().any(code)

@@ -1,28 +1,16 @@
 //! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
 
-use serde_json::{Value, json};
-
 use super::calls::{Ready, declared_helpers, somebody};
-use super::compare::{Each, is_one, put};
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::outcome::Stop;
-use crate::row;
+use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("haf/every-helper", &[row::HAF_01], |cx| Box::pin(everywhere(cx)))
-        .needs("haf.* and helper.*.but_schedule"),
-    Check::new("haf/add-tags", &[row::HAF_02], |cx| Box::pin(members(cx))).about("add_tags").needs("haf.add_tags"),
-    Check::new("haf/unknown-tag", &[row::HAF_03, row::ERR_37], |cx| Box::pin(unknown_tag(cx))).needs("haf.add_tags"),
-    Check::new("haf/add-tags-uri", &[row::HAF_04], |cx| Box::pin(members(cx)))
-        .about("add_tags_uri")
-        .needs("haf.add_tags_uri"),
-    Check::new("haf/add-lists", &[row::HAF_05], |cx| Box::pin(members(cx))).about("add_lists").needs("haf.add_lists"),
-    Check::new("haf/add-lists-uri", &[row::HAF_06], |cx| Box::pin(members(cx)))
-        .about("add_lists_uri")
-        .needs("haf.add_lists_uri"),
-    Check::new("haf/triggers", &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13], |cx| Box::pin(triggers(cx)))
+    check!("haf/every-helper", [HAF_01], everywhere).needs("haf.* and helper.*.but_schedule"),
+    check!("haf/add-tags", [HAF_02], members).about("add_tags").needs("haf.add_tags"),
+    check!("haf/unknown-tag", [HAF_03, ERR_37], unknown_tag).needs("haf.add_tags"),
+    check!("haf/add-tags-uri", [HAF_04], members).about("add_tags_uri").needs("haf.add_tags_uri"),
+    check!("haf/add-lists", [HAF_05], members).about("add_lists").needs("haf.add_lists"),
+    check!("haf/add-lists-uri", [HAF_06], members).about("add_lists_uri").needs("haf.add_lists_uri"),
+    check!("haf/triggers", [HAF_01, HAF_11, HAF_12, HAF_13], triggers)
         .needs("haf.triggers and helper.*.but_schedule")
         .has_side_effects(),
 ];
@@ -51,7 +39,7 @@ fn given(function: &str, container: &Record) -> Result<Value, Stop> {
         return Ok(json!([container.own()?]));
     }
     let name = container["name"].as_str();
-    name.map(|name| json!([name])).ok_or_else(|| Stop::Inconclusive(format!("no name in {}", container.short())))
+    name.map(|name| json!([name])).ok_or_else(|| none(format!("no name in {}", container.short())))
 }
 
 /// The declared functions besides triggers, each with a value of its own.
@@ -73,7 +61,7 @@ pub(super) async fn simple(cx: &Cx) -> Result<Vec<(&'static str, Value)>, Stop> 
 
 /// The helper with which functions are tried: the first that is declared and can be reached, and that takes a person.
 pub(super) async fn any_helper(api: &Client<'_>) -> Result<Ready, Stop> {
-    let mut reason = Stop::Inconclusive("no helper that takes a person is declared".to_owned());
+    let mut reason = none("no helper that takes a person is declared");
     for name in declared_helpers(api.cx).into_iter().filter(|name| *name != "record_canvass") {
         match api.ready(name).await {
             Ok(ready) => return Ok(ready),
@@ -209,9 +197,9 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     put(&mut body, "add_tags", known.into_iter().chain([json!(name)]).collect::<Value>());
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    for row in [row::HAF_03, row::ERR_37] {
-        cx.holds(row, answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || format!("an unknown tag: {answer}"));
-    }
+    holds(cx, &[row::HAF_03, row::ERR_37], answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || {
+        format!("an unknown tag: {answer}")
+    });
     if let Some(tags) = tags {
         let after = api.total(&tags).await?;
         cx.holds(row::HAF_03, after == before, || format!("there were {before:?} tags, there are {after:?}"));
@@ -261,11 +249,7 @@ pub(super) async fn note_rest(
 
 /// Every declared function on every declared helper (HAF-01).
 async fn everywhere(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for name in declared_helpers(cx) {
-        each.took(on_helper(cx, name).await)?;
-    }
-    each.end()
+    each!(name in declared_helpers(cx) => on_helper(cx, name))
 }
 
 async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
@@ -307,11 +291,7 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 
 /// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to HAF-13).
 async fn triggers(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for (at, name) in declared_helpers(cx).into_iter().enumerate() {
-        each.took(trigger(cx, name, at).await)?;
-    }
-    each.end()
+    each!((at, name) in declared_helpers(cx).into_iter().enumerate() => trigger(cx, name, at))
 }
 
 async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
@@ -322,9 +302,9 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
             let identifier = format!("mailer:{}", cx.unique());
             let functions = json!({"triggers": {member: {"enabled": enabled, "identifiers": [identifier]}}});
             let called = call(cx, &ready, &functions).await?;
-            for row in [row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13] {
-                cx.holds(row, called.answer.is_created(), || format!("{member} {enabled}: {}", called.answer));
-            }
+            holds(cx, &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13], called.answer.is_created(), || {
+                format!("{member} {enabled}: {}", called.answer)
+            });
             let made = called.answer.record();
             let read = match made.link("self") {
                 Some(_) if cx.declared().offers(ready.kind.one, "read") => Some(api.reread(&made).await?),

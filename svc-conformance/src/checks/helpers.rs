@@ -1,18 +1,14 @@
 //! Helpers (HLP): what all of them have in common, and how checks call them.
 
 use http::Method;
-use serde_json::json;
 
 use super::calls::{declared_helpers, for_each_helper, ignored, somebody};
-use super::compare::{Each, put};
-use crate::check::{Check, Cx};
+use super::prelude::*;
 use crate::generate::with;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/methods", &[row::HLP_01], |cx| Box::pin(methods(cx))).needs("helper.*"),
-    Check::new("hlp/bodies", &[row::HLP_02], |cx| Box::pin(bodies(cx))).needs("helper.*.but_schedule"),
+    check!("hlp/methods", [HLP_01], methods).needs("helper.*"),
+    check!("hlp/bodies", [HLP_02], bodies).needs("helper.*.but_schedule"),
 ];
 
 /// Helpers take POST alone (HLP-01).

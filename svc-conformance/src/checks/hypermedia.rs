@@ -2,28 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::compare;
-use super::compare::is_one;
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
+use super::prelude::*;
 use crate::relations::{Known, meaning};
-use crate::row;
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hal/self", &[row::HAL_06, row::HAL_12, row::HAL_16, row::HAL_17, row::COL_03, row::ERR_10], |cx| {
-        Box::pin(own(cx))
-    })
-    .needs("*.read"),
-    Check::new("hal/links", &[row::HAL_14, row::HAL_15], |cx| Box::pin(links(cx))).needs("*.read"),
-    Check::new("hal/any-link", &[row::HAL_15], |cx| Box::pin(entry_links(cx))).needs("not helpers_only").only_reads(),
-    Check::new("ent/namespace", &[row::ENT_08, row::ENT_27], |cx| Box::pin(namespace(cx)))
-        .needs("field:entry_point.namespace"),
+    check!("hal/self", [HAL_06, HAL_12, HAL_16, HAL_17, COL_03, ERR_10], own).needs("*.read"),
+    check!("hal/links", [HAL_14, HAL_15], links).needs("*.read"),
+    check!("hal/any-link", [HAL_15], entry_links).needs("not helpers_only").only_reads(),
+    check!("ent/namespace", [ENT_08, ENT_27], namespace).needs("field:entry_point.namespace"),
 ];
 
 /// Kinds whose records can be made without a container, and read.
@@ -44,15 +32,13 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
             let answer = api.get(&record.own()?).await?;
             let alone = answer.record();
             let right = answer.status == 200 && is_one(&alone, record);
-            for row in [row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10] {
-                cx.holds(row, right, || format!("`self` of a new {} leads to {answer}", of.one));
-            }
+            holds(cx, &[row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10], right, || {
+                format!("`self` of a new {} leads to {answer}", of.one)
+            });
             let lost = missing(record, &alone);
-            for row in [row::HAL_17, row::COL_03] {
-                cx.holds(row, answer.status == 200 && lost.is_empty(), || {
-                    format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
-                });
-            }
+            holds(cx, &[row::HAL_17, row::COL_03], answer.status == 200 && lost.is_empty(), || {
+                format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
+            });
             let Some(url) = alone.link("self").filter(|_| right) else { continue };
             let again = api.get(&url).await?;
             cx.holds(row::HAL_16, again.status == 200 && is_one(&again.record(), record), || {
@@ -102,8 +88,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         }
         let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
         let body = cx.marked(&crate::generate::least(cx, of.one));
-        let made = api.act(&container, of.one, &person, &body).await?;
-        let record = if declared.offers(of.one, "read") { api.reread(&made).await? } else { made };
+        let record = api.as_read(of.one, api.act(&container, of.one, &person, &body).await?).await?;
         let known = BTreeMap::from([(under, &container), ("person", &person)]);
         lead(cx, &api, &record, of, &known).await?;
     }

@@ -1,28 +1,15 @@
 //! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11, VER-02, VER-03).
 
-use serde_json::{Value, json};
-
 use super::compare;
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("lim/capacity", &[row::LIM_04], |cx| Box::pin(capacity(cx)))
-        .needs("field:event.capacity and capacity_enforced"),
-    Check::new("lim/tickets", &[row::LIM_05], |cx| Box::pin(tickets(cx)))
-        .needs("field:event.ticket_levels and ticket_limit_enforced"),
-    Check::new(
-        "cap/declared",
-        &[row::CAP_01, row::CAP_02, row::CAP_03, row::CAP_04, row::CAP_10, row::CAP_11, row::VER_02, row::VER_03],
-        |cx| Box::pin(declared(cx)),
-    )
-    .only_reads(),
-    Check::new("cap/helpers", &[row::CAP_09, row::ENT_24], |cx| Box::pin(signup(cx))).needs("helper.person_signup"),
+    check!("lim/capacity", [LIM_04], capacity).needs("field:event.capacity and capacity_enforced"),
+    check!("lim/tickets", [LIM_05], tickets).needs("field:event.ticket_levels and ticket_limit_enforced"),
+    check!("cap/declared", [CAP_01, CAP_02, CAP_03, CAP_04, CAP_10, CAP_11, VER_02, VER_03], declared).only_reads(),
+    check!("cap/helpers", [CAP_09, ENT_24], signup).needs("helper.person_signup"),
 ];
 
 /// The ways to attend that are declared: by REST, by the helper.
@@ -30,7 +17,7 @@ fn ways(cx: &Cx) -> Result<Vec<bool>, Stop> {
     let declared = cx.declared();
     let ways = [(false, declared.offers("attendance", "create")), (true, declared.helps("record_attendance"))];
     let ways: Vec<bool> = ways.into_iter().filter_map(|(by_helper, is_there)| is_there.then_some(by_helper)).collect();
-    if ways.is_empty() { Err(Stop::Inconclusive("nothing records attendances".to_owned())) } else { Ok(ways) }
+    if ways.is_empty() { Err(none("nothing records attendances")) } else { Ok(ways) }
 }
 
 /// Attends an event, by REST or by the helper.
@@ -46,9 +33,7 @@ async fn attend(cx: &Cx, api: &Client<'_>, event: &Record, fields: &Value, by_he
 
 /// An event of its own with these fields.
 async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop> {
-    if !cx.declared().offers("event", "create") {
-        return Err(Stop::Inconclusive("no event can be created".to_owned()));
-    }
+    needs(cx, "event", "create")?;
     api.make("event", fields).await
 }
 
@@ -113,17 +98,11 @@ async fn declared(cx: &Cx) -> Result<(), Stop> {
         };
         let answer = api.get(&url).await?;
         let row = if actions.contains(&of.one) { row::CAP_02 } else { row::CAP_03 };
-        for row in [row, row::CAP_04] {
-            cx.holds(row, answer.status == 200, || format!("{} are declared: {answer}", of.many));
-        }
+        holds(cx, &[row, row::CAP_04], answer.status == 200, || format!("{} are declared: {answer}", of.many));
     }
-    for row in [row::CAP_01, row::CAP_10, row::VER_02, row::VER_03] {
-        cx.holds(row, true, || entry.short());
-    }
+    holds(cx, &[row::CAP_01, row::CAP_10, row::VER_02, row::VER_03], true, || entry.short());
     if cx.declared().helpers_only() {
-        for row in [row::CAP_04, row::CAP_11] {
-            cx.holds(row, true, || entry.short());
-        }
+        holds(cx, &[row::CAP_04, row::CAP_11], true, || entry.short());
     }
     cx.chose("interface version", entry[cx.declared().wire("svc_version")].as_str().unwrap_or_default());
     Ok(())
@@ -135,8 +114,6 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let entry = api.entry().await?;
     let url = helper_address(&entry, "person_signup")?;
     let answer = api.post(&url, &json!({"person": cx.marked(&compare::filled(cx, "person"))})).await?;
-    for row in [row::CAP_09, row::ENT_24] {
-        cx.holds(row, answer.is_created() && answer.json.is_object(), || answer.to_string());
-    }
+    holds(cx, &[row::CAP_09, row::ENT_24], answer.is_created() && answer.json.is_object(), || answer.to_string());
     Ok(())
 }

@@ -1,24 +1,17 @@
 //! Links of records (LK and HL rows): there when declared, and leading to what their names say.
 
-use serde_json::{Value, json};
-
 use super::calls::{own_fields, somebody};
-use super::compare::{is_one, part};
 use super::crud::is_page;
-use crate::answer::Record;
+use super::prelude::*;
 use crate::catalogue::Link;
-use crate::check::{Check, Cx};
-use crate::client::Client;
 use crate::fields;
 use crate::generate::with;
-use crate::kinds::{ACTIONS, kind};
-use crate::outcome::Stop;
-use crate::row;
+use crate::kinds::ACTIONS;
 
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
         pub(super) const CHECKS: &[Check] =
-            &[$(Check::new($id, &[$rows, row::HAL_16], |cx| Box::pin(links(cx))).about($one),)*];
+            &[$(check!($id, &[$rows, row::HAL_16], links).about($one),)*];
     };
 }
 
@@ -47,7 +40,7 @@ struct Linked {
 async fn links(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     if cx.declared().fields(one).is_none() {
-        return Err(Stop::Inconclusive(format!("{one} is not declared")));
+        return Err(none(format!("{one} is not declared")));
     }
     let api = cx.api();
     let made = make(cx, &api, one).await?;
@@ -58,7 +51,7 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         }
         _ => made.record.clone(),
     };
-    let record = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+    let record = api.as_read(one, record).await?;
     let made = Linked { record, ..made };
     let own =
         fields::links(one).filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));

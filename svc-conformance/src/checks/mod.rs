@@ -1,7 +1,7 @@
 //! The checks, one file for each area. A check is a row of a table and an async function.
 //!
 //! To add one: write `async fn name(cx: &Cx) -> Result<(), Stop>` in the file of its area and a row
-//! `Check::new("area/what-it-looks-at", &["ROW-01"], |cx| Box::pin(name(cx)))` in the table above it. Inside, send through
+//! `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside, send through
 //! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or `cx.prefers`. A check that
 //! returns without a look at a row has not proven it.
 
@@ -25,6 +25,7 @@ mod limits;
 mod links;
 mod people;
 mod places;
+mod prelude;
 mod refusals;
 mod round_trip;
 mod rules;
@@ -32,7 +33,9 @@ mod schedule;
 mod stateful;
 mod strangers;
 mod subject;
+mod together;
 mod twice;
+mod unknown_caller;
 
 use crate::check::Check;
 
@@ -48,6 +51,7 @@ pub(crate) fn all() -> Vec<Check> {
         limits::CHECKS,
         round_trip::CHECKS,
         refusals::CHECKS,
+        together::CHECKS,
         crud::CHECKS,
         links::CHECKS,
         rules::CHECKS,
@@ -55,6 +59,7 @@ pub(crate) fn all() -> Vec<Check> {
         people::CHECKS,
         twice::CHECKS,
         strangers::CHECKS,
+        unknown_caller::CHECKS,
         actions::CHECKS,
         canvasses::CHECKS,
         functions::CHECKS,

@@ -1,26 +1,16 @@
 //! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21, RES-person-49).
 
-use serde_json::{Value, json};
-
 use super::calls::{declared_helpers, somebody};
-use super::compare::{Each, identified, kept, must, part};
+use super::compare::identified;
 use super::crud::is_page;
-use crate::answer::Answer;
-use crate::check::{Check, Cx};
+use super::prelude::*;
 use crate::fields;
 use crate::generate::{self, Turn};
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/inline-person", &[row::HLP_03], |cx| Box::pin(inline(cx))).needs("helper.*.with_person"),
-    Check::new("hlp/matching-is-told", &[row::HLP_05], |cx| Box::pin(told(cx)))
-        .needs("helper.match_person")
-        .only_reads(),
-    Check::new("hlp/signup", &[row::HLP_19, row::HLP_20, row::HLP_21, row::HLP_06, row::RES_PERSON_49], |cx| {
-        Box::pin(signup(cx))
-    })
-    .needs("helper.person_signup"),
+    check!("hlp/inline-person", [HLP_03], inline).needs("helper.*.with_person"),
+    check!("hlp/matching-is-told", [HLP_05], told).needs("helper.match_person").only_reads(),
+    check!("hlp/signup", [HLP_19, HLP_20, HLP_21, HLP_06, RES_PERSON_49], signup).needs("helper.person_signup"),
 ];
 
 /// Whatever a person may have comes back from the person who is recorded (HLP-03).

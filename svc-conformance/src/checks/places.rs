@@ -3,37 +3,22 @@
 //! Every collection has a second page where the server lets a client choose how many records a page has; where it does not,
 //! those with many records have one.
 
-use serde_json::json;
-
-use super::below::{container, none};
+use super::below::container;
 use super::collections::same_page;
-use super::compare::{self, Each, is_one};
+use super::compare;
+use super::prelude::*;
 use crate::address;
-use crate::answer::{Answer, Record};
 use crate::catalogue::Encounter;
-use crate::check::{Check, Cx};
-use crate::client::Client;
-use crate::kinds::{KINDS, Kind};
-use crate::outcome::Stop;
-use crate::row;
+use crate::kinds::KINDS;
 use crate::settings::Intensity;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("col/places", &[row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_27], |cx| {
-        Box::pin(listed(cx))
-    })
-    .needs("*.list")
-    .only_reads()
-    .sends_what_is_missing(),
-    Check::new("col/places-below", &[row::COL_21, row::COL_22, row::COL_23, row::COL_24, row::COL_27], |cx| {
-        Box::pin(below(cx))
-    })
-    .at(Intensity::Default),
-    Check::new("col/odd-pages", &[row::COL_22, row::COL_23, row::COL_24, row::LIM_01, row::ERR_01], |cx| {
-        Box::pin(odd(cx))
-    })
-    .needs("*.list")
-    .only_reads(),
+    check!("col/places", [COL_21, COL_22, COL_23, COL_24, COL_27], listed)
+        .needs("*.list")
+        .only_reads()
+        .sends_what_is_missing(),
+    check!("col/places-below", [COL_21, COL_22, COL_23, COL_24, COL_27], below).at(Intensity::Default),
+    check!("col/odd-pages", [COL_22, COL_23, COL_24, LIM_01, ERR_01], odd).needs("*.list").only_reads(),
 ];
 
 /// The first two pages of each collection of the entry point; what has no second page gets the records for it.

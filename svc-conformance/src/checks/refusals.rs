@@ -1,16 +1,9 @@
 //! Bodies with exactly one fault are refused, name it, and change nothing (ERR-12, ERR-14, ERR-26, ERR-39, CRU-20, CRU-21,
 //! CAP-05, and every closed list).
 
-use serde_json::{Value, json};
-
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::{self, Fault};
-use crate::kinds::{Kind, kind};
-use crate::outcome::Stop;
-use crate::row;
 
 /// The rows of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {
@@ -33,12 +26,12 @@ macro_rules! checks {
     ($($one:literal $own:literal $create:literal $update:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[
             $(
-                Check::new($create, rows_of!($own), |cx| Box::pin(creates(cx))).needs("rule.one").about($one),
-                Check::new($update, &[row::ERR_14, row::CRU_20, row::ERR_04], |cx| Box::pin(updates(cx))).needs("rule.one").about($one),
+                check!($create, rows_of!($own), creates).needs("rule.one").about($one),
+                check!($update, &[row::ERR_14, row::CRU_20, row::ERR_04], updates).needs("rule.one").about($one),
             )*
-            Check::new("err/several", &[row::ERR_26, row::ERR_39], |cx| Box::pin(several(cx))).needs("*.create and rule.two"),
-            Check::new("cap/required", &[row::CAP_05, row::ERR_12, row::ERR_26], |cx| Box::pin(required(cx))).needs("*.create"),
-            Check::new("err/malformed", &[row::ERR_12, row::CRU_21], |cx| Box::pin(malformed(cx))).needs("*.create and rule.one"),
+            check!("err/several", [ERR_26, ERR_39], several).needs("*.create and rule.two"),
+            check!("cap/required", [CAP_05, ERR_12, ERR_26], required).needs("*.create"),
+            check!("err/malformed", [ERR_12, CRU_21], malformed).needs("*.create and rule.one"),
         ];
     };
 }
@@ -69,10 +62,8 @@ struct Place {
 impl Place {
     /// The collection of a kind; under a container of its own for a kind that has one.
     async fn of(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Self, Stop> {
-        let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
-        if !cx.declared().offers(one, "create") {
-            return Err(Stop::Inconclusive(format!("{}.create is not declared", kind.many)));
-        }
+        let kind = kind(one).ok_or_else(|| none(format!("no kind {one}")))?;
+        needs(cx, one, "create")?;
         let Some(under) = kind.under else {
             return Ok(Self { kind, url: api.collection(kind.many).await?, person: None });
         };
@@ -136,9 +127,9 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
             grown = grown || place.holds(&api, marker).await?;
         }
     }
-    for row in [row::CRU_21, row::ERR_04] {
-        cx.holds(row, !grown, || format!("{before} members before {} refused creates, {after} after", markers.len()));
-    }
+    holds(cx, &[row::CRU_21, row::ERR_04], !grown, || {
+        format!("{before} members before {} refused creates, {after} after", markers.len())
+    });
     Ok(())
 }
 
@@ -164,7 +155,7 @@ fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
 }
 
 /// Whether a description names the property: as it is, without the objects around it, or with what is inside it.
-fn is_named(answer: &Answer, property: &str) -> bool {
+pub(super) fn is_named(answer: &Answer, property: &str) -> bool {
     let last = property.rsplit('.').next().unwrap_or_default();
     answer.problems().iter().filter(|problem| !problem.properties.is_empty() || !problem.has_properties).any(
         |problem| {
@@ -189,27 +180,25 @@ fn is_other(answer: &Answer, property: &str) -> Option<String> {
 async fn updates(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     if !cx.declared().offers(one, "update") || !cx.declared().offers(one, "read") {
-        return Err(Stop::Inconclusive(format!("{one} cannot be updated and read")));
+        return Err(none(format!("{one} cannot be updated and read")));
     }
     let api = cx.api();
-    let record = api.make(one, &json!({"origin_system": "before"})).await?;
+    let record = api.make(one, &part(cx, one, &json!({"origin_system": "before", "family_name": "before"}))).await?;
     let mut before = api.reread(&record).await?;
     let faults = chosen(cx, one);
     let step = if cx.cases(0, 1, 1) == 0 { faults.len().div_ceil(4).max(1) } else { 1 };
     for fault in faults.iter().step_by(step) {
         // A valid change beside the fault must not be applied either.
-        let body = generate::with(&only(fault), &json!({"origin_system": cx.unique()}));
-        let body = if fault.property == "origin_system" { only(fault) } else { body };
+        let change = part(cx, one, &json!({"origin_system": cx.unique(), "family_name": cx.unique()}));
+        let body = generate::with(&change, &only(fault));
         let answer = api.put(&before.own()?, &body).await?;
         let said = answer.status == 400 && !answer.problems().is_empty();
         cx.holds(row::ERR_14, said, || format!("{}: {answer}", fault.what));
         let after = api.reread(&before).await?;
         if answer.status >= 400 {
-            for row in [row::CRU_20, row::ERR_04] {
-                cx.holds(row, unchanged(&before, &after), || {
-                    format!("{}: refused, but {} became {}", fault.what, before.short(), after.short())
-                });
-            }
+            holds(cx, &[row::CRU_20, row::ERR_04], unchanged(&before, &after), || {
+                format!("{}: refused, but {} became {}", fault.what, before.short(), after.short())
+            });
         }
         before = after;
     }
@@ -217,7 +206,7 @@ async fn updates(cx: &Cx) -> Result<(), Stop> {
 }
 
 /// The faulty member without what a create needs besides.
-fn only(fault: &Fault) -> Value {
+pub(super) fn only(fault: &Fault) -> Value {
     let top = fault.property.split(['.', '[']).next().unwrap_or_default();
     json!({ top: fault.body.get(top) })
 }

@@ -1,21 +1,15 @@
 //! What is sent is read back: every declared field of every kind, whole bodies and parts of them (RT, EN and FX rows, TYP,
 //! CAP-06, CAP-08, CRU-15 to CRU-19).
 
-use serde_json::{Value, json};
-
 use super::changes;
+use super::prelude::*;
 use super::subject::{body, is_default, subject};
-use crate::answer::Record;
 use crate::cause::{Cause, Flaw};
-use crate::check::{Check, Cx};
-use crate::client::Client;
 use crate::diagnosis;
 use crate::fields;
 use crate::generate::{self, Shown, Turn};
-use crate::kinds::{ACTIONS, kind};
-use crate::outcome::Stop;
+use crate::kinds::ACTIONS;
 use crate::passive::row_of;
-use crate::row;
 use crate::settings::Intensity;
 use crate::values::{instant, is_unset};
 
@@ -56,13 +50,13 @@ macro_rules! fields_of {
 macro_rules! checks {
     ($($one:literal $own:literal $whole:literal $parts:literal $changes:literal $nothing:literal $arrays:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[$(
-            Check::new($whole, fields_of!($own), |cx| Box::pin(whole(cx))).about($one),
-            Check::new($parts, &[row::CAP_08, row::ERR_13], |cx| Box::pin(parts(cx))).about($one).at(Intensity::Quick),
-            Check::new($changes, changes::ROWS, |cx| Box::pin(changes::changes(cx))).about($one),
-            Check::new($nothing, &[row::CRU_17, row::ERR_15], |cx| Box::pin(changes::nothing(cx))).about($one),
-            Check::new($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], |cx| Box::pin(changes::arrays(cx))).about($one),
+            check!($whole, fields_of!($own), whole).about($one),
+            check!($parts, &[row::CAP_08, row::ERR_13], parts).about($one).at(Intensity::Quick),
+            check!($changes, changes::ROWS, changes::changes).about($one),
+            check!($nothing, &[row::CRU_17, row::ERR_15], changes::nothing).about($one),
+            check!($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], changes::arrays).about($one),
         )*
-            Check::new("typ/dates-in-helpers", &[row::TYP_17, row::HLP_06], |cx| Box::pin(dates_in_helpers(cx)))
+            check!("typ/dates-in-helpers", [TYP_17, HLP_06], dates_in_helpers)
                 .needs("helper.*.but_schedule"),
         ];
     };
@@ -94,13 +88,13 @@ async fn whole(cx: &Cx) -> Result<(), Stop> {
         let Ok(record) = api.make(one, &sent).await else {
             return alone(cx, &api, &sent).await;
         };
-        let read = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+        let read = api.as_read(one, record).await?;
         compare(cx, &sent, &read);
     }
     for case in 0..cx.cases(0, 6, 40) {
         let sent = body(cx, Turn::Some, &format!("case {case}"))?;
         let record = api.make(one, &sent).await?;
-        let read = if cx.declared().offers(one, "read") { api.reread(&record).await? } else { record };
+        let read = api.as_read(one, record).await?;
         compare(cx, &sent, &read);
     }
     Ok(())

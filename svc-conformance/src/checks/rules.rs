@@ -1,84 +1,64 @@
 //! Rules of single resources that are more than a round trip: persons, donations, events, questions, totals (RES).
 
-use serde_json::{Value, json};
-
-use super::compare::{self, Each, part};
-use crate::answer::Record;
-use crate::check::{Check, Cx};
+use super::compare;
+use super::prelude::*;
 use crate::fixtures::ticketed;
-use crate::kinds::kind;
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("res/gender", &[row::RES_PERSON_08, row::RES_PERSON_09], |cx| Box::pin(gender(cx)))
+    check!("res/gender", [RES_PERSON_08, RES_PERSON_09], gender)
         .needs("field:person.gender and field:person.gender_identity"),
-    Check::new("res/one-primary-address", &[row::RES_POSTAL_ADDRESS_02], |cx| Box::pin(primary(cx)))
+    check!("res/one-primary-address", [RES_POSTAL_ADDRESS_02], primary)
         .about("postal_addresses")
         .needs("field:person.postal_addresses"),
-    Check::new("res/one-primary-mail", &[row::RES_EMAIL_ADDRESS_02], |cx| Box::pin(primary(cx)))
+    check!("res/one-primary-mail", [RES_EMAIL_ADDRESS_02], primary)
         .about("email_addresses")
         .needs("field:person.email_addresses"),
-    Check::new("res/one-primary-phone", &[row::RES_PHONE_NUMBER_02], |cx| Box::pin(primary(cx)))
+    check!("res/one-primary-phone", [RES_PHONE_NUMBER_02], primary)
         .about("phone_numbers")
         .needs("field:person.phone_numbers"),
-    Check::new("res/digits", &[row::RES_PHONE_NUMBER_03, row::LIM_03], |cx| Box::pin(digits(cx)))
-        .needs("field:phone_number.number"),
-    Check::new("res/unique-texts", &[row::RES_PERSON_16, row::RES_PERSON_17], |cx| Box::pin(unique(cx)))
+    check!("res/phone-mark", [RES_PHONE_NUMBER_01], mark).needs("field:phone_number.primary"),
+    check!("res/digits", [RES_PHONE_NUMBER_03, LIM_03], digits).needs("field:phone_number.number"),
+    check!("res/unique-texts", [RES_PERSON_16, RES_PERSON_17], unique)
         .needs("field:person.ethnicities or field:person.languages_spoken"),
-    Check::new("res/handle", &[row::RES_PERSON_35], |cx| Box::pin(handle(cx))).needs("field:person.profiles[].handle"),
-    Check::new("res/voided", &[row::RES_DONATION_18], |cx| Box::pin(voided(cx)))
-        .needs("field:donation.voided and field:donation.voided_date"),
-    Check::new("res/transparence", &[row::RES_EVENT_29], |cx| Box::pin(transparence(cx)))
-        .needs("field:event.transparence"),
-    Check::new("res/response-keys", &[row::RES_QUESTION_08], |cx| Box::pin(super::errors::keys(cx)))
+    check!("res/handle", [RES_PERSON_35], handle).needs("field:person.profiles[].handle"),
+    check!("res/voided", [RES_DONATION_18], voided).needs("field:donation.voided and field:donation.voided_date"),
+    check!("res/transparence", [RES_EVENT_29], transparence).needs("field:event.transparence"),
+    check!("res/response-keys", [RES_QUESTION_08], super::errors::keys)
         .needs("questions.create and field:question.responses[].key"),
-    Check::new("res/total-signatures", &[row::RES_PETITION_10, row::ERR_11], |cx| Box::pin(total(cx)))
+    check!("res/total-signatures", [RES_PETITION_10, ERR_11], total)
         .about("signature")
         .needs("field:petition.total_signatures"),
-    Check::new("res/total-submissions", &[row::RES_FORM_10, row::ERR_11], |cx| Box::pin(total(cx)))
+    check!("res/total-submissions", [RES_FORM_10, ERR_11], total)
         .about("submission")
         .needs("field:form.total_submissions"),
-    Check::new("res/total-outreaches", &[row::RES_ADVOCACY_CAMPAIGN_12], |cx| Box::pin(total(cx)))
+    check!("res/total-outreaches", [RES_ADVOCACY_CAMPAIGN_12], total)
         .about("outreach")
         .needs("field:advocacy_campaign.total_outreaches"),
-    Check::new("res/total-accepted", &[row::RES_EVENT_18], |cx| Box::pin(total(cx)))
-        .about("attendance")
-        .needs("field:event.total_accepted"),
-    Check::new("res/total-donations", &[row::RES_FUNDRAISING_PAGE_09], |cx| Box::pin(total(cx)))
+    check!("res/total-accepted", [RES_EVENT_18], total).about("attendance").needs("field:event.total_accepted"),
+    check!("res/total-donations", [RES_FUNDRAISING_PAGE_09], total)
         .about("donation")
         .needs("field:fundraising_page.total_donations"),
-    Check::new("res/total-amount", &[row::RES_FUNDRAISING_PAGE_10], |cx| Box::pin(amounts(cx)))
+    check!("res/total-amount", [RES_FUNDRAISING_PAGE_10], amounts)
         .needs("field:fundraising_page.total_amount and field:donation.amount"),
-    Check::new(
-        "res/ticket-totals",
-        &[row::RES_EVENT_16, row::RES_EVENT_17, row::RES_EVENT_19, row::RES_EVENT_20],
-        |cx| Box::pin(sold(cx)),
-    )
-    .needs("field:event.ticket_levels and field:attendance.tickets"),
+    check!("res/ticket-totals", [RES_EVENT_16, RES_EVENT_17, RES_EVENT_19, RES_EVENT_20], sold)
+        .needs("field:event.ticket_levels and field:attendance.tickets"),
 ];
 
-/// What a person with these fields is: refused, or as it can be read.
-enum Kept {
-    Refused,
-    As(Record),
-}
-
-/// Creates a person whom a server may refuse with 400; anything else is judged as a create.
-async fn person(cx: &Cx, fields: &Value) -> Result<Kept, Stop> {
+/// Creates a person whom a server may refuse with 400, which is as these rows say; anything else is judged as a create. None
+/// if refused.
+async fn person(cx: &Cx, rows: &[&str], fields: &Value) -> Result<Option<Record>, Stop> {
     let api = cx.api();
-    if !cx.declared().offers("person", "create") {
-        return api.make("person", fields).await.map(Kept::As);
-    }
-    let Some(kind) = kind("person") else { return Ok(Kept::Refused) };
-    let url = api.collection(kind.many).await?;
-    let answer = api.post(&url, &cx.marked(fields)).await?;
+    let Some(kind) = kind("person").filter(|_| cx.declared().offers("person", "create")) else {
+        return api.make("person", fields).await.map(Some);
+    };
+    let answer = api.post(&api.collection(kind.many).await?, &cx.marked(fields)).await?;
     if answer.status == 400 {
-        return Ok(Kept::Refused);
+        holds(cx, rows, true, String::new);
+        return Ok(None);
     }
     let made = api.created(kind, &answer)?;
-    Ok(Kept::As(if cx.declared().offers("person", "read") { api.reread(&made).await? } else { made }))
+    api.as_read("person", made).await.map(Some)
 }
 
 /// A plain identity is the gender, too; a compound one means the closest (RES-person-08, RES-person-09).
@@ -90,12 +70,11 @@ async fn gender(cx: &Cx) -> Result<(), Stop> {
         (row::RES_PERSON_09, "Transgender Female", "Female"),
         (row::RES_PERSON_09, "Cisgender Male", "Male"),
     ] {
-        let made = api.make("person", &json!({ "gender_identity": identity })).await?;
-        let read = if cx.declared().offers("person", "read") { api.reread(&made).await? } else { made };
+        let read = api.as_read("person", api.make("person", &json!({ "gender_identity": identity })).await?).await?;
         cx.holds(row, read["gender"] == expected, || format!("gender of {identity:?} is {}", read["gender"]));
     }
     for (gender, identity) in [("Male", "Female"), ("Female", "Male")] {
-        if let Kept::As(read) = person(cx, &json!({"gender": gender, "gender_identity": identity})).await? {
+        if let Some(read) = person(cx, &[], &json!({"gender": gender, "gender_identity": identity})).await? {
             let found = || format!("gender {} with the identity {identity:?}", read["gender"]);
             cx.holds(row::RES_PERSON_08, read["gender"] == identity, found);
         }
@@ -137,16 +116,11 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
         list.iter().filter(|one| one["primary"] == true || one["primary"] == "true").count()
     };
     if body.get(name).is_none_or(|value| primaries(value) != 2) {
-        return Err(Stop::Inconclusive(format!("{name}[].primary is not declared")));
+        return Err(none(format!("{name}[].primary is not declared")));
     }
     let few = |value: &Value| primaries(value) <= 1;
-    match person(cx, &body).await? {
-        Kept::Refused => {
-            cx.holds(row, true, String::new);
-        }
-        Kept::As(read) => {
-            cx.holds(row, few(&read[name]), || format!("{name} has two primaries: {}", read.short()));
-        }
+    if let Some(read) = person(cx, &[row], &body).await? {
+        cx.holds(row, few(&read[name]), || format!("{name} has two primaries: {}", read.short()));
     }
     if !cx.declared().offers("person", "update") {
         return Ok(());
@@ -161,6 +135,19 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
+/// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one (RES-phone_number-01).
+async fn mark(cx: &Cx) -> Result<(), Stop> {
+    for sent in [json!(true), json!(false), json!("true")] {
+        let list = json!({"phone_numbers": [{"number": "15550100106", "primary": sent}]});
+        if let Some(read) = person(cx, &[], &part(cx, "person", &list)).await? {
+            let got = first(&read.json, "phone_numbers[].primary").cloned().unwrap_or_default();
+            let right = got.is_string() || got.is_null();
+            cx.holds(row::RES_PHONE_NUMBER_01, right, || format!("`primary` was sent as {sent}, it is {got}"));
+        }
+    }
+    Ok(())
+}
+
 /// A number with other characters than digits is refused or becomes digits: on create, on update, and of a posted person.
 async fn digits(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
@@ -168,16 +155,13 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
         let got = first(&read.json, "phone_numbers[].number").cloned().unwrap_or_default();
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let right = got.is_null() || got.as_str().is_some_and(digits);
-        for row in [row::RES_PHONE_NUMBER_03, row::LIM_03] {
-            cx.holds(row, right, || format!("the number {sent:?} became {got}"));
-        }
+        holds(cx, &[row::RES_PHONE_NUMBER_03, row::LIM_03], right, || format!("the number {sent:?} became {got}"));
     };
     let body = |number: &str| part(cx, "person", &json!({"phone_numbers": [{ "number": number }]}));
     let rough = "+1 (555) 010-0101";
     for number in [rough, "call me", "15550100103x7", " 15550100104", "\u{661}\u{665}\u{665}"] {
-        match person(cx, &body(number)).await? {
-            Kept::Refused => drop(cx.holds(row::RES_PHONE_NUMBER_03, true, String::new)),
-            Kept::As(read) => holds(number, &read),
+        if let Some(read) = person(cx, &[row::RES_PHONE_NUMBER_03], &body(number)).await? {
+            holds(number, &read);
         }
     }
     if cx.declared().offers("person", "update") {
@@ -207,15 +191,10 @@ async fn unique(cx: &Cx) -> Result<(), Stop> {
         if body.get(name).is_none() {
             continue;
         }
-        match person(cx, &body).await? {
-            Kept::Refused => {
-                cx.holds(row, true, String::new);
-            }
-            Kept::As(read) => {
-                let got = read[name].as_array().map_or(&[][..], Vec::as_slice);
-                let right = got.iter().enumerate().all(|(at, one)| !got.iter().take(at).any(|other| other == one));
-                cx.holds(row, right, || format!("{name} is {}", read[name]));
-            }
+        if let Some(read) = person(cx, &[row], &body).await? {
+            let got = read[name].as_array().map_or(&[][..], Vec::as_slice);
+            let right = got.iter().enumerate().all(|(at, one)| !got.iter().take(at).any(|other| other == one));
+            cx.holds(row, right, || format!("{name} is {}", read[name]));
         }
     }
     Ok(())
@@ -225,15 +204,10 @@ async fn unique(cx: &Cx) -> Result<(), Stop> {
 async fn handle(cx: &Cx) -> Result<(), Stop> {
     let sent = json!({"profiles": [{"provider": "network", "handle": "@ada", "url": "https://example.org/ada"}]});
     let body = part(cx, "person", &sent);
-    match person(cx, &body).await? {
-        Kept::Refused => {
-            cx.holds(row::RES_PERSON_35, true, String::new);
-        }
-        Kept::As(read) => {
-            let got = first(&read.json, "profiles[].handle").cloned().unwrap_or_default();
-            let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
-            cx.holds(row::RES_PERSON_35, right, || format!("the handle is {got}"));
-        }
+    if let Some(read) = person(cx, &[row::RES_PERSON_35], &body).await? {
+        let got = first(&read.json, "profiles[].handle").cloned().unwrap_or_default();
+        let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
+        cx.holds(row::RES_PERSON_35, right, || format!("the handle is {got}"));
     }
     Ok(())
 }
@@ -244,12 +218,12 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
     let base = part(cx, "donation", &json!({"amount": 5, "currency": "EUR"}));
     let date = "2026-01-06T10:00:00Z";
     let sent = crate::generate::with(&base, &json!({"voided": true, "voided_date": date}));
-    let made = api.make("donation", &sent).await?;
-    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    let read = api.as_read("donation", api.make("donation", &sent).await?).await?;
     let right = read["voided"] == true && crate::generate::restored(&json!(date), read.json.get("voided_date"));
     cx.prefers(row::RES_DONATION_18, right, || format!("sent voided on {date}: {}", read.short()));
-    let made = api.make("donation", &crate::generate::with(&base, &json!({"voided": false}))).await?;
-    let read = if cx.declared().offers("donation", "read") { api.reread(&made).await? } else { made };
+    let read = api
+        .as_read("donation", api.make("donation", &crate::generate::with(&base, &json!({"voided": false}))).await?)
+        .await?;
     cx.prefers(row::RES_DONATION_18, read["voided_date"].is_null(), || format!("not voided: {}", read.short()));
     Ok(())
 }
@@ -257,11 +231,8 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
 /// An event that does not say otherwise is opaque (RES-event-29).
 async fn transparence(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    if !cx.declared().offers("event", "create") {
-        return Err(Stop::Inconclusive("no event can be created".to_owned()));
-    }
-    let made = api.make("event", &json!({})).await?;
-    let read = if cx.declared().offers("event", "read") { api.reread(&made).await? } else { made };
+    needs(cx, "event", "create")?;
+    let read = api.as_read("event", api.make("event", &json!({})).await?).await?;
     let got = &read["transparence"];
     cx.holds(row::RES_EVENT_29, got.is_null() || got == "opaque", || format!("left out, transparence is {got}"));
     Ok(())
@@ -285,14 +256,15 @@ async fn total(cx: &Cx) -> Result<(), Stop> {
     let (Some(under), Some(counted)) = (kind.under, kind.counted) else { return Ok(()) };
     let row = self::counted(one);
     let api = cx.api();
-    let container = api.make(under, &json!({})).await?;
+    // What counts for a page is in its currency.
+    let container = api.make(under, &part(cx, under, &json!({"currency": "EUR"}))).await?;
     let fields = match one {
         "attendance" => json!({"status": "accepted"}),
         "donation" => part(cx, one, &json!({"amount": 5, "currency": "EUR"})),
         _ => json!({}),
     };
     if one == "attendance" && cx.declared().field(one, "status").is_none_or(|field| !field.writable) {
-        return Err(Stop::Inconclusive("attendance.status is not declared writable".to_owned()));
+        return Err(none("attendance.status is not declared writable"));
     }
     let before = api.counted(&container, counted).await?.unwrap_or_default();
     if cx.declared().offers(under, "create") {
@@ -339,12 +311,6 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
 
 /// Tickets that are sold are counted, for the event and for each of its levels.
 async fn sold(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    each.took(tickets(cx).await)?;
-    each.end()
-}
-
-async fn tickets(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let event = api.make("event", &part(cx, "event", &ticketed())).await?;
     let ticket = |title: &str, amount: f64| json!({"title": title, "amount": amount, "currency": "USD"});

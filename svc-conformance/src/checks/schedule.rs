@@ -1,22 +1,15 @@
 //! Scheduling of messages (SCH), by their helper.
 
-use serde_json::json;
-
-use super::compare::{Each, holds, must, part};
-use crate::answer::{Answer, Record};
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate;
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::is_unset;
 
 const START: &str = "2037-03-01T12:00:00Z";
 const STOP: &str = "2037-03-02T12:00:00Z";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(
+    check!(
         "sch/schedule-and-cancel",
         &[
             row::HLP_22,
@@ -28,17 +21,13 @@ pub(super) const CHECKS: &[Check] = &[
             row::RES_MESSAGE_01,
             row::RES_MESSAGE_02,
         ],
-        |cx| Box::pin(schedule(cx)),
+        schedule
     )
     .needs("helper.schedule")
     .has_side_effects(),
-    Check::new("sch/again", &[row::SCH_07, row::SCH_08], |cx| Box::pin(again(cx)))
-        .needs("helper.schedule")
-        .has_side_effects(),
-    Check::new("sch/functions", &[row::SCH_09], |cx| Box::pin(functions(cx)))
-        .needs("helper.schedule")
-        .has_side_effects(),
-    Check::new("sch/refused", &[row::SCH_06], |cx| Box::pin(refused(cx))).needs("helper.schedule").has_side_effects(),
+    check!("sch/again", [SCH_07, SCH_08], again).needs("helper.schedule").has_side_effects(),
+    check!("sch/functions", [SCH_09], functions).needs("helper.schedule").has_side_effects(),
+    check!("sch/refused", [SCH_06], refused).needs("helper.schedule").has_side_effects(),
 ];
 
 /// A message with its helper's address.
@@ -60,7 +49,7 @@ fn has_notice(answer: &Answer) -> bool {
 /// Ends the check where the server has conditions of its own for a schedule (SCH-03).
 fn on_condition(answer: &Answer) -> Result<(), Stop> {
     if answer.status == 400 && answer.error().is_some() {
-        return Err(Stop::Inconclusive(format!("a condition of the server's own may not be met (SCH-03): {answer}")));
+        return Err(none(format!("a condition of the server's own may not be met (SCH-03): {answer}")));
     }
     Ok(())
 }
@@ -136,7 +125,7 @@ async fn functions(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (_, url) = message(cx, &api).await?;
     let Some(tag) = super::functions::fresh_tag(&api).await? else {
-        return Err(Stop::Inconclusive("no tag can be made that a function could add".to_owned()));
+        return Err(none("no tag can be made that a function could add"));
     };
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
     let answer = api.post(&url, &body).await?;
@@ -167,7 +156,7 @@ async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
 async fn missing(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     if !cx.declared().offers("message", "create") || !cx.declared().offers("message", "delete") {
-        return Err(Stop::Inconclusive("no message can be created and deleted".to_owned()));
+        return Err(none("no message can be created and deleted"));
     }
     let (message, url) = message(cx, &api).await?;
     api.remove(&message).await?;

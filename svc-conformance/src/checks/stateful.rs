@@ -3,11 +3,9 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 
-use crate::check::{Check, Cx};
+use super::prelude::*;
 use crate::generate::runner;
 use crate::model::{self, Choice, Difference, Step};
-use crate::outcome::Stop;
-use crate::row;
 
 /// Executions that the first shrinking may take.
 const MOST_SHRINKS: usize = 16;
@@ -22,8 +20,7 @@ const SEQUENCES: &[&str] = &[
     "field:submission.", "field:donation.", "field:outreach.", "field:attendance.",
 ];
 
-pub(super) const CHECKS: &[Check] =
-    &[Check::new("mod/sequences", SEQUENCES, |cx| Box::pin(sequences(cx))).needs("*.create and *.read")];
+pub(super) const CHECKS: &[Check] = &[check!("mod/sequences", SEQUENCES, sequences).needs("*.create and *.read")];
 
 async fn sequences(cx: &Cx) -> Result<(), Stop> {
     for steps in model::tours(cx) {

@@ -1,32 +1,23 @@
 //! Helpers that are called without a key, and helpers of what is gone (HLP-07 to HLP-09, HLP-23).
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::calls::{declared_helpers, for_each_helper, somebody};
-use super::compare::{Each, adopt, is_one, kept, put};
-use crate::answer::Record;
-use crate::check::{Check, Cx};
+use super::compare::adopt;
+use super::prelude::*;
 use crate::clean_up::own_up;
-use crate::client::Client;
 use crate::generate::restored;
-use crate::outcome::Stop;
-use crate::row;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/without-key", &[row::HLP_07, row::HLP_08], |cx| Box::pin(anonymous(cx)))
-        .needs("helper.*.anonymous"),
-    Check::new("hlp/without-key-fails", &[row::HLP_09], |cx| Box::pin(anonymous_fails(cx))).needs("helper.*.anonymous"),
-    Check::new("hlp/container-is-gone", &[row::HLP_23], |cx| Box::pin(container_gone(cx)))
-        .needs("helper.*.but_schedule"),
+    check!("hlp/without-key", [HLP_07, HLP_08], anonymous).needs("helper.*.anonymous"),
+    check!("hlp/without-key-fails", [HLP_09], anonymous_fails).needs("helper.*.anonymous"),
+    check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.but_schedule"),
 ];
 
 /// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).
 async fn anonymous(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name)) {
-        each.took(without_key(cx, name).await)?;
-    }
-    each.end()
+    each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
+        => without_key(cx, name))
 }
 
 async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
@@ -91,7 +82,7 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 /// The one person whom a fresh tag is on.
 async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> {
     let Some(url) = tag.href("taggings") else {
-        return Err(Stop::Inconclusive("a tag has no link taggings".to_owned()));
+        return Err(none("a tag has no link taggings"));
     };
     let members = api.members(&url).await?;
     match members.first() {
@@ -102,11 +93,8 @@ async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> 
 
 /// Without a key, a helper of a container that is gone fails (HLP-09).
 async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name)) {
-        each.took(gone(cx, &cx.anonymous(), name, row::HLP_09, &[]).await)?;
-    }
-    each.end()
+    each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
+        => gone(cx, &cx.anonymous(), name, row::HLP_09, &[]))
 }
 
 /// Helpers of a container that is gone fail, and nothing is created (HLP-23).
@@ -125,7 +113,7 @@ async fn gone(
     let ready = api.ready(name).await?;
     let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else { return Ok(()) };
     if !cx.declared().offers(under, "delete") || !(cx.declared().offers(under, "create") || name == "record_canvass") {
-        return Err(Stop::Inconclusive(format!("no {under} can be created and deleted")));
+        return Err(none(format!("no {under} can be created and deleted")));
     }
     api.remove(container).await?;
     let before = api.people().await?;

@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::check::Cx;
 use crate::generate::{self, Turn};
 use crate::kinds::kind;
-use crate::outcome::Stop;
+use crate::outcome::{Stop, none};
 use crate::values::instant;
 
 /// A body of the check's kind; ends the check where the kind has nothing to send.
 pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
     let one = cx.check.subject;
-    let none = || Stop::Inconclusive(format!("no field of {one} is declared writable"));
-    let strategy = generate::body(cx.declared(), one, turn, &token(cx, name)).ok_or_else(none)?;
-    generate::sample(&strategy, cx.seed(name)).ok_or_else(none)
+    let unwritable = || none(format!("no field of {one} is declared writable"));
+    let strategy = generate::body(cx.declared(), one, turn, &token(cx, name)).ok_or_else(unwritable)?;
+    generate::sample(&strategy, cx.seed(name)).ok_or_else(unwritable)
 }
 
 /// A short word that no other body has.
@@ -25,11 +25,11 @@ pub(super) fn token(cx: &Cx, name: &str) -> String {
 pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
     let one = cx.check.subject;
     if cx.declared().fields(one).is_none() {
-        return Err(Stop::Inconclusive(format!("{one} is not declared")));
+        return Err(none(format!("{one} is not declared")));
     }
     let helper = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| cx.declared().helps(helper));
     if !cx.declared().offers(one, "create") && !helper {
-        return Err(Stop::Inconclusive(format!("no way to create a {one} is declared")));
+        return Err(none(format!("no way to create a {one} is declared")));
     }
     Ok(one)
 }

@@ -1,16 +1,10 @@
 //! People who are posted more than once, and people who only look alike (HLP-03, HLP-06, HLP-11 to HLP-15, HLP-19).
 
-use serde_json::{Value, json};
-
 use super::calls::{Ready, declared_helpers, row, somebody};
-use super::compare::{Each, holds, identified, is_one, kept, part, put, whole_seconds};
+use super::compare::{identified, whole_seconds};
 use super::functions::any_helper;
-use crate::answer::Record;
-use crate::check::{Check, Cx};
-use crate::client::Client;
+use super::prelude::*;
 use crate::generate::restored;
-use crate::outcome::Stop;
-use crate::row;
 use crate::values::{instant, is_unset};
 
 /// What somebody shows who is posted twice.
@@ -21,16 +15,12 @@ const TWICE: &[&str] = &[
 ];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("hlp/twice", TWICE, |cx| Box::pin(twice(cx))).needs("helper.*.with_person"),
-    Check::new("hlp/alike", &[row::HLP_03], |cx| Box::pin(lookalikes(cx))).needs("helper.*.with_person"),
+    check!("hlp/twice", TWICE, twice).needs("helper.*.with_person"),
+    check!("hlp/alike", [HLP_03], lookalikes).needs("helper.*.with_person"),
 ];
 
 async fn twice(cx: &Cx) -> Result<(), Stop> {
-    let mut each = Each::default();
-    for name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") {
-        each.took(posted_twice(cx, name).await)?;
-    }
-    each.end()
+    each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
 }
 
 /// One person, posted again with later values: two actions, and nobody is changed who is not matched.

@@ -201,6 +201,10 @@ pub(super) fn sent(cx: &Cx, kind: Kind, fields: &Value) -> Value {
     if kind.one == "donation" {
         body = generate::with(&body, &json!({"amount": 12.5, "currency": "USD"}));
     }
+    let currency = cx.declared().field(kind.one, "currency").is_some_and(|field| field.writable);
+    if kind.one == "fundraising_page" && currency {
+        body = generate::with(&body, &json!({"currency": "USD"}));
+    }
     if kind.one == "answer" {
         body = generate::with(&body, &json!({"responses": ["a1"]}));
     }

@@ -13,7 +13,11 @@ pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
     if let Err(error) = std::fs::File::open(&options.journal) {
         return Err(Trouble::usage(format!("{} cannot be read: {error}", options.journal.display())));
     }
-    let target = |base: &str| settings::target(base).map_err(|trouble| SuiteError::Usage(trouble.text));
+    let target = |base: &str| match settings::target_of(base, options.url.as_deref()) {
+        Ok(target) if target.base() == base => Ok(target),
+        Ok(target) => Err(SuiteError::Usage(format!("the journal is of a run against {base}, not {}", target.base()))),
+        Err(trouble) => Err(SuiteError::Usage(trouble.text)),
+    };
     let cleaned = clean_up::resume(&options.journal, keys, target).await.map_err(|error| match error {
         // The journal is a file that was named on the command line.
         SuiteError::Journal(error) => Trouble::usage(format!("{}: {error}", options.journal.display())),

@@ -250,7 +250,7 @@ pub(super) struct ReplayOptions {
     /// A file that a run wrote for a failure
     pub(super) file: PathBuf,
 
-    /// The address of the entry point, where it is not that of the run
+    /// The address of the entry point, where it is not that of the run; needed where that is not on this machine
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
 
@@ -266,6 +266,10 @@ pub(super) struct ReplayOptions {
 pub(super) struct CleanOptions {
     /// The journal of the run
     pub(super) journal: PathBuf,
+
+    /// The address of the entry point, as it was given to the run; needed where it is not on this machine
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
 
     #[command(flatten)]
     pub(super) keys: KeyOptions,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Trouble, settings};
 use crate::formats::Format;
 use crate::outcome::Outcome;
+use crate::private;
 use crate::replay::Replay;
 use crate::report::{Past, Report};
 
@@ -25,7 +26,7 @@ fn made(folder: &Path) -> Result<(), Trouble> {
 pub(super) fn writable(reports: &[(Format, PathBuf)]) -> Result<(), Trouble> {
     for (_, path) in reports.iter().filter(|(_, path)| path.as_os_str() != "-") {
         let broken = |error| Trouble::usage(format!("the report {} cannot be written: {error}", path.display()));
-        File::options().append(true).create(true).open(path).map_err(broken)?;
+        private::open(path, File::options().append(true).create(true)).map_err(broken)?;
     }
     Ok(())
 }
@@ -54,7 +55,7 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
             super::say(&text);
         } else {
             let broken = |error| Trouble::new(5, format!("the report {} cannot be written: {error}", path.display()));
-            fs::write(path, text).map_err(broken)?;
+            private::write(path, &text).map_err(broken)?;
         }
     }
     Ok(())
@@ -68,8 +69,8 @@ pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), Trouble>
         made(folder)?;
         let broken = |error: std::io::Error| Trouble::new(5, format!("{}: {error}", folder.display()));
         let path = folder.join(format!("{id}.replay.json"));
-        fs::write(&path, replay.to_json()).map_err(broken)?;
-        fs::write(folder.join(format!("{id}.sh")), replay.to_curl()).map_err(broken)?;
+        private::write(&path, &replay.to_json()).map_err(broken)?;
+        private::write(&folder.join(format!("{id}.sh")), &replay.to_curl()).map_err(broken)?;
         if let Some(row) = report.rows.iter_mut().find(|row| row.id == id) {
             row.replay = Some(path.display().to_string());
         }

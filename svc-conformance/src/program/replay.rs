@@ -1,5 +1,7 @@
 //! `replay`: the steps of a failure again.
 
+use std::sync::Arc;
+
 use super::cli::ReplayOptions;
 use super::{Trouble, say, settings};
 use crate::outcome::Outcome;
@@ -8,19 +10,24 @@ use crate::replay::Replay;
 pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
     let replay = Replay::read(&settings::text(&options.file)?)
         .map_err(|error| Trouble::usage(format!("{}: {error}", options.file.display())))?;
-    let target = settings::target(options.url.as_deref().unwrap_or(&replay.base))?;
-    let writes = options.allow_writes || target.is_local();
-    if !writes && replay.writes() {
-        return Err(Trouble::usage("the steps write, and the target is not on this machine: --allow-writes allows it"));
-    }
+    let target = settings::target_of(&replay.base, options.url.as_deref())?;
     let keys = settings::keys(&options.keys)?;
+    let mut suite = replay.suite(Arc::clone(&target), keys.clone());
+    if options.allow_writes {
+        suite = suite.allow_writes(true);
+    }
+    if replay.writes() && !suite.prepare().await?.settings.writes {
+        let text =
+            "the steps write, and the target, or what it links, is not on this machine: --allow-writes allows it";
+        return Err(Trouble::usage(text));
+    }
     say(&format!("{} {}: {}\n\n", replay.row, replay.check, crate::values::shown(&replay.message, 1500)));
     let steps = replay
         .send(target.as_ref(), &keys)
         .await
         .map_err(|error| Trouble::new(error.exit_code(), error.to_string()))?;
     say(&format!("{steps}\n"));
-    let report = replay.suite(target, keys).allow_writes(writes).run().await?;
+    let report = suite.run().await?;
     let row = report.row(&replay.row).ok_or_else(|| Trouble::usage(format!("there is no row {}", replay.row)))?;
     let reason = crate::values::shown(&row.reason, 1500);
     say(&format!("\nthe check {} again: {} {} {reason}\n", replay.check, row.id, row.outcome));

@@ -32,6 +32,19 @@ pub(super) fn target(url: &str) -> Result<Arc<dyn Target>, Trouble> {
     Ok(Arc::new(Remote::new(url).map_err(|error| Trouble::usage(error.to_string()))?))
 }
 
+/// The target of a file, which may come from anybody: it decides where the keys go on this machine only.
+pub(super) fn target_of(base: &str, named: Option<&str>) -> Result<Arc<dyn Target>, Trouble> {
+    let target = target(named.unwrap_or(base))?;
+    if named.is_none() && !target.is_local() {
+        let text =
+            format!("the file is of a run against {base}, which is not on this machine: the keys are sent there only");
+        return Err(Trouble::usage(
+            text + " if --url says so, too. If you mean that server, add --url with its address",
+        ));
+    }
+    Ok(target)
+}
+
 /// The keys of the command line.
 pub(super) fn keys(options: &KeyOptions) -> Result<Keys, Trouble> {
     let mut keys = options.key.as_ref().map_or_else(Keys::none, Keys::primary);

@@ -1,7 +1,6 @@
 //! What comes before a run: the target is reached, its declaration read, and the journal opened.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -13,7 +12,6 @@ use super::access::refused;
 use super::{Stated, Suite, SuiteError};
 use crate::address;
 use crate::client::{MOST_RETRIES, waiting};
-use crate::condition::Met;
 use crate::declared::{self, Declaration, Declared, Source};
 use crate::journal::{Journal, Started};
 use crate::profile::Profile;
@@ -26,24 +24,27 @@ impl Suite {
     pub(crate) async fn prepare(&self) -> Result<Run, SuiteError> {
         let recorder = Arc::new(Recorder::new(self.keys.secrets()));
         let mut settings = self.settings.clone();
-        settings.writes = self.profile != Profile::ReadOnly && self.writes.unwrap_or_else(|| self.target.is_local());
-        let (mut text, source) = match &self.stated {
+        let (entry, mut text, source) = match &self.stated {
             Stated::Given(declaration, source) => {
-                self.fetch(&recorder, self.target.base(), None).await?;
-                (declaration.as_ref().clone(), *source)
+                let entry = self.entry(&recorder, &declaration.dialect.key_header).await?;
+                (entry.1, declaration.as_ref().clone(), *source)
             }
-            Stated::Published => (self.published(&recorder).await?, Source::Published),
+            Stated::Published => {
+                let (entry, text) = self.published(&recorder).await?;
+                (entry, text, Source::Published)
+            }
         };
+        let is_local = || self.target.is_local() && self.keeps_local(&entry);
+        settings.writes = self.profile != Profile::ReadOnly && self.writes.unwrap_or_else(is_local);
         if let Some(prefix) = &self.prefix {
             text.dialect.prefix.clone_from(prefix);
         }
         if let Some(name) = &self.key_header {
             text.dialect.key_header.clone_from(name);
         }
-        let token = Seed::new(settings.seed).of("run").token();
         let declared = Declared::new(text, source);
         let started = Started {
-            token: token.clone(),
+            token: Seed::new(settings.seed).of("run").token(),
             base: self.target.base().to_owned(),
             prefix: declared.text.dialect.prefix.clone(),
             key_header: declared.text.dialect.key_header.clone(),
@@ -51,34 +52,39 @@ impl Suite {
             began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         };
         let journal = Journal::open(self.journal.as_deref(), started)?;
-        Ok(Run {
-            target: Arc::clone(&self.target),
-            declared,
-            keys: self.keys.clone(),
-            settings,
-            token,
-            recorder,
-            journal,
-            met: Met::default(),
-            relations: crate::relations::Relations::default(),
-            firsts: Mutex::default(),
-            choices: Mutex::new(BTreeMap::new()),
-            pace: Mutex::default(),
-        })
+        Ok(Run::new(Arc::clone(&self.target), declared, (self.keys.clone(), recorder), settings, journal))
     }
 
-    /// The declaration that the entry point links (UND-40).
-    async fn published(&self, recorder: &Recorder) -> Result<Declaration, SuiteError> {
-        let base = self.target.base();
-        let mut entry = self.fetch(recorder, base, None).await?;
-        if !(200..300).contains(&entry.0) {
-            // Some servers show nothing to strangers; the default header is the only one that can be known here.
-            let header = self.key_header.clone().unwrap_or_else(|| declared::Declaration::default().dialect.key_header);
-            let key = self.keys.primary.as_ref().map(|key| (header.clone(), key.clone()));
-            entry = self.fetch(recorder, base, key).await?;
-            if matches!(entry.0, 401 | 403) && self.keys.primary.is_some() && !self.trust_keys {
-                return Err(refused(("the key", "--key"), base, &header, entry.0));
+    /// The entry point, with the key where strangers do not see it.
+    async fn entry(&self, recorder: &Recorder, header: &str) -> Result<(u16, Value), SuiteError> {
+        let entry = self.fetch(recorder, self.target.base(), None).await?;
+        let header = self.key_header.as_deref().unwrap_or(header);
+        match &self.keys.primary {
+            Some(key) if !(200..300).contains(&entry.0) => {
+                self.fetch(recorder, self.target.base(), Some((header.to_owned(), key.clone()))).await
             }
+            _ => Ok(entry),
+        }
+    }
+
+    /// Whether the relations of the interface lead to this machine: what a tunnel or a forwarded port leads to often does not.
+    fn keeps_local(&self, entry: &Value) -> bool {
+        let links = entry.get("_links").and_then(Value::as_object).into_iter().flatten();
+        let of_interface = links.filter(|(rel, _)| *rel == "self" || rel.contains(':'));
+        let mut hrefs =
+            of_interface.filter_map(|(_, link)| address::resolve(self.target.base(), link.get("href")?.as_str()?));
+        hrefs.all(|url| self.target.keeps_local(&url))
+    }
+
+    /// The entry point, and the declaration that it links (UND-40).
+    async fn published(&self, recorder: &Recorder) -> Result<(Value, Declaration), SuiteError> {
+        let base = self.target.base();
+        // The default header is the only one that can be known here.
+        let header = declared::Declaration::default().dialect.key_header;
+        let entry = self.entry(recorder, &header).await?;
+        if matches!(entry.0, 401 | 403) && self.keys.primary.is_some() && !self.trust_keys {
+            let header = self.key_header.as_ref().unwrap_or(&header);
+            return Err(refused(("the key", "--key"), base, header, entry.0));
         }
         let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
         let link = links.get("service-meta");
@@ -90,7 +96,7 @@ impl Suite {
         if status != 200 {
             return Err(SuiteError::NotPublished(format!("its address answers {status}")));
         }
-        Ok(declared::read(&document.to_string())?)
+        Ok((entry.1, declared::read(&document.to_string())?))
     }
 
     pub(super) async fn fetch(

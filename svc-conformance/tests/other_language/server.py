@@ -481,6 +481,11 @@ class Handler(BaseHTTPRequestHandler):
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
             problems.append(("NOT_A_LIST", "This is a list of texts.", ["add_tags"]))
             return []
+        if problems:
+            # Nothing will be done: what is not there is told beside the rest (ERR-39).
+            known = [one["body"].get("name") for one in self.store.all(self.tenant, "tag")]
+            if any(name not in known for name in names):
+                problems.append(("TAG_NAME_DOES_NOT_EXIST", "It cannot be added.", ["add_tags"]))
         return names
 
     def apply(self, names, person):

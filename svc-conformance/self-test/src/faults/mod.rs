@@ -1,6 +1,7 @@
 //! Faulty servers: each a correct service with one fault, and the rows that the fault breaks.
 
 mod access;
+mod answers;
 mod backend;
 mod codes;
 mod collections;
@@ -12,7 +13,9 @@ mod hypermedia;
 mod links;
 mod places;
 mod planted;
+mod strangers;
 mod table;
+mod together;
 mod totals;
 mod twice;
 mod updates;
@@ -171,7 +174,7 @@ impl Over {
 async fn published(subject: &Subject) -> Option<Declaration> {
     let entry = subject.get(&subject.base).await?;
     let links = entry.get("_links")?.as_object()?;
-    let (_, link) = links.iter().find(|(rel, _)| rel.ends_with(":capabilities"))?;
+    let link = links.get("service-meta")?;
     // Both services write whole addresses.
     serde_json::from_value(subject.get(link.get("href")?.as_str()?).await?).ok()
 }
@@ -195,6 +198,9 @@ pub fn registry() -> Vec<Fault> {
         totals::faults(),
         twice::faults(),
         codes::faults(),
+        strangers::faults(),
+        together::faults(),
+        answers::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()

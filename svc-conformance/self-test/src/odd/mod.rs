@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::fields::{self, Field};
 use super::interceptor::Interceptor;
-use super::second_server::{Hrefs, Options, Time};
+use super::second_server::{Hrefs, Key, Options, Strangers, Time};
 use super::subject::{Subject, SubjectError};
 use crate::faults::{self, Fault, Over};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
@@ -102,6 +102,18 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("nothing can be written", |options| options.read_only = true),
         Odd { more_keys: false, ..Odd::second_server("one tenant", plain) },
         Odd::second_server("people are matched", |options| options.matches_people = true),
+        Odd::second_server("strangers change nobody whom they are matched to, as declared", |options| {
+            (options.matches_people, options.strangers) = (true, Strangers::Leave);
+        }),
+        Odd::second_server("strangers are matched to nobody, as declared", |options| {
+            (options.matches_people, options.strangers) = (true, Strangers::MatchNobody);
+        }),
+        Odd::second_server("a key for a helper alone", |options| {
+            options.keys.truncate(2);
+            options.keys.push(Key::only("k-narrow", "one", &["helper.record_signature"]));
+        }),
+        Odd::second_server("lists have 20 elements at most", plain).with(wrapped::short_lists),
+        Odd::second_server("members that are not known are refused", |options| options.rejects_unknown = true),
         Odd::second_server("a person acts once, as declared", |options| {
             (options.matches_people, options.one_action_per_person) = (true, true);
         }),

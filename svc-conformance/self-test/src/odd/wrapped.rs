@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use http::{HeaderValue, header};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, What};
@@ -107,5 +107,27 @@ pub(super) fn later() -> Interceptor {
             delay(&own, &mut document);
             answer.set_json(&Value::Object(document));
         }
+    })
+}
+
+/// A list with more than 20 elements is refused.
+pub(super) fn short_lists() -> Interceptor {
+    fn longest(value: &Value) -> usize {
+        match value {
+            Value::Array(list) => list.iter().map(longest).fold(list.len(), usize::max),
+            Value::Object(members) => members.values().map(longest).fold(0, usize::max),
+            _ => 0,
+        }
+    }
+    Interceptor::before(|call, sight| {
+        let body = call.json().filter(|body| body.values().any(|value| longest(value) > 20))?;
+        let properties: Vec<&String> =
+            body.iter().filter(|(_, value)| longest(value) > 20).map(|(name, _)| name).collect();
+        let description =
+            json!({ "error_code": "TOO_MANY", "description": "Twenty at most.", "properties": properties });
+        let entry =
+            json!({ "resource": sight.rel("person"), "response_code": 400, "error_descriptions": [description] });
+        let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
+        Some(Answer::document(400, &json!({ sight.rel("error"): error })))
     })
 }

@@ -25,6 +25,13 @@ impl Reading<'_> {
         path: &str,
         problems: &mut Vec<Problem>,
     ) -> Map<String, Value> {
+        if self.options.rejects_unknown {
+            let known = |name: &str| fields.iter().any(|field| field.name == name) || is_known_anywhere(name);
+            for name in body.keys().filter(|name| !known(name)) {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                problems.push(Problem::field(&path, "There is no such member."));
+            }
+        }
         let mut read = Map::new();
         for field in fields {
             let Some(value) = body.get(&field.name) else { continue };
@@ -128,6 +135,12 @@ impl Reading<'_> {
         }
         Some(Value::Object(read))
     }
+}
+
+/// Whether a member of a body is none of the fields of its kind and means something all the same.
+fn is_known_anywhere(name: &str) -> bool {
+    let known = ["_links", "id", "identifiers", "created_date", "modified_date", "person", "canvass", "canvasser"];
+    known.contains(&name) || name == "triggers" || name.starts_with("add_")
 }
 
 fn text(value: &Value) -> Option<Value> {

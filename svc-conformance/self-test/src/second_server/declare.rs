@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::check;
 use super::kinds::{FUNCTIONS, HELPERS, KINDS, Kind, is_record_helper};
-use super::options::Options;
+use super::options::{Options, Strangers};
 use super::render::{is_helper_served, is_served};
 use crate::fields::{self, Field, Shape};
 
@@ -32,6 +32,7 @@ pub(super) fn document(options: &Options) -> Value {
         (!options.read_only, "helper.record_donation.links"),
         (options.matches_people && !options.read_only, "helper.match_person"),
         (options.one_action_per_person, "one_action_per_person"),
+        (options.strangers != Strangers::Change && options.anonymous_helpers, "strangers_change_nobody"),
     ];
     behaviours.extend(chosen.iter().filter(|(is_so, _)| *is_so).map(|(_, name)| *name));
     let version_field = format!("{}_version", options.prefix);

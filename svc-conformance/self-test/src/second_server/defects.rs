@@ -28,6 +28,14 @@ pub enum Defect {
     HelperWithoutTagging,
     /// Only the first foreign identifier is kept.
     DropsSecondIdentifier,
+    /// A caller without a key changes this field of somebody known.
+    StrangersChange(&'static str),
+    /// A caller without a key changes the name of whom an identifier names.
+    StrangersNameByIdentifier,
+    /// An action that is named once more without a key lends its person to the functions of the call.
+    RepeatsLendPeople,
+    /// A call that fails in part shows the person to any caller.
+    FailuresShowPeople,
 }
 
 /// What faults do to a record that is about to be stored by an update.

@@ -19,6 +19,14 @@ struct Outcome {
     failed: bool,
 }
 
+/// Who calls a helper.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caller {
+    pub(super) has_key: bool,
+    /// Whether people may be read, so that one can be shown.
+    pub(super) reads: bool,
+}
+
 impl Work<'_> {
     /// A record helper or the signup; `container` is the record that has it.
     pub(super) fn help(
@@ -26,7 +34,7 @@ impl Work<'_> {
         helper: &str,
         container: Option<Number>,
         body: &Map<String, Value>,
-        has_key: bool,
+        caller: Caller,
     ) -> Answer {
         let kind = if helper == "person_signup" { kinds::kind("person") } else { kinds::made_by(helper) };
         let Some(kind) = kind else { return answer::not_supported(self.options, "error") };
@@ -35,9 +43,9 @@ impl Work<'_> {
         let empty = Map::new();
         let own = match (kind.one, body.get("canvass")) {
             ("canvass", Some(Value::Object(canvass))) => canvass,
-            ("canvass", Some(Value::Null) | None) | ("person", _) => &empty,
+            ("person", _) => &empty,
             ("canvass", _) => {
-                problems.push(Problem::field("canvass", "This is an object."));
+                problems.push(Problem::field("canvass", "The fields are in an object."));
                 &empty
             }
             _ => body,
@@ -67,16 +75,22 @@ impl Work<'_> {
         self.body_links(kind, body, own, &mut links, &mut problems);
         check_functions(body, &mut problems);
         if !problems.is_empty() {
+            self.missing_members(body, &mut problems);
             return answer::refused(self.options, 400, kind.one, problems);
         }
         let before = self.data.clone();
         let mut outcome = Outcome::default();
         let mut who = if is_canvass { container } else { None };
         if let Some((fields, identifiers)) = person {
-            let (number, status) = self.person(fields, identifiers);
+            let (number, status) = self.person(fields, identifiers, caller.has_key);
             outcome.entries.push(self.entry("person", status, Vec::new()));
             who = Some(number);
             links.insert("person", number);
+        }
+        if who.is_none() && !caller.has_key && self.options.has(Defect::RepeatsLendPeople) {
+            let mut all = self.data.records.values().filter(|record| record.kind.one == kind.one);
+            let named = all.find(|record| identifiers.iter().any(|one| record.identifiers.contains(one)));
+            who = named.and_then(|record| record.links.get("person").copied());
         }
         let mut made = who;
         let known = self.member(kind, &links).filter(|_| self.options.one_action_per_person && who.is_some());
@@ -104,10 +118,10 @@ impl Work<'_> {
         }
         self.functions(body, who, made, &mut outcome);
         if outcome.failed {
-            return self.partly(kind, outcome, before, who, has_key);
+            return self.partly(kind, outcome, before, who, caller);
         }
         match made {
-            Some(number) if has_key => Answer::json(200, self.shown(number)),
+            Some(number) if caller.has_key => Answer::json(200, self.shown(number)),
             _ => Answer::json(200, json!({})),
         }
     }
@@ -118,7 +132,7 @@ impl Work<'_> {
         outcome: Outcome,
         before: super::store::Data,
         who: Option<Number>,
-        has_key: bool,
+        caller: Caller,
     ) -> Answer {
         if self.options.atomic_helpers {
             *self.data = before;
@@ -126,7 +140,8 @@ impl Work<'_> {
             return answer::refused(self.options, 400, kind.one, problems);
         }
         let mut body = answer::error(self.options, 400, false, &outcome.entries);
-        if let (Some(person), true) = (who, has_key) {
+        let shows = (caller.has_key && caller.reads) || self.options.has(Defect::FailuresShowPeople);
+        if let (Some(person), true) = (who, shows) {
             body.insert(self.options.rel("person"), self.shown(person));
         }
         Answer::json(400, Value::Object(body))
@@ -136,32 +151,18 @@ impl Work<'_> {
         Entry { resource: self.options.rel(resource), status, problems }
     }
 
-    /// The posted person: matched by e-mail address where that is chosen, otherwise new.
-    fn person(&mut self, fields: Map<String, Value>, identifiers: Vec<String>) -> (Number, u16) {
-        let address = |body: &Map<String, Value>| {
-            let first = body.get("email_addresses")?.as_array()?.first()?.get("address")?.as_str()?;
-            // An empty address is nobody's.
-            Some(first.to_lowercase()).filter(|address| !address.trim().is_empty())
-        };
-        let Some(kind) = kinds::kind("person") else { return (0, 500) };
-        if self.options.matches_people
-            && let Some(wanted) = address(&fields)
+    /// The tags and lists that a body names and that there are not.
+    fn missing_members(&self, body: &Map<String, Value>, problems: &mut Vec<Problem>) {
+        for (function, of, code) in
+            [("add_tags", "tag", "TAG_NAME_DOES_NOT_EXIST"), ("add_lists", "list", "LIST_NAME_DOES_NOT_EXIST")]
         {
-            let known = self.data.all(kind).into_iter().find(|record| address(&record.body) == Some(wanted.clone()));
-            if let Some(number) = known.map(|record| record.number) {
-                let modified = self.tenants.tick(self.now);
-                if let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) {
-                    record.body.extend(fields);
-                    let new =
-                        identifiers.into_iter().filter(|one| !record.identifiers.contains(one)).collect::<Vec<_>>();
-                    record.identifiers.extend(new);
-                    record.modified = modified;
+            let all = kinds::kind(of).map(|kind| self.data.all(kind)).unwrap_or_default();
+            for name in body.get(function).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+                if !all.iter().any(|record| record.text("name") == Some(name)) {
+                    problems.push(Problem::new(code, "There is none of this name.", &[function]));
                 }
-                return (number, 200);
             }
         }
-        let number = self.insert(kind, fields, identifiers, Links::new()).unwrap_or_default();
-        (number, 201)
     }
 
     /// Links that a helper's body may have: those of a donation, and a canvass's canvasser.
@@ -304,6 +305,7 @@ impl Work<'_> {
             problems.push(Problem::new("NO_SUCH_QUESTION", "There is no such question.", &[property.as_str()]));
         }
         self.check_answer(question, response, &path, &mut problems);
+        self.check_answered(question, response, &path, &mut problems);
         let status = match (question, who, problems.is_empty()) {
             (Some(question), Some(person), true) => {
                 let mut links = Links::from([("question", question), ("person", person)]);

@@ -13,6 +13,7 @@ mod defects;
 mod helper;
 mod kinds;
 mod options;
+mod person;
 mod render;
 mod route;
 mod store;
@@ -32,7 +33,7 @@ use answer::Answer;
 use store::Tenants;
 
 pub use defects::Defect;
-pub use options::{Clock, Hrefs, Key, Options, Time};
+pub use options::{Clock, Hrefs, Key, Options, Strangers, Time};
 
 /// The second service; a clone shares its data.
 #[derive(Debug, Clone)]

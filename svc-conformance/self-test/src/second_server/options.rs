@@ -99,6 +99,18 @@ pub enum Hrefs {
     Changing,
 }
 
+/// What a caller without a key does to somebody who is matched (HLP-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strangers {
+    /// The same as one with a key.
+    #[default]
+    Change,
+    /// Nothing, which is declared; the action is that person's.
+    Leave,
+    /// Nobody is matched, which is declared as leaving them, too.
+    MatchNobody,
+}
+
 /// How a second service is set up.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one choice that the interface leaves free")]
@@ -141,6 +153,8 @@ pub struct Options {
     pub read_only: bool,
     /// Whether a value for a read-only field is refused.
     pub rejects_read_only: bool,
+    /// Whether a body with a member that is not known is refused (UND-22).
+    pub rejects_unknown: bool,
     /// Whether links have titles.
     pub titles: bool,
     /// Whether a 404 has a body, also on a read.
@@ -151,6 +165,8 @@ pub struct Options {
     pub extras: bool,
     /// Whether persons are matched by e-mail address (HLP-04).
     pub matches_people: bool,
+    /// What a caller without a key does to somebody who is matched.
+    pub strangers: Strangers,
     /// Whether a helper changes the action of a matched person, where there is one, and records no second.
     pub one_action_per_person: bool,
     /// Whether a tag or list that one call names twice gets two members.
@@ -189,11 +205,13 @@ impl Default for Options {
             helpers_only: false,
             read_only: false,
             rejects_read_only: false,
+            rejects_unknown: false,
             titles: true,
             not_found_bodies: false,
             custom_field_prefix: String::new(),
             extras: false,
             matches_people: false,
+            strangers: Strangers::default(),
             one_action_per_person: false,
             repeats_count: false,
             without: Vec::new(),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, Answer, Problem};
 use super::declare;
+use super::helper::Caller;
 use super::kinds::{self, KINDS, Kind, is_record_helper};
 use super::options::{Key, Options};
 use super::render::{View, is_helper_served, is_served};
@@ -261,10 +262,11 @@ impl Work<'_> {
             Ok(sent) => sent.unwrap_or_default(),
             Err(refused) => return refused,
         };
-        match (helper, container) {
-            ("schedule", Some(message)) => self.schedule(message, (!is_cancel).then_some(&sent)),
-            _ => self.help(helper, container, &sent, key.is_some()),
+        if let ("schedule", Some(message)) = (helper, container) {
+            return self.schedule(message, (!is_cancel).then_some(&sent));
         }
+        let caller = Caller { has_key: key.is_some(), reads: may(key, "people.read") };
+        self.help(helper, container, &sent, caller)
     }
 }
 

@@ -106,6 +106,7 @@ impl Work<'_> {
         self.check_name(kind, &fields, None, &mut problems);
         if kind.one == "answer" && problems.is_empty() {
             self.check_answer(links.get("question").copied(), &fields, "", &mut problems);
+            self.check_answered(links.get("question").copied(), &fields, "", &mut problems);
         }
         if !problems.is_empty() {
             return answer::refused(self.options, 400, kind.one, problems);
@@ -167,6 +168,22 @@ impl Work<'_> {
         }
         if question.text("question_type") == Some("SingleChoice") && keys.len() > 1 {
             problems.push(Problem::new("ONE_RESPONSE_ONLY", "The question takes one response.", &[path.as_str()]));
+        }
+    }
+
+    /// A question of choices is answered with one of them at least (RES-question-06).
+    pub(super) fn check_answered(
+        &self,
+        question: Option<Number>,
+        fields: &Map<String, Value>,
+        path: &str,
+        problems: &mut Vec<Problem>,
+    ) {
+        let question = question.and_then(|number| self.data.of("question", number));
+        let asks = question.and_then(|question| question.text("question_type")).is_some_and(|sort| sort != "Paragraph");
+        if asks && fields.get("responses").and_then(Value::as_array).is_none_or(Vec::is_empty) {
+            let path = format!("{path}responses");
+            problems.push(Problem::new("RESPONSE_NEEDED", "A response is needed.", &[path.as_str()]));
         }
     }
 

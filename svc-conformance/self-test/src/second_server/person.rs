@@ -1,0 +1,73 @@
+//! The person whom a helper is about: whom it is taken for, and what is changed of him (HLP-04).
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::defects::Defect;
+use super::kinds;
+use super::options::Strangers;
+use super::store::{Number, Record};
+use super::write::{Links, Work};
+
+impl Work<'_> {
+    /// The posted person: matched by e-mail address where that is chosen, otherwise new.
+    pub(super) fn person(
+        &mut self,
+        fields: Map<String, Value>,
+        identifiers: Vec<String>,
+        has_key: bool,
+    ) -> (Number, u16) {
+        let Some(kind) = kinds::kind("person") else { return (0, 500) };
+        let strangers = if has_key { Strangers::Change } else { self.options.strangers };
+        let wanted = address(&fields).filter(|_| self.options.matches_people && strangers != Strangers::MatchNobody);
+        let known = |record: &&Record| wanted.is_some() && address(&record.body) == wanted;
+        if let Some(number) = self.data.all(kind).into_iter().find(known).map(|record| record.number) {
+            match strangers {
+                Strangers::Change => self.merge(number, fields, identifiers),
+                _ => self.damage_known(number, &fields, &identifiers),
+            }
+            return (number, 200);
+        }
+        if !has_key && self.options.has(Defect::StrangersNameByIdentifier) {
+            let named = |record: &&Record| identifiers.iter().any(|one| record.identifiers.contains(one));
+            if let Some(number) = self.data.all(kind).into_iter().find(named).map(|record| record.number) {
+                self.merge(number, only(&fields, "given_name"), Vec::new());
+            }
+        }
+        let number = self.insert(kind, fields, identifiers, Links::new()).unwrap_or_default();
+        (number, 201)
+    }
+
+    fn merge(&mut self, number: Number, fields: Map<String, Value>, identifiers: Vec<String>) {
+        let modified = self.tenants.tick(self.now);
+        if let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) {
+            record.body.extend(fields);
+            let new = identifiers.into_iter().filter(|one| !record.identifiers.contains(one)).collect::<Vec<_>>();
+            record.identifiers.extend(new);
+            record.modified = modified;
+        }
+    }
+
+    /// What faults let a stranger do to somebody known.
+    fn damage_known(&mut self, number: Number, fields: &Map<String, Value>, identifiers: &[String]) {
+        for defect in self.options.defects.clone() {
+            match defect {
+                Defect::StrangersChange("identifiers") => self.merge(number, Map::new(), identifiers.to_vec()),
+                Defect::StrangersChange(name) => self.merge(number, only(fields, name), Vec::new()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The first e-mail address of a person; an empty one is nobody's.
+fn address(body: &Map<String, Value>) -> Option<String> {
+    let first = body.get("email_addresses")?.as_array()?.first()?.get("address")?.as_str()?;
+    Some(first.to_lowercase()).filter(|address| !address.trim().is_empty())
+}
+
+/// One field of a body.
+fn only(fields: &Map<String, Value>, name: &str) -> Map<String, Value> {
+    fields.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
+}

@@ -1,0 +1,23 @@
+//! Files for the eyes of their owner alone: what a run keeps may show the records of real people.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a file; on Unix, nobody but its owner may read it from then on, also where it was there before.
+pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    if file.metadata()?.is_file() {
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+/// Writes a whole file.
+#[cfg(feature = "program")]
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    io::Write::write_all(&mut open(path, File::options().write(true).create(true).truncate(true))?, text.as_bytes())
+}
