@@ -3,7 +3,7 @@
 use super::{Api, Behaviour, ErrorBodies, ResponseStyle, Runner};
 use crate::{
     auth::Operation,
-    helper::{FunctionName, HelperName},
+    helper::{FunctionName, HelperName, Merge},
     model::Kind,
 };
 
@@ -72,6 +72,10 @@ impl Api {
         let composed =
             |helper: &HelperName| helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed));
         let matches = self.registered(Kind::Person).find.is_some() && self.helpers().any(|helper| composed(&helper));
+        // A vendor's own runner is told how strangers are matched, and may do otherwise.
+        let own_runner = |helper: &HelperName| helper.takes_person() && helper.may_be_anonymous() && !composed(helper);
+        let is_ours = inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
+        let changes_nobody = inner.settings.anonymous.is_some() && inner.settings.strangers.merge() != Merge::Fill;
         let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.
@@ -80,6 +84,7 @@ impl Api {
             (true, "rule.response_name"),
             (inner.settings.layout.is_conventional(), "conventional_paths"),
             (matches, Behaviour::MatchesPeople.as_str()),
+            (changes_nobody && is_ours, "strangers_change_nobody"),
             (in_parts, "helper.non_atomic"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
