@@ -1,0 +1,121 @@
+-- Tenants and keys are directories: every process may keep what it has read of them.
+CREATE TABLE {s}.tenant (
+    id      bigint PRIMARY KEY,
+    name    text NOT NULL UNIQUE,
+    created bigint NOT NULL
+);
+
+CREATE TABLE {s}.api_key (
+    id        text PRIMARY KEY,
+    tenant    bigint NOT NULL,
+    prefix    bigint NOT NULL,
+    hash      bytea NOT NULL,
+    hint      text NOT NULL,
+    label     text NOT NULL,
+    rights    text,
+    read_only boolean NOT NULL,
+    person    text,
+    created   bigint NOT NULL,
+    expires   bigint,
+    revoked   bigint
+);
+CREATE INDEX api_key_by_prefix ON {s}.api_key (prefix);
+
+-- One row a tenant: whoever writes for the tenant locks it first. `seq` numbers what it has, `clock` is the moment of its last
+-- write in microseconds, `batch` the transaction that wrote it.
+CREATE TABLE {s}.ledger (
+    tenant bigint PRIMARY KEY,
+    seq    bigint NOT NULL,
+    clock  bigint NOT NULL,
+    batch  uuid
+) WITH (fillfactor = 50);
+
+-- The records of every kind. `l1` to `l4` lead to other records; which link has which place follows from the tables of the
+-- interface. `body` holds the fields ready for the wire.
+CREATE TABLE {s}.record (
+    tenant          bigint NOT NULL,
+    kind            smallint NOT NULL,
+    id              uuid NOT NULL,
+    seq             bigint NOT NULL,
+    created         bigint NOT NULL,
+    modified        bigint NOT NULL,
+    l1              uuid,
+    l2              uuid,
+    l3              uuid,
+    l4              uuid,
+    modified_by     uuid,
+    name            text,
+    identifiers     text NOT NULL,
+    scheduled_start bigint,
+    scheduled_stop  bigint,
+    body            bytea NOT NULL,
+    PRIMARY KEY (tenant, kind, id),
+    UNIQUE (tenant, kind, seq)
+);
+CREATE INDEX record_by_l1 ON {s}.record (tenant, kind, l1, seq) WHERE l1 IS NOT NULL;
+CREATE INDEX record_by_l2 ON {s}.record (tenant, kind, l2, seq) WHERE l2 IS NOT NULL;
+CREATE INDEX record_by_l3 ON {s}.record (tenant, kind, l3, seq) WHERE l3 IS NOT NULL;
+CREATE INDEX record_by_l4 ON {s}.record (tenant, kind, l4, seq) WHERE l4 IS NOT NULL;
+CREATE INDEX record_by_modified_by ON {s}.record (tenant, modified_by) WHERE modified_by IS NOT NULL;
+CREATE UNIQUE INDEX record_by_name ON {s}.record (tenant, kind, name) WHERE name IS NOT NULL;
+-- The one look-up that does not begin with the tenant, because it finds it.
+CREATE INDEX record_by_id ON {s}.record (id);
+
+CREATE TABLE {s}.identifier (
+    tenant bigint NOT NULL,
+    kind   smallint NOT NULL,
+    hash   uuid NOT NULL,
+    seq    bigint NOT NULL,
+    PRIMARY KEY (tenant, kind, hash)
+);
+
+CREATE TABLE {s}.email (
+    tenant bigint NOT NULL,
+    hash   uuid NOT NULL,
+    seq    bigint NOT NULL,
+    PRIMARY KEY (tenant, hash, seq)
+);
+
+-- How many records a collection has: that of all (`scope` 0 under no owner), or that under one record; and what they come to.
+CREATE TABLE {s}.total (
+    tenant   bigint NOT NULL,
+    kind     smallint NOT NULL,
+    scope    smallint NOT NULL,
+    owner    uuid NOT NULL,
+    records  bigint NOT NULL DEFAULT 0,
+    accepted bigint NOT NULL DEFAULT 0,
+    number   bigint NOT NULL DEFAULT 0,
+    amount   text NOT NULL DEFAULT '0',
+    PRIMARY KEY (tenant, kind, scope, owner)
+) WITH (fillfactor = 50);
+
+CREATE TABLE {s}.part (
+    tenant bigint NOT NULL,
+    owner  uuid NOT NULL,
+    name   text NOT NULL,
+    number bigint NOT NULL,
+    amount text NOT NULL,
+    PRIMARY KEY (tenant, owner, name)
+);
+
+-- People who were recognised in a ticket: which ticket of which attendance. A place of -1 stands for any.
+CREATE TABLE {s}.holder (
+    tenant     bigint NOT NULL,
+    person     uuid NOT NULL,
+    attendance bigint NOT NULL,
+    place      bigint NOT NULL,
+    PRIMARY KEY (tenant, person, attendance, place)
+);
+CREATE INDEX holder_by_attendance ON {s}.holder (tenant, attendance);
+
+CREATE TABLE {s}.outbox (
+    tenant  bigint NOT NULL,
+    seq     bigint NOT NULL,
+    created bigint NOT NULL,
+    helper  text NOT NULL,
+    person  uuid,
+    action  uuid,
+    body    bytea NOT NULL,
+    PRIMARY KEY (tenant, seq)
+);
+CREATE INDEX outbox_by_person ON {s}.outbox (tenant, person) WHERE person IS NOT NULL;

@@ -1,0 +1,90 @@
+//! Where the links of each kind stand in the table `record`: its places from the interface's tables.
+
+use std::sync::LazyLock;
+
+use svc_core::{
+    model::{Kind, PerKind},
+    schema::Reference,
+    store::KindTable,
+};
+
+/// The columns that links have in the table `record`, but for `modified_by`.
+pub(crate) const SLOTS: [&str; 4] = ["l1", "l2", "l3", "l4"];
+
+/// How a kind lies in the table `record`.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) table: KindTable,
+    /// Stands for the kind in every key.
+    pub(crate) code: i16,
+    /// The column of each link, in the order of `table.columns`.
+    columns: Vec<&'static str>,
+}
+
+/// The layout of a kind.
+pub(crate) fn layout(kind: Kind) -> &'static Layout {
+    static LAYOUTS: LazyLock<PerKind<Layout>> = LazyLock::new(|| PerKind::new(Layout::of));
+    LAYOUTS.get(kind)
+}
+
+/// The kind that a code stands for.
+pub(crate) fn kind_of(code: i16) -> Option<Kind> {
+    Kind::ALL.iter().copied().find(|kind| layout(*kind).code == code)
+}
+
+impl Layout {
+    fn of(kind: Kind) -> Self {
+        let table = KindTable::of(kind);
+        let mut slots = SLOTS.iter();
+        let place = |reference: &Reference| match reference.name {
+            "modified_by" => "modified_by",
+            // More links than places would be a test that fails, below.
+            _ => slots.next().copied().unwrap_or_default(),
+        };
+        let columns = table.columns.iter().map(place).collect();
+        let code = i16::try_from(table.code).unwrap_or_default();
+        Self { table, code, columns }
+    }
+
+    /// Each link with its column.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&'static Reference, &'static str)> {
+        self.table.columns.iter().zip(self.columns.iter().copied())
+    }
+
+    /// The column of a link.
+    pub(crate) fn column(&self, link: &str) -> Option<(&'static Reference, &'static str)> {
+        self.columns().find(|(reference, _)| reference.name == link)
+    }
+
+    /// The column that the collection under a record of `parent` goes by.
+    pub(crate) fn scope(&self, parent: Kind) -> Option<&'static str> {
+        self.columns().find(|(reference, _)| reference.kind == parent && reference.is_scope).map(|(_, column)| column)
+    }
+
+    /// The links whose collections list records of this kind.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = (&'static Reference, &'static str)> {
+        self.columns().filter(|(reference, _)| reference.is_scope)
+    }
+
+    /// The column of the container.
+    pub(crate) fn parent(&self) -> Option<&'static str> {
+        self.columns.get(self.table.parent?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_link_has_a_place_of_its_own() {
+        for kind in Kind::ALL {
+            let mut places: Vec<_> = layout(*kind).columns().map(|(_, column)| column).collect();
+            assert!(places.iter().all(|place| !place.is_empty()), "{kind:?}");
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len(), layout(*kind).table.columns.len(), "{kind:?}");
+            assert_eq!(kind_of(layout(*kind).code), Some(*kind));
+        }
+    }
+}
