@@ -20,8 +20,6 @@ pub(crate) enum StoreError {
     Postgres(tokio_postgres::Error),
     /// No connection was free in time, or the call came too late.
     Busy,
-    /// Somebody else has written for the tenant between both round trips: the calls have their turn again.
-    Overtaken,
 }
 
 impl StoreError {
@@ -33,7 +31,6 @@ impl StoreError {
     /// Whether the same calls may be given their turn again: nothing of them is stored.
     pub(crate) fn passes(&self) -> bool {
         match self {
-            Self::Overtaken => true,
             Self::Postgres(error) => match error.code() {
                 Some(code) => {
                     *code == SqlState::T_R_SERIALIZATION_FAILURE
@@ -53,7 +50,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(error) => error,
-            StoreError::Busy | StoreError::Overtaken => Self::unavailable(SOON),
+            StoreError::Busy => Self::unavailable(SOON),
             StoreError::Postgres(error) => {
                 let passes = match error.code() {
                     Some(code) => {

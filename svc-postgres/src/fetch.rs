@@ -42,14 +42,20 @@ pub(crate) use values;
 
 /// Runs statements one behind the other without waiting in between; what each gave.
 pub(crate) async fn run(lent: &mut Lent, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
-    lent.prepare(queries.iter().map(|query| query.text)).await?;
+    let texts: Vec<&str> = queries.iter().map(|query| query.text).collect();
+    lent.prepare(&texts).await?;
     let lent = &*lent;
-    let sent = queries.iter().map(|query| async move {
-        let statement = lent.statement(query.text)?;
-        let values: Vec<&(dyn ToSql + Sync)> = query.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-        Ok::<_, StoreError>(lent.client().query(statement, &values).await?)
-    });
+    let mut sent = Vec::with_capacity(queries.len());
+    for query in queries {
+        sent.push(one(lent, query));
+    }
     try_join_all(sent).await
+}
+
+async fn one(lent: &Lent, query: &Query<'_>) -> Result<Vec<Row>> {
+    let statement = lent.statement(query.text)?;
+    let values: Vec<&(dyn ToSql + Sync)> = query.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
+    Ok(lent.client().query(statement, &values).await?)
 }
 
 /// The questions of one fetch by the statement that answers them, each with its place among all.
@@ -80,7 +86,9 @@ impl Keyed {
             match key {
                 Key::Id(_, id) => keyed.ids.extend(uuid(id)),
                 Key::Name(_, name) => keyed.names.push(name.clone()),
-                Key::Identifier(_, identifier) => keyed.identifiers.push(Uuid::from_bytes(lookup::identifier(identifier))),
+                Key::Identifier(_, identifier) => {
+                    keyed.identifiers.push(Uuid::from_bytes(lookup::identifier(identifier)))
+                }
                 Key::Email(address) => keyed.emails.push(Uuid::from_bytes(lookup::email(address))),
                 _ => {}
             }
@@ -199,7 +207,8 @@ impl Sorted {
 
     /// The statements, those of records first: see [`RECORDS`].
     fn queries<'a>(self, texts: &'a Statements, tenant: i64) -> Vec<Query<'a>> {
-        let (ids, identifiers, emails, names, links) = (self.ids, self.identifiers, self.emails, self.names, self.links);
+        let (ids, identifiers, emails, names, links) =
+            (self.ids, self.identifiers, self.emails, self.names, self.links);
         vec![
             Query::new(&texts.by_id, values![tenant, ids.0, ids.1, ids.2]),
             Query::new(&texts.by_identifier, values![tenant, identifiers.0, identifiers.1, identifiers.2]),

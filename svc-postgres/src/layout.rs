@@ -87,4 +87,10 @@ mod tests {
             assert_eq!(kind_of(layout(*kind).code), Some(*kind));
         }
     }
+
+    #[test]
+    fn memberships_lie_alike() {
+        let places = |kind| (layout(kind).parent(), layout(kind).scope(Kind::Person));
+        assert_eq!(places(Kind::Tagging), places(Kind::Item));
+    }
 }

@@ -8,7 +8,8 @@ use thiserror::Error;
 use tokio_postgres::Client;
 
 /// Every change, in order.
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql"))];
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql"))];
 
 /// Why a database cannot be used.
 #[derive(Debug, Error)]
@@ -18,7 +19,9 @@ pub enum ConnectError {
     #[error("PostgreSQL: {0}")]
     Postgres(#[from] tokio_postgres::Error),
     /// The name of the schema cannot be one.
-    #[error("the schema `{0}` is no name: use 1 to 63 lower-case letters, digits and underscores, beginning with a letter")]
+    #[error(
+        "the schema `{0}` is no name: use 1 to 63 lower-case letters, digits and underscores, beginning with a letter"
+    )]
     Schema(String),
     /// A later version of this library has changed the tables.
     #[error("the schema is of version {found}, this program knows versions up to {known}; use a newer program")]
@@ -36,7 +39,9 @@ pub enum ConnectError {
 /// Whether a schema can have this name: it goes into the text of statements.
 pub(crate) fn is_schema(name: &str) -> bool {
     let good = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
-    (1..=63).contains(&name.len()) && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(good)
+    (1..=63).contains(&name.len())
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(good)
 }
 
 /// Brings the tables up to date in one transaction; whoever comes second waits and finds them so.
@@ -59,7 +64,8 @@ pub(crate) async fn migrate(client: &mut Client, schema: &str, now: Timestamp) -
     }
     let transaction = client.transaction().await?;
     transaction.batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE")).await?;
-    let rows = transaction.query(&format!("SELECT number, checksum FROM {schema}.migration ORDER BY number"), &[]).await?;
+    let rows =
+        transaction.query(&format!("SELECT number, checksum FROM {schema}.migration ORDER BY number"), &[]).await?;
     let mut found = Vec::new();
     for row in rows {
         found.push((u32::try_from(row.try_get::<_, i32>(0)?).unwrap_or_default(), row.try_get::<_, String>(1)?));

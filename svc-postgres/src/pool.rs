@@ -76,11 +76,11 @@ impl Lent {
     }
 
     /// Prepares what this connection has not met yet.
-    pub(crate) async fn prepare(&mut self, texts: impl IntoIterator<Item = &str>) -> Result<()> {
+    pub(crate) async fn prepare(&mut self, texts: &[&str]) -> Result<()> {
         for text in texts {
-            if !self.connection.prepared.contains_key(text) {
+            if !self.connection.prepared.contains_key(*text) {
                 let statement = self.connection.client.prepare(text).await?;
-                self.connection.prepared.insert(text.to_owned(), statement);
+                self.connection.prepared.insert((*text).to_owned(), statement);
             }
         }
         Ok(())

@@ -78,7 +78,11 @@ fn home(schema: &str, slot: &str) -> String {
             }
         }
     }
-    if cases.is_empty() { format!("NULL::uuid AS home_{slot}") } else { format!("CASE r.kind{cases} END AS home_{slot}") }
+    if cases.is_empty() {
+        format!("NULL::uuid AS home_{slot}")
+    } else {
+        format!("CASE r.kind{cases} END AS home_{slot}")
+    }
 }
 
 /// What the members of a record come to, joined to the record.
@@ -105,6 +109,11 @@ impl Statements {
         let (by_person, by_question) = (
             layout(Kind::Answer).scope(Kind::Person).unwrap_or_default(),
             layout(Kind::Answer).scope(Kind::Question).unwrap_or_default(),
+        );
+        // Taggings and items lie alike: a test of `layout.rs` says so.
+        let (group, member) = (
+            layout(Kind::Tagging).parent().unwrap_or_default(),
+            layout(Kind::Tagging).scope(Kind::Person).unwrap_or_default(),
         );
         // The ids that keys of a kind lead to: ids, names, identifiers, e-mail addresses.
         let keyed = |kind: &str, first: usize| {
@@ -162,10 +171,9 @@ impl Statements {
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.target AND r.id = CASE k.slot WHEN 1 THEN f.l1 \
                  WHEN 2 THEN f.l2 WHEN 3 THEN f.l3 WHEN 4 THEN f.l4 ELSE f.modified_by END {tot}"
             ),
-            // A membership leads to its group first and to its person second.
             members: format!(
                 "SELECT 0, {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2 \
-                 AND r.l1 IN ({}) AND r.l2 IN ({})",
+                 AND r.{group} IN ({}) AND r.{member} IN ({})",
                 keyed("$3", 4),
                 keyed(&person.to_string(), 8)
             ),
@@ -230,10 +238,11 @@ impl Statements {
                  WHERE tenant = $1 AND kind = $2 AND seq = $3"
             ),
             set_body: format!("UPDATE {s}.record SET body = $4 WHERE tenant = $1 AND kind = $2 AND seq = $3"),
-            set_link: SLOTS.map(|slot| {
-                format!("UPDATE {s}.record SET {slot} = $4 WHERE tenant = $1 AND kind = $2 AND seq = $3")
-            }),
-            set_modified_by: format!("UPDATE {s}.record SET modified_by = $4 WHERE tenant = $1 AND kind = $2 AND seq = $3"),
+            set_link: SLOTS
+                .map(|slot| format!("UPDATE {s}.record SET {slot} = $4 WHERE tenant = $1 AND kind = $2 AND seq = $3")),
+            set_modified_by: format!(
+                "UPDATE {s}.record SET modified_by = $4 WHERE tenant = $1 AND kind = $2 AND seq = $3"
+            ),
             set_schedule: format!(
                 "UPDATE {s}.record SET scheduled_start = $4, scheduled_stop = $5 WHERE tenant = $1 AND kind = $2 AND seq = $3"
             ),

@@ -15,7 +15,12 @@ use svc_core::{
     link::{Address, Scope},
     model::Kind,
     raw::{RawPage, RawRecord},
-    store::{self, Answer, Call, Key, KindTable, Outcome, Question, cursor::{Cursors, Start}, new_tenant, offset_index::collection},
+    store::{
+        self, Answer, Call, Key, KindTable, Outcome, Question,
+        cursor::{Cursors, Start},
+        new_tenant,
+        offset_index::collection,
+    },
 };
 use uuid::Uuid;
 
@@ -65,8 +70,7 @@ impl Store {
         let pool = Pool::new(options.config.clone(), options.connections, options.patience);
         // The same for every process: what a cursor hides is a row's number, no secret of somebody else's.
         let cursors = Cursors::new(&[0; 32]);
-        let inner =
-            Inner { pool, statements, options, turns: Turns::default(), tenants: Mutex::default(), cursors };
+        let inner = Inner { pool, statements, options, turns: Turns::default(), tenants: Mutex::default(), cursors };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -104,7 +108,8 @@ impl Store {
     /// Trouble with the database.
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {
         let rows = self.ask(&[Query::new(&self.inner.statements.tenants, Vec::new())]).await?;
-        let names = rows.iter().flatten().map(|row| Ok(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?)));
+        let names =
+            rows.iter().flatten().map(|row| Ok(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?)));
         names.collect()
     }
 

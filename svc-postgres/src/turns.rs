@@ -39,7 +39,12 @@ const TRIES: usize = 5;
 
 impl Turns {
     /// Gives a call its turn.
-    pub(crate) async fn write(inner: &Arc<Inner>, tenant: i64, call: Call, deadline: Option<Instant>) -> Result<Outcome> {
+    pub(crate) async fn write(
+        inner: &Arc<Inner>,
+        tenant: i64,
+        call: Call,
+        deadline: Option<Instant>,
+    ) -> Result<Outcome> {
         let (tell, told) = oneshot::channel();
         let is_first = {
             let mut waiting = inner.turns.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,11 +139,9 @@ impl Inner {
     async fn batch(&self, lent: &mut Lent, tenant: i64, calls: &[&Call]) -> Result<Vec<Result<Outcome>>> {
         let texts = &self.statements;
         let matching = &*self.options.matching;
-        lent.prepare([texts.lock.as_str(), &texts.guard]).await?;
+        lent.prepare(&[&texts.lock, &texts.guard]).await?;
         lent.client()
-            .batch_execute(
-                "BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'",
-            )
+            .batch_execute("BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'")
             .await?;
         let locked = run(lent, &[Query::new(&texts.lock, values![tenant])]).await?;
         let ledger = locked.first().and_then(|rows| rows.first());
@@ -210,7 +213,8 @@ impl Inner {
         let mut steps = apply.take()?;
         let now = apply.seq.max(seq.saturating_add(1));
         apply.seq = now;
-        let mut all = vec![Query::new(&self.statements.guard, values![tenant, now, clock.micros(), Uuid::now_v7(), seq])];
+        let mut all =
+            vec![Query::new(&self.statements.guard, values![tenant, now, clock.micros(), Uuid::now_v7(), seq])];
         all.extend(queries(&mut steps));
         if commits {
             all.push(Query::new("COMMIT", Vec::new()));

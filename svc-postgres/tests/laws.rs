@@ -19,8 +19,10 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
         .histories(number)
         .check(async || {
             let number = made.fetch_add(1, Ordering::Relaxed);
-            let (one, two) =
-                (store.ensure_tenant(&format!("one{number}")).await, store.ensure_tenant(&format!("two{number}")).await);
+            let (one, two) = (
+                store.ensure_tenant(&format!("one{number}")).await,
+                store.ensure_tenant(&format!("two{number}")).await,
+            );
             (store.clone(), [one.unwrap(), two.unwrap()])
         })
         .await
