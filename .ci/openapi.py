@@ -177,9 +177,12 @@ def body_of(case, operation):
         # Nobody is there for whom they could be done (UND-29).
         for name in FUNCTIONS:
             body.pop(name, None)
-    if operation.path == "/questions/{question_id}" and not body.get("responses"):
-        # The rules hold for the changed record, which may have responses from before, or none (ERR-35, RES-question-07).
-        body.update(question_type="Paragraph", responses=[])
+    if operation.path == "/questions/{question_id}":
+        # The rules hold for the changed record, which may have another type or responses from before (ERR-35, RES-question-07).
+        if not body.get("responses"):
+            body.update(question_type="Paragraph", responses=[])
+        elif body.get("question_type") is None:
+            body.update(question_type="MultiChoice")
     if "/answers" in operation.path and not (body.get("value") or "").strip() and (operation.method.upper() == "POST" or "value" in body):
         # Its question is a Paragraph (HAF-10).
         body["value"] = "said"

@@ -4,7 +4,7 @@ use svc_core::{
     Base, Problem,
     field_set::FieldSet,
     link::{ConventionalLayout, Dialect},
-    model::{FundraisingPage, Kind, Person, Question},
+    model::{Event, FundraisingPage, Kind, Message, Person, Question},
     raw::RawDraft,
     read::{Bodies, Caps, Json, Limits, Links},
     value::Timestamp,
@@ -17,6 +17,8 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
         Bodies { links, namespace: "demo", limits: &limits, caps: &Caps::STRANGERS, now: Timestamp::from_micros(0) };
     let writable = match kind {
         Kind::Question => FieldSet::<Question>::writable().bits(),
+        Kind::Event => FieldSet::<Event>::writable().bits(),
+        Kind::Message => FieldSet::<Message>::writable().bits(),
         Kind::FundraisingPage => FieldSet::<FundraisingPage>::writable().bits(),
         _ => FieldSet::<Person>::writable().bits(),
     };
@@ -74,7 +76,15 @@ fn res_phone_number_03_a_number_has_the_country_code_of_its_country() {
             &format!(r#"[{{"number":"1","country":"ZZ"}},{{"number":"{number}","country":"{country}"}}]"#),
         )
     };
-    for (right, country) in [("12025550123", "US"), ("+44 7946 000900", "gb"), ("43 1 234", "AT"), ("5550123", "XX")] {
+    for (right, country) in [
+        ("12025550123", "US"),
+        ("+44 7946 000900", "gb"),
+        ("43 1 234", "AT"),
+        ("5550123", "XX"),
+        ("390549123", "SM"),
+        ("378549123", "SM"),
+        ("9971234", "KZ"),
+    ] {
         assert!(number(right, country).is_ok(), "{right} {country}");
     }
     for (wrong, country) in [("5550123", "US"), ("0049 30 123", "DE"), ("12025550123", "FR"), ("4", "GB")] {
@@ -117,4 +127,30 @@ fn res_donation_06_a_currency_is_one_of_the_list_in_capitals() {
     for wrong in ["ABC", "euro", "", "E R"] {
         assert_eq!(properties(&currency(wrong).1), ["currency"], "{wrong}");
     }
+}
+
+#[test]
+fn res_email_address_03_what_mailers_use_is_one_line() {
+    for unseen in ["\\r\\n", "\\u2028", "\\u200b", "\\u007f"] {
+        let address = |owner: &str, field: &str| format!(r#"{{"{owner}":{{"{field}":"a{unseen}b@example.org"}}}}"#);
+        let in_list = format!(r#"{{"email_addresses":[{{"address":"a{unseen}b@example.org"}}]}}"#);
+        assert_eq!(properties(&draft(Kind::Person, &in_list).1), ["email_addresses[0].address"], "{unseen}");
+        let event = address("contact", "email_address");
+        assert_eq!(properties(&draft(Kind::Event, &event).1), ["contact.email_address"], "{unseen}");
+        let message = format!(r#"{{"from":"a{unseen}","reply_to":"b{unseen}"}}"#);
+        assert_eq!(properties(&draft(Kind::Message, &message).1), ["from", "reply_to"], "{unseen}");
+    }
+    assert_eq!(draft(Kind::Message, r#"{"from":"Ada <ada@example.org>"}"#).1, []);
+}
+
+#[test]
+fn und_17_the_servers_own_identifier_does_not_count() {
+    let body = |many: usize| {
+        let foreign: Vec<String> = (0..many).map(|number| format!("\"crm:{number}\"")).collect();
+        format!(r#"{{"identifiers":["demo:1",{}]}}"#, foreign.join(","))
+    };
+    let most = Caps::STRANGERS.most("identifiers");
+    // A create with an own identifier is refused for that alone.
+    assert_eq!(properties(&draft(Kind::Person, &body(most)).1), ["identifiers[0]"]);
+    assert_eq!(properties(&draft(Kind::Person, &body(most + 1)).1), ["identifiers", "identifiers[0]"], "UND-17");
 }

@@ -240,7 +240,7 @@ impl<'a> Apply<'a> {
 
     fn tie_emails(&self, emails: &[String], row: i64) -> Result<()> {
         emails.iter().try_for_each(|email| {
-            let sql = "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)";
+            let sql = "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
             self.run(sql, &[&self.tenant, &lookup::email(email), &row])
         })
     }
@@ -252,7 +252,7 @@ impl<'a> Apply<'a> {
         })
     }
 
-    fn hold(&self, attendance: i64, place: i64, person: RecordId) -> Result<()> {
+    pub(crate) fn hold(&self, attendance: i64, place: i64, person: RecordId) -> Result<()> {
         self.run(
             "INSERT INTO holder (tenant, person, attendance, place) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
             &[&self.tenant, &person, &attendance, &place],

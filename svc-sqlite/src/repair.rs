@@ -1,9 +1,9 @@
 //! Brings what older versions have written to the rules of today, once, inside the transaction of the migrations.
 
 use rusqlite::Connection;
-use svc_core::{rules::Repair, store::Tally};
+use svc_core::{helper::StockMatching, rules::Repair, store::Tally};
 
-use crate::{apply::Apply, error::Result, rows, schema::table};
+use crate::{apply::Apply, error::Result, fetch, record_id::RecordId, rows, schema::table};
 
 /// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded` and in the log.
 pub(crate) fn repair(file: &Connection) -> Result<()> {
@@ -16,6 +16,14 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
             for row in numbers(file, &sql, [tenant])? {
                 if let Some(stored) = rows::by_row(file, tenant, kind, row)? {
                     repair.record(&stored)?.iter().try_for_each(|change| apply.change(change))?;
+                    for (place, keys) in Repair::holders(&stored, &StockMatching)? {
+                        for key in keys {
+                            if let Some(holder) = fetch::record(file, tenant, &key)? {
+                                apply.hold(row, place, RecordId::known(&holder.record.meta().id)?)?;
+                                break;
+                            }
+                        }
+                    }
                 }
             }
         }

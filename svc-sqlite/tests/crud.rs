@@ -363,6 +363,12 @@ async fn answers_of_a_submission() {
     let wrong = server.post(&answers, json!({"value": 7, "_links": {"svc:person": {"href": "nobody"}}})).await;
     let wrong: Vec<_> = wrong.descriptions().iter().map(|it| it["properties"][0].clone()).collect();
     assert_eq!(wrong, ["value", "_links.svc:person", "_links.svc:question"], "ERR-39");
+    let elsewhere = link("http://localhost/questions/018f8d9e-0000-7000-8000-000000000009");
+    let lost = json!({"zz": 1, "value": 7, "_links": {"svc:question": elsewhere, "svc:person": {"href": "nobody"}}});
+    let lost = server.post(&answers, lost).await;
+    let properties: Vec<_> = lost.descriptions().iter().map(|it| it["properties"][0].clone()).collect();
+    assert_eq!(lost.status, 400, "ERR-39: the container of the answer is a link of the body");
+    assert_eq!(properties, ["value", "_links.svc:person", "_links.svc:question"], "ERR-39");
     let unanswered = server.post(&answers, json!({"_links": {"svc:question": link(&question)}})).await;
     assert_eq!(unanswered.codes(), ["FIELD_REQUIRED"], "HAF-09");
     let nowhere = format!("{}/answers", submission.replace(|digit: char| digit.is_ascii_digit(), "0"));

@@ -158,3 +158,34 @@ async fn a_holder_that_an_update_wrote_is_erased() {
     server.store.checkpoint().await.unwrap();
     assert_eq!(planted(&server), 0, "UND-26");
 }
+
+/// UND-26: whoever is erased takes nobody along who is called the same, also after the attendance came back as it was read.
+#[tokio::test]
+async fn an_erased_holder_takes_no_namesake_along() {
+    let server = Server::start().await;
+    let levels = json!([{"title": "T", "amount": 5, "currency": "EUR"}]);
+    let event = server.make("events", json!({"type": "ticketed", "ticket_levels": levels})).await;
+    let ticket = json!({"title": "T", "person": {"given_name": "Child"}});
+    let helper = format!("{event}/record_attendance_helper");
+    let sold = server.post(&helper, json!({"tickets": [ticket, ticket, ticket]})).await;
+    let read = server.get(&sold.self_link()).await.json;
+    let put = server.put(&sold.self_link(), read.clone()).await;
+    assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12");
+    let turned: Vec<Value> = read["tickets"].as_array().unwrap().iter().rev().cloned().collect();
+    let put = server.put(&sold.self_link(), json!({"tickets": turned})).await;
+    assert_eq!(put.json["tickets"], json!(turned), "RES-attendance-14");
+    let of = |place: usize| {
+        turned[place]["person"]["identifiers"][0].as_str().unwrap().split_once(':').unwrap().1.to_owned()
+    };
+    assert_eq!(server.delete(&format!("people/{}", of(1))).await.status, 204);
+    let left = server.get(&sold.self_link()).await.json["tickets"].clone();
+    assert_eq!((&left[0]["person"], &left[2]["person"]), (&turned[0]["person"], &turned[2]["person"]), "UND-26");
+    assert_eq!(left[1].get("person"), None, "UND-26");
+    // Who is nobody here, or two people at once, is told.
+    let two = [of(0), of(2), "018f8d9e-0000-7000-8000-000000000009".to_owned()].map(|id| format!("here:{id}"));
+    for wrong in [&two[..2], &two[2..]] {
+        let ticket = json!({"title": "T", "person": {"identifiers": wrong}});
+        let put = server.put(&sold.self_link(), json!({"tickets": [ticket]})).await;
+        assert_eq!(put.codes(), ["IDENTIFIER_IN_USE"], "UND-24: {wrong:?}");
+    }
+}

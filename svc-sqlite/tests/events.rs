@@ -116,10 +116,16 @@ async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
     let server = Server::start().await;
     let (event, helper) = ticketed(&server, json!({})).await;
     let attendance = server.post(&helper, tickets(&["Hall"])).await.self_link();
+    // A holder, and what the server has completed, stand elsewhere than a client would write them.
+    let with_holder = json!({"tickets": [{"title": "Hall", "person": {"given_name": "Guest"}}]});
+    let held = server.post(&helper, with_holder).await.self_link();
     for change in [json!({"ticket_levels": [{"title": "Box"}]}), json!({"type": "open"})] {
         assert_eq!(server.put(&event, change).await.status, 200);
         let read = server.get(&attendance).await.json;
         let put = server.put(&attendance, read.clone()).await;
+        assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12: {}", put.json);
+        let read = server.get(&held).await.json;
+        let put = server.put(&held, read.clone()).await;
         assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12: {}", put.json);
         let sent = server.put(&attendance, tickets(&["Hall", "Hall"])).await;
         assert_eq!(sent.status, 400, "RES-event-15: other tickets are checked");
@@ -198,8 +204,11 @@ async fn a_cancelled_event_takes_nobody() {
     let coming = server.post(&helper, json!({"status": "accepted"})).await.self_link();
     let unsure = server.post(&helper, json!({"status": "tentative"})).await.self_link();
     server.put(&event, json!({"status": "cancelled"})).await;
-    for body in [json!({}), json!({"status": "accepted"})] {
+    for body in
+        [json!({}), json!({"status": "accepted"}), json!({"status": "tentative"}), json!({"status": "needs action"})]
+    {
         let refused = server.post(&helper, body).await;
+        assert_eq!(refused.descriptions()[0]["hint"], "declined", "RES-event-21");
         assert_eq!((refused.status, refused.codes()), (400, vec!["EVENT_CANCELLED".to_owned()]), "RES-event-21");
     }
     assert_eq!(server.put(&unsure, json!({"status": "accepted"})).await.codes(), ["EVENT_CANCELLED"], "RES-event-21");
@@ -208,4 +217,10 @@ async fn a_cancelled_event_takes_nobody() {
     assert_eq!(server.put(&coming, json!({"status": "declined"})).await.status, 200, "RES-event-21");
     server.put(&event, json!({"status": "confirmed"})).await;
     assert_eq!(server.put(&unsure, json!({"status": "accepted"})).await.status, 200, "RES-event-21");
+    let (event, helper) = ticketed(&server, json!({})).await;
+    let bought = server.post(&helper, tickets(&["Box"])).await.self_link();
+    server.put(&event, json!({"status": "cancelled"})).await;
+    let more = server.put(&bought, tickets(&["Box", "Box"])).await;
+    assert_eq!(more.codes(), ["EVENT_CANCELLED"], "RES-event-21: nor more tickets");
+    assert_eq!(server.put(&bought, tickets(&[])).await.status, 200, "RES-event-21: they can be given back");
 }

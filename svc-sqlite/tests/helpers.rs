@@ -385,3 +385,52 @@ async fn long_lists_are_no_more_work_than_their_length() {
     assert_eq!(refused.status, 400, "UND-24");
     assert_eq!(refused.descriptions()[0]["properties"], json!(["identifiers[0]"]), "UND-24");
 }
+
+/// UND-17: fifty calls at every cap, with a key and without, do not grow a person beyond what a record holds: what is stored
+/// and what a page shows stay as small as they may be, and a small call is taken as before.
+#[tokio::test]
+async fn fifty_calls_at_every_cap_grow_nobody() {
+    let server = Server::start().await;
+    let petition = server.make("petitions", json!({})).await;
+    let helper = format!("{petition}/record_signature_helper");
+    let known = server.make("people", json!({"email_addresses": [{"address": "ada@example.org"}]})).await;
+    let list = |many: usize, element: &dyn Fn(usize) -> Value| (0..many).map(element).collect::<Vec<_>>();
+    let person = |round: usize, caps: Caps| {
+        let text = |place: usize| format!("{round}x{place}");
+        let entries = caps.most("phone_numbers");
+        let custom: serde_json::Map<String, Value> =
+            (0..caps.most("custom_fields")).map(|place| (text(place), json!("x".repeat(200)))).collect();
+        json!({
+            "identifiers": list(caps.most("identifiers"), &|place| json!(format!("crm:{}", text(place)))),
+            "email_addresses": list(entries, &|place| match place {
+                0 => json!({"address": "ada@example.org"}),
+                _ => json!({"address": format!("{}@example.org", text(place))}),
+            }),
+            "phone_numbers": list(entries, &|place| json!({"number": format!("1{round}{place:03}")})),
+            "postal_addresses": list(entries, &|place| json!({"address_lines": [text(place)]})),
+            "custom_fields": custom,
+        })
+    };
+    let record = Caps::default();
+    let small = json!({"person": {"email_addresses": [{"address": "ada@example.org"}], "given_name": "Ada"}});
+    for round in 0..50 {
+        let taken = server.post(&helper, json!({"person": person(round, record)})).await.status;
+        assert!(matches!(taken, 200 | 400), "UND-17: {taken}");
+        // What comes in one call fits; what comes on top of it is refused as a whole.
+        assert_eq!(taken == 200, round == 0, "UND-17: {round}");
+        let before = server.get(&known).await.json;
+        let body = json!({"person": person(round, Caps::STRANGERS)});
+        let strange = server.call_as(&server.stranger(), "POST", &helper, body).await;
+        assert_eq!((strange.status, strange.json), (200, json!({})), "HLP-07");
+        assert_eq!(server.get(&known).await.json, before, "HLP-04");
+        assert_eq!(server.post(&helper, small.clone()).await.status, 200, "UND-17: {round}");
+    }
+    let stored = server.get(&known).await.json;
+    for name in ["email_addresses", "phone_numbers", "postal_addresses"] {
+        assert!(stored[name].as_array().unwrap().len() <= record.most(name), "UND-17: {name}");
+    }
+    assert!(stored.to_string().len() < 2 * 64 * 1024, "UND-17: {} bytes", stored.to_string().len());
+    let page = server.get("people").await.json;
+    assert_eq!(page["total_records"], 1, "HLP-04");
+    assert!(page.to_string().len() < 3 * 64 * 1024, "UND-17: a page of one person");
+}

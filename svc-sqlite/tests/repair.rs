@@ -60,6 +60,10 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     let attendances = format!("{event}/attendances");
     let tickets = json!({"tickets": [{"title": "A"}, {"title": "A", "amount": 6}, {"title": "B"}]});
     server.make(&attendances, by_ada(tickets)).await;
+    let kelvins = json!([{"address": "mike@example.org"}, {"address": "mi\u{212a}e@example.org"}]);
+    let mike = server.make("people", json!({"email_addresses": kelvins})).await;
+    let held = by_ada(json!({"tickets": [{"title": "B"}, {"title": "B", "person": {"email_addresses": emails}}]}));
+    let held = server.make(&attendances, held).await;
     let before = [server.get(&ada).await, server.get(&event).await];
     drop(server);
 
@@ -75,6 +79,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     file.execute_batch(
         "UPDATE total SET amount = '123.0000000000001', tickets = 0 WHERE amount <> '0';
          UPDATE part SET amount = '123.0000000000001', name = 'eur' WHERE name = 'EUR';
+         DELETE FROM holder;
          DROP TABLE rounded;
          DELETE FROM migration WHERE number = 4;",
     )
@@ -114,6 +119,11 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     assert_eq!(signup("Other@example.org").await, ada);
     assert_ne!(signup("kelvin@example.org").await, ada, "HLP-04: a letter that looks alike is another one");
     assert_eq!(signup("\u{212a}elvin@example.org").await, ada);
+    assert_eq!(signup("mi\u{212a}e@example.org").await, mike, "HLP-04");
+    // Whom older versions did not note in a ticket is erased from it.
+    assert_eq!(server.delete(&ada).await.status, 204);
+    let tickets = server.get(&held).await.json["tickets"].clone();
+    assert_eq!((tickets[0].get("person"), tickets[1].get("person")), (None, None), "UND-26: {tickets}");
     drop(server);
 
     let file = Connection::open(&path).unwrap();

@@ -107,7 +107,8 @@ impl SvcService {
     /// time of an answer does not tell whether somebody is known (HLP-07): a store has more to write for somebody new. Off
     /// unless set; a time should be longer than such a call takes, 10 ms with a store on a disk.
     ///
-    /// `sleep` waits by the timer of your runtime: `tokio::time::sleep`.
+    /// `sleep` has to be exact to some microseconds: one that waits whole milliseconds from the moment when it is called, as
+    /// `tokio::time::sleep` does, passes the difference on. A blocking thread that sleeps will do.
     #[must_use]
     pub fn even_times<F>(self, every: Duration, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
     where

@@ -96,12 +96,18 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
         )
     })?;
     let path = api.base().as_str().splitn(4, '/').nth(3).unwrap_or_default().to_owned();
-    let service = SvcService::new(api).under(&path).require_host(true).even_times(EVEN, tokio::time::sleep);
+    let service = SvcService::new(api).under(&path).require_host(true).even_times(EVEN, exactly);
     Ok(match &settings.cors {
         Cors::Off => service,
         Cors::Any => service.cors(svc_tower::Cors::any()),
         Cors::Origins(origins) => service.cors(svc_tower::Cors::origins(origins)),
     })
+}
+
+/// Waits to the microsecond: `tokio::time::sleep` takes whole milliseconds from now on, which shows when the work ended.
+async fn exactly(time: Duration) {
+    // It fails only when the runtime ends.
+    _ = tokio::task::spawn_blocking(move || std::thread::sleep(time)).await;
 }
 
 /// Whether there can be a service with these options, found out before anything is made or deleted for it.

@@ -131,7 +131,6 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
             let end = at.wrapping_mul(17).wrapping_add(unique.bytes().map(usize::from).sum::<usize>()) % 100;
             Some(vec![json!(format!("120255501{end:02}")), json!(format!("141555501{end:02}"))])
         }
-        // Where the numbers are from.
         ("phone_number", "country") => texts(&["US"]),
         ("postal_address" | "email_address", "primary") => {
             Some(if at == 0 { vec![json!(true), json!(false)] } else { vec![json!(false)] })
@@ -141,6 +140,7 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
             Some(vec![json!(plain), json!(format!("a+{at}.{unique}@mail.example.com"))])
         }
         ("event", "email_address") => texts(&["contact@example.org"]),
+        ("message", "from" | "reply_to") => texts(&["Ada <contact@example.org>", "contact@example.org"]),
         ("event", "phone_number") => texts(&["12025550123"]),
         ("person", "languages_spoken") => Some(lists(&["zh-Hant-TW", "en", "pt-BR", "de", "fr"])),
         ("person", "preferred_language") | (_, "language") => texts(&["en", "fr", "de"]),

@@ -1,6 +1,8 @@
 //! Helpers over the registered operations: the same rules as a store's, standing on a vendor's operations one by one
 //! (HLP-10, ERR-29 to ERR-33).
 
+mod together;
+
 use std::{
     collections::{BTreeMap, HashMap},
     time::Duration,
@@ -8,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 
+use self::together::together;
 use super::Registration;
 use crate::{
     context::Context,
@@ -176,7 +179,7 @@ impl Composed<'_> {
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
         let Some(update) = &self.registered(at.kind)?.update else { return Err(Error::not_implemented()) };
-        let record = update.update(cx, at.clone(), patch).await?.ok_or_else(Error::not_found)?;
+        let record = update.update(cx, at.clone(), patch).await?.ok_or_else(Error::conflict)?;
         Ok((record, false))
     }
 }
@@ -386,22 +389,3 @@ const CONFLICTS: usize = 8;
 
 /// Look-ups that are under way at the same time, at most: a body may name very many.
 const AT_ONCE: usize = 16;
-
-/// Waits for all of these at the same time.
-async fn together<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
-    let mut waiting: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
-    std::future::poll_fn(|task| {
-        let mut is_done = true;
-        for (future, done) in &mut waiting {
-            if done.is_none() {
-                match future.as_mut().poll(task) {
-                    std::task::Poll::Ready(value) => *done = Some(value),
-                    std::task::Poll::Pending => is_done = false,
-                }
-            }
-        }
-        if is_done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
-    waiting.into_iter().filter_map(|(_, done)| done).collect()
-}

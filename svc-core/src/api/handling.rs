@@ -30,8 +30,8 @@ impl Handling {
     /// Of the headers of a request: of preferences that are sent twice the first counts, one that is not known does not.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(PREFER).iter().filter_map(|line| line.to_str().ok());
-        for preference in lines.flat_map(|line| line.split(',')) {
-            let preference = preference.split(';').next().unwrap_or_default();
+        for preference in lines.flat_map(|line| parts(line, ',')) {
+            let preference = parts(preference, ';').next().unwrap_or_default();
             let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
             if name.trim().eq_ignore_ascii_case("handling") {
                 return match value.trim().trim_matches('"') {
@@ -53,6 +53,15 @@ impl Handling {
         };
         reply.insert(PREFERENCE_APPLIED, Some(HeaderValue::from_static(applied)));
     }
+}
+
+/// The parts of a header's value; a separator in quotes is part of a value.
+fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    text.split(move |letter| {
+        is_quoted ^= letter == '"';
+        letter == separator && !is_quoted
+    })
 }
 
 /// The members of a body that are not taken, and what becomes of them.
@@ -107,6 +116,8 @@ mod tests {
         assert_eq!(handling(&["handling=strict"]), Handling::Strict);
         assert_eq!(handling(&["respond-async, Handling = \"strict\"; foo=1"]), Handling::Strict);
         assert_eq!(handling(&["return=minimal", "handling=lenient, handling=strict"]), Handling::Lenient);
+        assert_eq!(handling(&["foo=\"a, handling=strict\""]), Handling::Unsaid);
+        assert_eq!(handling(&["foo=\"a, b\", handling=strict"]), Handling::Strict);
         assert_eq!(handling(&["handling"]), Handling::Unsaid);
         assert_eq!(handling(&["mishandling=strict, handling=other"]), Handling::Unsaid);
     }

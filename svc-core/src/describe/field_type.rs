@@ -185,40 +185,23 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A flag that a client sends as a boolean or as a string; it comes back as it was sent (RES-phone_number-01).
+/// A flag that a client sends as a boolean or as a string; it comes back as a string (RES-phone_number-01).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flag {
-    /// Sent as JSON `true` or `false`.
-    Boolean(bool),
-    /// Sent as the string `true` or `false`.
-    Text(bool),
-}
-
-impl Flag {
-    /// Whether it is set.
-    #[must_use]
-    pub const fn is_set(self) -> bool {
-        match self {
-            Self::Boolean(set) | Self::Text(set) => set,
-        }
-    }
-}
+pub struct Flag(pub bool);
 
 impl FieldType for Flag {
     const TYPE: Type = Type::Flag;
 
     fn read(json: &Json) -> Option<Self> {
         match json {
-            Json::Bool(set) => Some(Self::Boolean(*set)),
-            Json::String(text) => Some(Self::Text(text == "true")),
+            Json::Bool(set) => Some(Self(*set)),
+            Json::String(text) => Some(Self(text == "true")),
             _ => None,
         }
     }
 
     fn write(&self, out: &mut MemberWriter<'_>) {
-        // A string on the wire, whichever was sent (RES-phone_number-01).
-        let (Self::Boolean(set) | Self::Text(set)) = self;
-        out.string(if *set { "true" } else { "false" });
+        out.string(if self.0 { "true" } else { "false" });
     }
 }
 

@@ -116,13 +116,13 @@ object! {
         /// Locality
         "RES-event-34" locality: String,
         /// Region
-        "RES-event-35" region: String,
+        "RES-event-35" region: String [Rule::RegionCode],
         /// Postal code
         "RES-event-36" postal_code: String,
         /// Country
         "RES-event-37" country: String [Rule::CountryCode],
         /// Language
-        "RES-event-38" language: String,
+        "RES-event-38" language: String [Rule::LanguageCode],
         /// Geocode of the place
         "RES-event-39" location: Geocode,
         /// False means the place is shared only with people who have answered
@@ -136,7 +136,7 @@ object! {
         /// Contact name
         "RES-event-42" name: String,
         /// Contact email address
-        "RES-event-43" email_address: String,
+        "RES-event-43" email_address: String [Rule::OneLine],
         /// Contact phone number
         "RES-event-44" phone_number: String,
         /// Contact additional info

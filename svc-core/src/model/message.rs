@@ -2,6 +2,7 @@
 
 use crate::{
     describe::{closed_enum, resource},
+    schema::Rule,
     value::Timestamp,
 };
 
@@ -17,9 +18,9 @@ resource! {
         /// Body
         "UND-10" body: String,
         /// Sender
-        "UND-10" from: String,
+        "UND-10" from: String [Rule::OneLine],
         /// Address for replies
-        "UND-10" reply_to: String,
+        "UND-10" reply_to: String [Rule::OneLine],
         /// Channel
         "UND-10" type_ as "type": MessageType,
         /// When sending to the targets starts

@@ -55,7 +55,7 @@ const fn public(
 /// Every operation of the interface, those of one shape in the order in which `Allow` names their methods.
 ///
 /// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{of}` for the record that a collection is
-/// under, `{helper}` and `{text}` for name and purpose of the helper.
+/// under, `{below}` for one that is not its container, `{helper}` and `{text}` for name and purpose of the helper.
 pub static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",
@@ -117,7 +117,7 @@ pub static OPERATIONS: &[OperationSpec] = &[
         need: Need::On(Operation::Create),
         input: Input::Create,
         answers: CREATED,
-        id: "create_{one}",
+        id: "create_{one}{below}",
         summary: "Creates a {one}{of}.",
         handler: Handler::Create,
     },

@@ -24,8 +24,12 @@ fn filled(template: &str, target: &Target, name: impl Fn(&str) -> String, of: &s
                 Scope::All => String::new(),
                 Scope::Under(parent) => format!("{of}{}", name(parent.kind.singular())),
             };
+            let below = match scope {
+                Scope::Under(parent) if kind.schema().is_recorded_below(parent.kind) => place.as_str(),
+                _ => "",
+            };
             let named = template.replace("{one}", &name(kind.singular())).replace("{many}", &name(kind.plural()));
-            named.replace("{of}", &place)
+            named.replace("{of}", &place).replace("{below}", below)
         }
         Target::Record(Address { kind, .. }) => template.replace("{one}", &name(kind.singular())),
         Target::Helper { helper, .. } => template.replace("{helper}", helper.as_str()).replace("{text}", helper.text()),

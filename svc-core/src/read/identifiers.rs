@@ -46,6 +46,12 @@ impl Bodies<'_> {
             }
             own = own.or(named);
         }
+        // The server's own comes back with the rest, and does not count: one more than the cap is too many without it.
+        let (most, sent) = (self.caps.most(IDENTIFIERS), self::list(body).len());
+        if sent == most.saturating_add(1) && own.is_none() {
+            let text = format!("{{property}} has more than {most} entries.");
+            validator.problems.push(Problem::new(Code::FieldInvalid, path.property().then(IDENTIFIERS), text));
+        }
         (Some(foreign), own)
     }
 

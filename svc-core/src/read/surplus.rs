@@ -1,11 +1,11 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member wins (UND-22).
 
-use super::{Bodies, Json, MOST_PROBLEMS, Object, path::Path};
+use super::{Bodies, Json, Object, path::Path};
 use crate::{
     error::{Code, Problem, Property},
     field_set::FieldBits,
     helper::{FunctionFields, HelperName, ScheduleFields},
-    model::Kind,
+    model::{Kind, person::gender_of},
     schema::{COMMON, LinkSpec, LinkTarget, LinkWrite, ObjectSchema, Peculiarity, Type},
 };
 
@@ -32,7 +32,6 @@ impl Bodies<'_> {
             BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Taken::InUpdate),
             BodyOf::Call(helper) => walk.call(helper, body),
         }
-        walk.surplus.truncate(MOST_PROBLEMS);
         walk.surplus
     }
 }
@@ -96,12 +95,17 @@ impl<'a> Tables<'a> {
     }
 
     /// What stands in a record of a kind.
-    fn of_record(self, kind: Kind, taken: Taken, name: &str) -> Option<Member> {
+    fn of_record(self, kind: Kind, taken: Taken, body: &Object, name: &str) -> Option<Member> {
         let schema = kind.schema();
         match name {
             "identifiers" | LINKS => Some(Member::Part),
             // It is `null` here: else it would be a call.
             "person" if taken == Taken::InCreate && HelperName::creating(kind).is_some() => Some(Member::Part),
+            "gender" if kind == Kind::Person && overrules_gender(body) => {
+                Some(Member::Overruled(Property::member("gender_identity")))
+            }
+            // An earlier answer that is sent back.
+            name if name == self.bodies.links.dialect.relation("warnings") => Some(Member::Part),
             "_embedded" => Some(Member::ReadOnly),
             "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
             name => {
@@ -126,7 +130,7 @@ impl<'a> Tables<'a> {
             return None;
         }
         let kind = helper.records();
-        self.of_record(kind, Taken::InCall, name).or_else(|| {
+        self.of_record(kind, Taken::InCall, body, name).or_else(|| {
             let inside = body.get(LINKS).and_then(Json::as_object);
             let relation = self.relation(name);
             let link = kind.schema().link(self.plain(name)).filter(|link| Taken::InCall.takes(kind, link))?;
@@ -165,6 +169,10 @@ impl<'a> Tables<'a> {
 }
 
 const LINKS: &str = "_links";
+/// How many members that are not taken one answer names, at most: else a small body asks for a huge answer.
+const MOST_SURPLUS: usize = 100;
+/// A name that is longer is nobody's slip of the pen, and stands in no answer.
+const LONGEST_NAME: usize = 64;
 
 struct Walk<'a> {
     tables: Tables<'a>,
@@ -180,7 +188,11 @@ impl Walk<'_> {
         names: &dyn Fn() -> Vec<String>,
         find: &dyn Fn(&str) -> Option<Member>,
     ) {
+        let mut known = None;
         for (name, value) in raw {
+            if self.surplus.len() >= MOST_SURPLUS {
+                return;
+            }
             let at = Path::Member(path, name);
             match find(name) {
                 Some(Member::Part) => {}
@@ -196,7 +208,11 @@ impl Walk<'_> {
                     );
                     self.surplus.push(Problem::new(Code::PropertyOverruled, at.property(), text));
                 }
-                None => self.surplus.push(unknown(at.property(), name, &names())),
+                None if name.len() > LONGEST_NAME => {
+                    let text = format!("A property of {LONGEST_NAME} characters and more is not known here.");
+                    self.surplus.push(Problem::new(Code::PropertyUnknown, path.property(), text));
+                }
+                None => self.surplus.push(unknown(at.property(), name, known.get_or_insert_with(names))),
             }
         }
     }
@@ -221,7 +237,7 @@ impl Walk<'_> {
     fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, taken: Taken) {
         let tables = self.tables;
         let names = || names_in(tables.names(kind.schema().fields), &["identifiers", LINKS]);
-        self.object(raw, path, &names, &|name| tables.of_record(kind, taken, name));
+        self.object(raw, path, &names, &|name| tables.of_record(kind, taken, raw, name));
         self.links(kind, raw, path, taken);
     }
 
@@ -264,6 +280,13 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether the identity that a body sends decides the gender, and sends another one (RES-person-08).
+fn overrules_gender(body: &Object) -> bool {
+    let text = |name| body.get(name).and_then(Json::as_str);
+    let follows = text("gender_identity").and_then(gender_of);
+    follows.is_some_and(|follows| text("gender").is_some_and(|sent| sent != follows))
 }
 
 fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::{
     error::{Code, Problem},
     helper::is_primary,
     schema::{Rule, Type},
-    value::{Amount, Date, Identifier, Timestamp, calling_code, currency},
+    value::{Amount, Date, Identifier, Timestamp, calling_codes, currency},
 };
 
 /// What is wrong with a value, before it is known where it stands.
@@ -125,10 +125,15 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
         }
         Rule::Email => {
             // A line break in an address would be a header of its own to a mailer.
-            let clean = value.as_str().filter(|text| !text.contains(char::is_control));
+            let clean = value.as_str().filter(|text| !text.contains(breaks_a_line));
             let parts = clean.and_then(|text| text.trim().rsplit_once('@'));
             if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
                 problems.push(invalid("must be an e-mail address", "name@example.org"));
+            }
+        }
+        Rule::OneLine => {
+            if value.as_str().is_some_and(|text| text.contains(breaks_a_line)) {
+                problems.push(invalid("must be one line without control characters", "^[^\\x00-\\x1F]*$"));
             }
         }
         Rule::CountryCode => {
@@ -225,7 +230,8 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
                 let text = |name| item.as_object()?.get(name)?.as_str();
                 if let (Some(number), Some(country)) = (text("number"), text("country"))
                     && number.bytes().all(|digit| digit.is_ascii_digit())
-                    && let Some(code) = calling_code(country).filter(|code| !number.starts_with(code))
+                    && let Some(code) = calling_codes(country).next()
+                    && !calling_codes(country).any(|code| number.starts_with(code))
                 {
                     let text = format!("{{property}} must begin with the country code of {country}.");
                     let property = at.property().element(place).then("number");
@@ -244,6 +250,12 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
         }
         _ => {}
     }
+}
+
+/// Characters that end a line for some mailers, or that nobody sees (Unicode's categories Cc, Zl, Zp and Cf).
+fn breaks_a_line(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 fn is_letters(value: &Json, many: RangeInclusive<usize>) -> bool {

@@ -3,15 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Asked, Case, Holders, check, person, update::list};
+use super::{Asked, Case, update::list};
 use crate::{
-    draft::RawDraft,
     error::{Code, Error, Problem, Property},
-    helper::Merge,
     json::{Json, Object},
     model::Kind,
-    store::{Change, Key, Pause, Stored, Sum},
-    value::{Amount, Id, Identifier},
+    store::{Change, Key, Sum},
+    value::{Amount, Id},
 };
 
 /// What one attendance takes. Only one that is accepted, or says nothing, takes something (RES-event-15).
@@ -91,9 +89,12 @@ impl Case<'_> {
         }
         let (had, has) = (Share::of(before), Share::of(after.as_deref()));
         let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
-        if is_cancelled && after.is_some() && has.places > had.places {
+        let declines = |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
+        let takes_more = has.places > had.places || has.number() > had.number();
+        let is_new = before.is_none() && after.as_deref().is_some_and(|after| !declines(after));
+        if is_cancelled && (is_new || takes_more) {
             let code = Code::EventCancelled;
-            problems.push(Problem::new(code, "status", code.meaning()));
+            problems.push(Problem::new(code, "status", code.meaning()).hint("declined"));
         }
         let mut sum = self.ledger.sum(Kind::Event, event)?;
         sum.accepted = sum.accepted.saturating_add(has.places).saturating_sub(had.places);
@@ -167,124 +168,6 @@ impl Case<'_> {
         show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
-
-    /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they are, with the place of
-    /// their ticket. From then on the ticket names them by the server's own identifier.
-    ///
-    /// `named` are the people that the server's own identifiers name, with the place of their ticket.
-    pub(super) fn recognise_holders(
-        &mut self,
-        fields: &mut Object,
-        named: &[(usize, Id)],
-        holders: Holders,
-        problems: &mut Vec<Problem>,
-    ) -> Asked<Vec<(usize, Id)>> {
-        let mut recognised = Vec::new();
-        for (place, ticket) in list(fields, "tickets").iter().enumerate() {
-            let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
-            let Some(mut posted) = posted_holder(ticket, own) else { continue };
-            let person = match holders {
-                Holders::Recognise(merge) => {
-                    let part = Property::member("tickets").element(place).then("person");
-                    let wrong = posted.complete(self.call.received);
-                    let holder =
-                        check(wrong).map_err(Pause::from).and_then(|()| person::recognise(self, &posted, merge));
-                    match holder.map_err(|pause| pause.within(&part)) {
-                        Ok((person, _)) => Some(person),
-                        Err(Pause::Failed(error)) => {
-                            problems.extend(error.into_problems()?);
-                            None
-                        }
-                        Err(pause) => return Err(pause),
-                    }
-                }
-                Holders::Note => {
-                    // Who is not there is not noted.
-                    if let Some(own) = &posted.own
-                        && self.ledger.find(&Key::Id(Kind::Person, own.clone()))?.is_none()
-                    {
-                        posted.own = None;
-                    }
-                    person::known(self, &posted, Merge::Keep)?
-                }
-            };
-            if let Some(person) = person {
-                recognised.push((place, person.record.meta().id.clone()));
-            }
-        }
-        self.name_holders(fields, &recognised);
-        Ok(recognised)
-    }
-
-    /// Notes who holds which ticket of an attendance.
-    pub(super) fn hold(&mut self, attendance: &Stored, holders: Vec<(usize, Id)>) {
-        for (place, person) in holders {
-            let place = i64::try_from(place).unwrap_or(i64::MAX);
-            self.ledger.change(Change::Hold { at: attendance.at(), place, person });
-        }
-    }
-
-    /// Those of the people named who are there.
-    pub(super) fn people(&mut self, named: &[(usize, Id)]) -> Asked<Vec<(usize, Id)>> {
-        let mut known = Vec::new();
-        for (place, id) in named {
-            if self.ledger.find(&Key::Id(Kind::Person, id.clone()))?.is_some() {
-                known.push((*place, id.clone()));
-            }
-        }
-        Ok(known)
-    }
-
-    /// Puts the server's own identifier of their holders into tickets, in front: the way from a ticket to its person.
-    pub(super) fn name_holders(&self, fields: &mut Object, holders: &[(usize, Id)]) {
-        if self.call.namespace.is_empty() || holders.is_empty() {
-            return;
-        }
-        let Some(tickets) = fields.get_mut("tickets").and_then(Json::as_array_mut) else { return };
-        for (place, id) in holders {
-            let ticket = tickets.get_mut(*place).and_then(Json::as_object_mut);
-            let Some(holder) = ticket.and_then(|ticket| ticket.get_mut("person")?.as_object_mut()) else { continue };
-            let own = Json::from(format!("{}:{id}", self.call.namespace));
-            let mut identifiers = vec![own.clone()];
-            let known = holder.get("identifiers").and_then(Json::as_array).unwrap_or_default();
-            identifiers.extend(known.iter().filter(|known| **known != own).cloned());
-            holder.insert("identifiers", Json::Array(identifiers));
-        }
-    }
-
-    /// Follows the holders of an attendance whose tickets were replaced: they are not recognised again
-    /// (RES-attendance-14), but stay known wherever they stand now.
-    pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
-        let holder = |ticket: &Json| {
-            let mut person = ticket.as_object()?.get("person")?.as_object()?.clone();
-            // A client may leave out by which identifiers it was named.
-            person.remove("identifiers");
-            Some(Json::Object(person).to_string())
-        };
-        let mut now: BTreeMap<String, usize> = BTreeMap::new();
-        for (place, ticket) in list(after, "tickets").iter().enumerate() {
-            if let Some(holder) = holder(ticket) {
-                now.entry(holder).or_insert(place);
-            }
-        }
-        let tickets = list(before, "tickets").iter().enumerate();
-        let places = tickets.filter_map(|(from, ticket)| {
-            let to = now.get(&holder(ticket)?)?;
-            Some((i64::try_from(from).ok()?, i64::try_from(*to).ok()?))
-        });
-        self.ledger.change(Change::MoveHolders { at: attendance.at(), places: places.collect() });
-    }
-}
-
-/// The person that a ticket names, as one that was posted; `None` when it says nothing of one.
-pub(super) fn posted_holder(ticket: &Json, own: Option<Id>) -> Option<RawDraft> {
-    let holder = ticket.as_object()?.get("person")?.as_object()?;
-    let mut posted = RawDraft { fields: holder.clone(), own, ..RawDraft::empty(Kind::Person) };
-    let identifiers = posted.fields.remove("identifiers");
-    let identifiers = identifiers.as_ref().and_then(Json::as_array).unwrap_or_default();
-    posted.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
-    let says_nothing = posted.fields.is_empty() && posted.identifiers.is_empty() && posted.own.is_none();
-    (!says_nothing).then_some(posted)
 }
 
 /// Each ticket belongs to the level of its title, and costs in its currency (RES-event-15).

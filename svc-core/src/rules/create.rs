@@ -155,7 +155,12 @@ impl Case<'_> {
         for (name, address) in named.filter(|(name, _)| new.person.is_none() || *name != "person").chain(person) {
             match self.find_at(address)? {
                 Some(found) => record.set_link(name, Some(found.address().into())),
-                None if Some(name) == draft.kind.schema().parent => return Err(Error::not_found().into()),
+                // Below another record the container is a link of the body (RES-submission-07).
+                None if Some(name) == draft.kind.schema().parent
+                    && (draft.recorded_by.is_none() || new.given.is_some()) =>
+                {
+                    return Err(Error::not_found().into());
+                }
                 None => problems.push(Problem::leads_nowhere(address.kind, name)),
             }
         }

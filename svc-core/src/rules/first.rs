@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::{
-    attendance::posted_holder,
     functions::{group_key, question_key},
+    holders::posted_holder,
     person::person_key,
     update::list,
 };

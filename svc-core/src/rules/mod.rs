@@ -15,6 +15,7 @@ mod first;
 mod functions;
 mod ground;
 mod help;
+mod holders;
 mod person;
 mod repair;
 mod schedule;

@@ -3,15 +3,18 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{attendance::Share, create::distinct_emails, donation};
+use super::{
+    attendance::Share, create::distinct_emails, donation, holders::posted_holder, person::person_key, update::list,
+};
 use crate::{
+    draft::RawDraft,
     error::{Property, Result},
-    helper::addresses,
+    helper::{PersonMatching, addresses},
     json::{Json, Number, Object},
     link::ShareNames,
     model::Kind,
     schema::{ObjectSchema, Rule, Type},
-    store::{Change, Replace, Stored, Sum},
+    store::{Change, Key, Replace, Stored, Sum},
     value::{Amount, Id, currency},
 };
 
@@ -95,12 +98,9 @@ impl Repair {
             }
             _ => {}
         }
-        let (had, has) = if kind == Kind::Person {
-            (addresses(&before, |address| address.trim().to_lowercase()), distinct_emails(&after))
-        } else {
-            (Vec::new(), Vec::new())
-        };
-        if before != after || had.iter().any(|address| !has.contains(address)) {
+        let (had, has) =
+            if kind == Kind::Person { (folded(&before), distinct_emails(&after)) } else { (Vec::new(), Vec::new()) };
+        if before != after || had != has {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());
             changes.push(Change::Replace(Box::new(Replace {
                 at: stored.at(),
@@ -118,11 +118,37 @@ impl Repair {
         Ok(changes)
     }
 
+    /// Whom the tickets of an attendance name: the place of each, and what somebody is looked up by, the first that is there
+    /// (RES-attendance-14). Older versions did not note whom a change of tickets named.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for fields that cannot be read.
+    pub fn holders(stored: &Stored, matching: &dyn PersonMatching) -> Result<Vec<(i64, Vec<Key>)>> {
+        if stored.record.kind() != Kind::Attendance {
+            return Ok(Vec::new());
+        }
+        let fields = stored.record.read_fields(&ShareNames::default())?;
+        let tickets = (0..).zip(list(&fields, "tickets"));
+        let named = tickets.filter_map(|(place, ticket)| Some((place, posted_holder(ticket, None)?)));
+        let keys =
+            |posted: &RawDraft| matching.keys(&posted.identifiers, &posted.fields).iter().map(person_key).collect();
+        Ok(named.map(|(place, posted)| (place, keys(&posted))).collect())
+    }
+
     /// The amounts that were rounded.
     #[must_use]
     pub fn rounded(&self) -> &[Rounded] {
         &self.rounded
     }
+}
+
+/// The addresses that a person was found by, each once: letters of every language were folded.
+fn folded(person: &Object) -> Vec<String> {
+    let mut addresses = addresses(person, |address| address.trim().to_lowercase());
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
 }
 
 fn totals(
@@ -174,7 +200,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An amount keeps what money may have: six digits behind the point, and sixteen before it (TYP-03).
+    /// An amount keeps what money may have: six digits behind the point, sixteen before it, and nothing below zero (TYP-03).
     fn amount(&mut self, value: &mut Json, at: &Property) {
         let Some(was) = value.as_number().map(Number::as_str) else { return };
         let known = Amount::parse(was);

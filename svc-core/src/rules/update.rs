@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, Holders, caps::grown, check, create::distinct_emails};
+use super::{Asked, Case, Holders, caps::grown, check, create::distinct_emails, holders::in_order};
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
@@ -33,12 +33,13 @@ impl Case<'_> {
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
         let mut after = before.clone();
-        let named = self.people(&patch.holders)?;
+        let named = self.people(&patch.holders, &mut problems)?;
         problems.extend(patch.apply_to(&mut after, self.call.received).err().unwrap_or_default());
         problems.extend(grown(&self.call.caps, &stored, before, &after, patch));
         self.name_holders(&mut after, &named);
         // Tickets that came back as they were read are none that were sent: their level may be gone by now.
-        let tickets_sent = patch.fields.contains("tickets") && before.get("tickets") != after.get("tickets");
+        let tickets = |fields: &Object| fields.get("tickets").map(in_order);
+        let tickets_sent = patch.fields.contains("tickets") && tickets(before) != tickets(&after);
         if let Some(identifiers) = &patch.identifiers {
             problems.extend(self.taken_identifiers(kind, identifiers, Some(&own))?);
         }

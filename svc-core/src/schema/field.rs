@@ -151,6 +151,8 @@ pub enum Rule {
     NotNegative,
     /// An e-mail address: has an `@` and no control characters (RES-email_address-03).
     Email,
+    /// Text without control characters, such as line breaks: it may become the header of a mail (RES-event-43, UND-10).
+    OneLine,
     /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
     CountryCode,
     /// A code of ISO 4217 in any case, kept in capitals (RES-fundraising_page-11).

@@ -128,17 +128,21 @@ impl Amount {
         Self { mantissa, scale: behind }
     }
 
-    /// What of the amount money may have: at most 16 digits before the point, the largest amount for more, and 6 behind it.
+    /// What of the amount money may have: at most 16 digits before the point, the largest amount for more, 6 behind it, and
+    /// nothing below zero.
     #[must_use]
     pub(crate) fn as_money(self) -> Self {
         let (before, behind) = Self::MONEY_DIGITS;
+        if self.is_negative() {
+            return Self::ZERO;
+        }
         let rounded = self.rounded();
         let whole = rounded.mantissa.checked_div(power(rounded.scale)).unwrap_or_default();
-        if whole.saturating_abs() < power(before) {
+        if whole < power(before) {
             return rounded;
         }
         let largest = power(before.saturating_add(behind)).saturating_sub(1);
-        Self { mantissa: largest.saturating_mul(rounded.mantissa.signum()), scale: behind }
+        Self { mantissa: largest, scale: behind }
     }
 
     /// Appends the amount as a JSON number (TYP-03): its text, and behind a whole amount outside 64 bits `e0`, because

@@ -9,8 +9,8 @@ const CURRENCIES: &str = "\
     RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX \
     USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA \
     XXX YER ZAR ZMW ZWG \
-    ADP AFA ANG AOK AON AOR ARA ATS AYM AZM BAD BEF BGL BRE BRR BYB BYR CSD CUC CYP DEM ECS EEK ESP FIM FRF GEK GHC GRD \
-    GWP HRD HRK IEP ITL LTL LTT LUF LVL LVR MGF MLF MRO MTL MXP MZM NIC NLG PEI PLZ PTE ROL RUR SDD SIT SKK SLL SRG STD \
+    ADP AFA ANG AOK AON AOR ARA ATS AYM AZM BAD BEF BGL BRE BRR BYB BYR CHC CSD CSK CUC CYP DDM DEM ECS ECV EEK ESP FIM FRF GEK GHC GRD \
+    GWP HRD HRK IEP ITL LTL LTT LUC LUF LUL LVL LVR MGF MLF MRO MTL MXP MZM NIC NLG PEI PLZ PTE ROL RUR SDD SIT SKK SLL SRG STD SUR \
     TJR TMM TPE TRL UAK USS UYP VEB VEF XEU XFO XFU YDD YUM YUN ZAL ZMK ZRN ZRZ ZWD ZWL ZWN ZWR";
 
 /// The currency with this code, in any case; its code in capitals.
@@ -30,7 +30,7 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("33", "FR"),
     ("34", "ES"),
     ("36", "HU"),
-    ("39", "IT VA"),
+    ("39", "IT SM VA"),
     ("40", "RO"),
     ("41", "CH"),
     ("43", "AT"),
@@ -98,6 +98,7 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("244", "AO"),
     ("245", "GW"),
     ("246", "IO"),
+    ("247", "SH"),
     ("248", "SC"),
     ("249", "SD"),
     ("250", "RW"),
@@ -119,6 +120,7 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("267", "BW"),
     ("268", "SZ"),
     ("269", "KM"),
+    ("290", "SH"),
     ("291", "ER"),
     ("297", "AW"),
     ("298", "FO"),
@@ -140,14 +142,15 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("374", "AM"),
     ("375", "BY"),
     ("376", "AD"),
-    ("377", "MC"),
+    ("377", "MC XK"),
     ("378", "SM"),
+    ("379", "VA"),
     ("380", "UA"),
-    ("381", "RS"),
+    ("381", "RS XK"),
     ("382", "ME"),
     ("383", "XK"),
     ("385", "HR"),
-    ("386", "SI"),
+    ("386", "SI XK"),
     ("387", "BA"),
     ("389", "MK"),
     ("420", "CZ"),
@@ -210,8 +213,9 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("966", "SA"),
     ("967", "YE"),
     ("968", "OM"),
+    ("970", "PS"),
     ("971", "AE"),
-    ("972", "IL"),
+    ("972", "IL PS"),
     ("973", "BH"),
     ("974", "QA"),
     ("975", "BT"),
@@ -222,14 +226,14 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("994", "AZ"),
     ("995", "GE"),
     ("996", "KG"),
+    ("997", "KZ"),
     ("998", "UZ"),
 ];
 
-/// What a phone number of a country begins with; `None` for a country that this is not known of. (Palestine and Saint
-/// Helena are reached by two.)
-pub(crate) fn calling_code(country: &str) -> Option<&'static str> {
-    let has = |countries: &str| countries.split(' ').any(|known| known.eq_ignore_ascii_case(country));
-    CALLING_CODES.iter().find(|(_, countries)| has(countries)).map(|(code, _)| *code)
+/// What phone numbers of a country begin with; nothing for a country that this is not known of.
+pub(crate) fn calling_codes(country: &str) -> impl Iterator<Item = &'static str> {
+    let has = move |countries: &str| countries.split(' ').any(|known| known.eq_ignore_ascii_case(country));
+    CALLING_CODES.iter().filter(move |(_, countries)| has(countries)).map(|(code, _)| *code)
 }
 
 #[cfg(test)]
@@ -242,9 +246,10 @@ mod tests {
         assert!(
             currencies.iter().all(|code| code.len() == 3 && code.bytes().all(|letter| letter.is_ascii_uppercase()))
         );
-        let mut countries: Vec<&str> = CALLING_CODES.iter().flat_map(|(_, countries)| countries.split(' ')).collect();
-        assert!(countries.iter().all(|code| code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_uppercase())));
-        for codes in [&mut currencies, &mut countries] {
+        let countries = CALLING_CODES.iter().flat_map(|(_, countries)| countries.split(' '));
+        assert!(countries.into_iter().all(|code| code.len() == 2 && code.bytes().all(|it| it.is_ascii_uppercase())));
+        let mut codes: Vec<&str> = CALLING_CODES.iter().map(|(code, _)| *code).collect();
+        for codes in [&mut currencies, &mut codes] {
             let number = codes.len();
             codes.sort_unstable();
             codes.dedup();

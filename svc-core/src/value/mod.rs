@@ -13,7 +13,7 @@ mod timestamp;
 pub(crate) mod testing;
 
 pub use amount::Amount;
-pub(crate) use codes::{calling_code, currency};
+pub(crate) use codes::{calling_codes, currency};
 pub use date::Date;
 pub(crate) use decimal::Parts;
 pub use flex_enum::{ClosedEnum, FlexEnum};

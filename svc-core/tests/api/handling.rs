@@ -136,3 +136,38 @@ fn und_22_helpers_tell_and_refuse_it_too() {
     let donation = server.post(&format!("{page}/donations"), &both.to_string());
     assert_eq!(warnings(&donation), ["PROPERTY_OVERRULED _links.person"], "UND-22: {}", donation.text);
 }
+
+#[test]
+fn und_22_an_identity_that_overrules_the_gender_is_told() {
+    let server = server();
+    let body = json!({"gender": "Male", "gender_identity": "Female"});
+    let answer = server.post("people", &body.to_string());
+    assert_eq!(warnings(&answer), ["PROPERTY_OVERRULED gender"], "RES-person-08");
+    let strict = preferring(&server, "handling=strict", &Method::PUT, answer.link("self").unwrap(), &body);
+    assert_eq!(strict.problems(), ["PROPERTY_OVERRULED gender"], "RES-person-08");
+    let agreeing = json!({"gender": "Female", "gender_identity": "Female"});
+    assert_eq!(warnings(&server.post("people", &agreeing.to_string())), [""; 0]);
+}
+
+#[test]
+fn und_22_an_answer_with_warnings_can_be_sent_back() {
+    let server = server();
+    let answer = server.post("people", r#"{"zz": 1}"#);
+    assert_eq!(warnings(&answer), ["PROPERTY_UNKNOWN zz"]);
+    let again = server.put(answer.link("self").unwrap(), &answer.text);
+    assert_eq!((again.status, warnings(&again)), (200, Vec::new()));
+}
+
+#[test]
+fn und_22_a_body_of_unknown_names_gets_a_short_answer() {
+    let server = server();
+    let petition = server.made("petitions", "{}");
+    let many: serde_json::Map<String, Value> =
+        (0..400).map(|number| (format!("{number}{}", "x".repeat(2000)), json!(1))).collect();
+    let body = json!({ "person": many });
+    let helper = format!("{petition}/record_signature_helper");
+    let answer = preferring(&server, "handling=strict", &Method::POST, &helper, &body);
+    assert_eq!((answer.status, answer.problems().len()), (400, 100));
+    assert_eq!(answer.problems()[0], "PROPERTY_UNKNOWN person");
+    assert!(answer.text.len() < 20_000, "{}", answer.text.len());
+}

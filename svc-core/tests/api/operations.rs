@@ -5,7 +5,10 @@ use svc_core::{
     Code, Tenant,
     api::{Reply, Request, ResponseStyle},
     auth::{Caller, Identity, Rights},
+    link::{Address, Scope, Target},
+    model::Kind,
     operation::{Need, OPERATIONS, Output},
+    value::Id,
 };
 
 use crate::support::server::Server;
@@ -97,4 +100,18 @@ fn aut_03_who_asks_is_told_by_one_key() {
     assert!(matches!(identity(&["key"]), Identity::Known(..)));
     assert_eq!((identity(&[""]), identity(&["key", "key"])), (Identity::Invalid, Identity::Invalid), "UND-34");
     assert_eq!(Code::KeyInvalid.status(), 401);
+}
+
+/// RES-submission-07: an operation has a name of its own on each target, also where answers are created in two places.
+#[test]
+fn every_operation_has_a_name_of_its_own() {
+    let id = |kind, parent: Address| {
+        let target = Target::Collection { kind, scope: Scope::Under(parent) };
+        let operation = OPERATIONS.iter().find(|it| it.name == "create").expect("a create");
+        operation.id(&target)
+    };
+    let number = || Id::from(1);
+    assert_eq!(id(Kind::Answer, Address::top(Kind::Question, number())), "create_answer");
+    assert_eq!(id(Kind::Answer, Address::under(Kind::Submission, number(), number())), "create_answer_of_submission");
+    assert_eq!(id(Kind::Signature, Address::top(Kind::Petition, number())), "create_signature");
 }

@@ -137,6 +137,7 @@ fn string(dice: &mut Dice, rules: &[Rule]) -> String {
         // Countries that nobody calls: numbers are made apart from them (RES-phone_number-03).
         Some(Rule::CountryCode) => format!("Q{}", code(dice, 1).replace('A', "M")),
         Some(Rule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
+        Some(Rule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
         Some(Rule::RegionCode) => code(dice, 2),
         Some(Rule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
         Some(Rule::PhoneNumber) => dice.letters("0123456789", 15),
@@ -326,6 +327,7 @@ fn broken_rule(ty: &Type, rules: &[Rule]) -> Option<Json> {
         (Some(Rule::Email), _) => "nobody".into(),
         (Some(Rule::CountryCode), _) => "DEU".into(),
         (Some(Rule::CurrencyCode), _) => "E1R".into(),
+        (Some(Rule::OneLine), _) => "a\r\nb".into(),
         (Some(Rule::RegionCode), _) => "Illinois".into(),
         (Some(Rule::LanguageCode), _) => "English".into(),
         (Some(Rule::LanguageTag), Type::String) => "not a tag".into(),

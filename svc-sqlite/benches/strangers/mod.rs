@@ -28,7 +28,11 @@ const EVEN: Duration = Duration::from_millis(10);
 
 /// Whether they are told apart where answers come at even times; and, for comparison, without that.
 pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
-    let even = |service: SvcService| service.even_times(EVEN, tokio::time::sleep);
+    // Exact to some microseconds, where `tokio::time::sleep` takes whole milliseconds from now on.
+    let exact = |time| async move {
+        tokio::task::spawn_blocking(move || std::thread::sleep(time)).await.expect("a thread");
+    };
+    let even = |service: SvcService| service.even_times(EVEN, exact);
     let durable = measured(runtime, Options::new(folder.join("durable.db")), even);
     for (test, told) in [("sign test", &durable.pairs), ("Mann-Whitney", &durable.ranks)] {
         let what = format!("p that known and unknown take alike, {test}");

@@ -47,7 +47,7 @@ impl Definitions<'_> {
             Type::Date => json!({ "type": "string", "format": "date" }),
             Type::Enum(values) => json!({ "type": "string", "enum": values }),
             Type::FlexEnum(values) => json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] }),
-            // Files written before may hold booleans, too.
+            Type::Flag if form == Form::Read => json!({ "enum": ["true", "false"] }),
             Type::Flag => json!({ "enum": ["true", "false", true, false] }),
             Type::Reference if form == Form::Read => json!({ "type": "string" }),
             Type::Reference => json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] }),
@@ -96,6 +96,10 @@ impl Definitions<'_> {
     }
 }
 
+/// Characters that end a line for some mailers, or that nobody sees.
+const UNSEEN: &str =
+    concat!(r"\x00-\x1f\x7f-\x9f", "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}");
+
 /// A well-formed language tag (RFC 5646), but for those that were registered before there was a grammar.
 const LANGUAGE_TAG: &str = concat!(
     r"^(([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?",
@@ -130,11 +134,10 @@ fn string(rules: &[Rule], form: Form) -> Value {
         match rule {
             // Control characters nowhere, spaces only around.
             Rule::Email => {
-                return pattern(concat!(
-                    r"^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*",
-                    r"@[^@\x00-\x1f\x7f-\x9f]*[^\s@\x00-\x1f\x7f-\x9f][^\S\x00-\x1f\x7f-\x9f]*$"
-                ));
+                let text = r"^[^\S{}]*[^\s{}][^{}]*@[^@{}]*[^\s@{}][^\S{}]*$";
+                return pattern(&text.replace("{}", UNSEEN));
             }
+            Rule::OneLine => return pattern(&"^[^{}]*$".replace("{}", UNSEEN)),
             Rule::CountryCode | Rule::RegionCode => return pattern("^[A-Za-z]{2}$"),
             Rule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
             Rule::LanguageCode => return pattern("^[A-Za-z]{2,3}$"),

@@ -113,6 +113,7 @@ fn rule_text(rule: &Rule) -> String {
         Rule::Between(least, most) => format!("from {least} to {most}"),
         Rule::NotNegative => "not below zero".to_owned(),
         Rule::Email => "has an `@` and no control characters".to_owned(),
+        Rule::OneLine => "one line".to_owned(),
         Rule::CountryCode | Rule::RegionCode => "two letters".to_owned(),
         Rule::CurrencyCode => "an ISO 4217 code; kept in capitals".to_owned(),
         Rule::LanguageCode => "two or three letters".to_owned(),
