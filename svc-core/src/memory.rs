@@ -209,8 +209,9 @@ impl Store for MemoryStore {
 }
 
 /// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
+#[async_trait]
 impl Revision for MemoryStore {
-    fn revision(&self, _: &Tenant) -> Option<u64> {
+    async fn revision(&self, _: &Tenant) -> Option<u64> {
         Some(self.shared.commits.load(Ordering::Acquire))
     }
 }

@@ -349,36 +349,43 @@ pub enum FindKey {
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
+/// use async_trait::async_trait;
 /// use svc_core::{Revision, Tenant};
 ///
 /// /// Whoever changes a record adds one here, once the change can be seen.
 /// #[derive(Default)]
 /// struct Crm { changes: AtomicU64 }
 ///
+/// #[async_trait]
 /// impl Revision for Crm {
-///     fn revision(&self, _: &Tenant) -> Option<u64> {
+///     async fn revision(&self, _: &Tenant) -> Option<u64> {
 ///         Some(self.changes.load(Ordering::Acquire))
 ///     }
 /// }
 ///
 /// let crm = Crm::default();
 /// let acme = Tenant::new("acme");
-/// let before = crm.revision(&acme);
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let before = crm.revision(&acme).await;
 /// crm.changes.fetch_add(1, Ordering::Release);
-/// assert_ne!(crm.revision(&acme), before);
+/// assert_ne!(crm.revision(&acme).await, before);
+/// # });
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell its revision",
     label = "missing `impl Revision for {Self}`",
     note = "implement `svc_core::Revision` for it, or leave `.response_cache(...)` out: every read then asks the backend"
 )]
+#[async_trait]
 pub trait Revision: Send + Sync {
     /// A number that stands for what the tenant has now; `None` when it cannot be told now.
-    fn revision(&self, tenant: &Tenant) -> Option<u64>;
+    async fn revision(&self, tenant: &Tenant) -> Option<u64>;
 }
 
+#[async_trait]
 impl<T: Revision + ?Sized> Revision for Arc<T> {
-    fn revision(&self, tenant: &Tenant) -> Option<u64> {
-        (**self).revision(tenant)
+    async fn revision(&self, tenant: &Tenant) -> Option<u64> {
+        (**self).revision(tenant).await
     }
 }

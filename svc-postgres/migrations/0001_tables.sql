@@ -9,7 +9,7 @@ CREATE TABLE {s}.api_key (
     id        text PRIMARY KEY,
     tenant    bigint NOT NULL,
     prefix    bigint NOT NULL,
-    hash      bytea NOT NULL,
+    hash      bytea NOT NULL UNIQUE,
     hint      text NOT NULL,
     label     text NOT NULL,
     rights    text,
@@ -19,16 +19,29 @@ CREATE TABLE {s}.api_key (
     expires   bigint,
     revoked   bigint
 );
+-- What the store and programs remember for themselves.
+CREATE TABLE {s}.meta (
+    name  text PRIMARY KEY,
+    value bytea NOT NULL
+);
+
 CREATE INDEX api_key_by_prefix ON {s}.api_key (prefix);
 
--- One row a tenant: whoever writes for the tenant locks it first. `seq` numbers what it has, `clock` is the moment of its last
--- write in microseconds, `batch` the transaction that wrote it.
+-- One row a tenant: whoever writes for the tenant locks it first. `seq` numbers what it has and goes up with each transaction,
+-- `clock` is the moment of its last write in microseconds.
 CREATE TABLE {s}.ledger (
     tenant bigint PRIMARY KEY,
     seq    bigint NOT NULL,
-    clock  bigint NOT NULL,
-    batch  uuid
+    clock  bigint NOT NULL
 ) WITH (fillfactor = 50);
+
+-- The last transactions, by the number that the ledger had at their end: tells whether one whose answer was lost is stored.
+CREATE TABLE {s}.turn (
+    tenant bigint NOT NULL,
+    seq    bigint NOT NULL,
+    id     uuid NOT NULL,
+    PRIMARY KEY (tenant, seq)
+);
 
 -- The records of every kind. `l1` to `l4` lead to other records; which link has which place follows from the tables of the
 -- interface. `body` holds the fields ready for the wire.
@@ -58,8 +71,8 @@ CREATE INDEX record_by_l3 ON {s}.record (tenant, kind, l3, seq) WHERE l3 IS NOT 
 CREATE INDEX record_by_l4 ON {s}.record (tenant, kind, l4, seq) WHERE l4 IS NOT NULL;
 CREATE INDEX record_by_modified_by ON {s}.record (tenant, modified_by) WHERE modified_by IS NOT NULL;
 CREATE UNIQUE INDEX record_by_name ON {s}.record (tenant, kind, name) WHERE name IS NOT NULL;
--- The one look-up that does not begin with the tenant, because it finds it.
-CREATE INDEX record_by_id ON {s}.record (id);
+-- The one look-up that does not begin with the tenant, because it finds it: of what calls without a key may address.
+CREATE INDEX record_by_id ON {s}.record (id) WHERE kind IN ({containers});
 
 CREATE TABLE {s}.identifier (
     tenant bigint NOT NULL,
@@ -77,6 +90,7 @@ CREATE TABLE {s}.email (
 );
 
 -- How many records a collection has: that of all (`scope` 0 under no owner), or that under one record; and what they come to.
+-- `moved` is the number of the last transaction that took one out, or let one in that is not the youngest.
 CREATE TABLE {s}.total (
     tenant   bigint NOT NULL,
     kind     smallint NOT NULL,
@@ -86,6 +100,7 @@ CREATE TABLE {s}.total (
     accepted bigint NOT NULL DEFAULT 0,
     number   bigint NOT NULL DEFAULT 0,
     amount   text NOT NULL DEFAULT '0',
+    moved    bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, kind, scope, owner)
 ) WITH (fillfactor = 50);
 

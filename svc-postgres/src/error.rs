@@ -18,8 +18,10 @@ pub(crate) enum StoreError {
     Refused(Error),
     /// What PostgreSQL or the connection to it reports.
     Postgres(tokio_postgres::Error),
-    /// No connection was free in time, or the call came too late.
+    /// No connection was free in time, too many writes wait, or the call came too late.
     Busy,
+    /// The server did not answer in time.
+    Silent,
 }
 
 impl StoreError {
@@ -28,40 +30,95 @@ impl StoreError {
         Self::Refused(Error::unexpected(what.into()))
     }
 
-    /// Whether the same calls may be given their turn again: nothing of them is stored.
-    pub(crate) fn passes(&self) -> bool {
+    fn state(&self) -> Option<&SqlState> {
+        match self {
+            Self::Postgres(error) => error.code(),
+            _ => None,
+        }
+    }
+
+    /// Whether the server did not answer in time.
+    pub(crate) fn is_silent(&self) -> bool {
+        matches!(self, Self::Silent)
+    }
+
+    /// Whether it was the connection that failed, not a statement.
+    pub(crate) fn is_of_the_connection(&self) -> bool {
         match self {
             Self::Postgres(error) => match error.code() {
-                Some(code) => {
-                    *code == SqlState::T_R_SERIALIZATION_FAILURE
-                        || *code == SqlState::T_R_DEADLOCK_DETECTED
-                        || *code == SqlState::ADMIN_SHUTDOWN
-                        || *code == SqlState::NOT_NULL_VIOLATION
-                        || *code == SqlState::UNIQUE_VIOLATION
+                // A pooler or a new version of the tables: statements that were prepared are no longer what they were.
+                Some(state) => {
+                    let class = state.code().get(..2).unwrap_or_default();
+                    matches!(class, "08" | "57")
+                        || *state == SqlState::INVALID_SQL_STATEMENT_NAME
+                        || *state == SqlState::FEATURE_NOT_SUPPORTED
                 }
-                None => error.is_closed(),
+                None => true,
             },
+            Self::Silent => true,
             Self::Refused(_) | Self::Busy => false,
+        }
+    }
+
+    /// Whether the same calls may be given their turn again; nothing of them is stored.
+    pub(crate) fn passes(&self) -> bool {
+        let wrote_past = [SqlState::NOT_NULL_VIOLATION, SqlState::UNIQUE_VIOLATION];
+        let in_the_way =
+            [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+        match self.state() {
+            Some(state) => {
+                wrote_past.contains(state)
+                    || in_the_way.contains(state)
+                    || self.is_of_the_connection()
+                    || self.is_brief()
+            }
+            None => self.is_of_the_connection(),
+        }
+    }
+
+    /// Whether the server reports what will pass: a lack of connections, memory or room, a lock, its own end.
+    fn is_brief(&self) -> bool {
+        let class = self.state().map(|state| state.code().get(..2).unwrap_or_default());
+        matches!(class, Some("08" | "25" | "40" | "53" | "55" | "57" | "58" | "XX"))
+    }
+
+    /// Whether something else has the same unique value by now; with several calls in a turn it may be one of them.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.state() == Some(&SqlState::UNIQUE_VIOLATION)
+    }
+
+    /// The same once more, for each of the calls that shared a turn.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Postgres(error) if !self.is_brief() && error.code().is_some() => Self::unexpected(told(error)),
+            Self::Refused(error) => Self::unexpected(format!("{error:#}")),
+            _ => Self::Busy,
         }
     }
 }
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
+        let is_brief = error.is_brief();
         match error {
             StoreError::Refused(error) => error,
-            StoreError::Busy => Self::unavailable(SOON),
-            StoreError::Postgres(error) => {
-                let passes = match error.code() {
-                    Some(code) => {
-                        let class = code.code().get(..2).unwrap_or_default();
-                        matches!(class, "08" | "40" | "53" | "55" | "57" | "58")
-                    }
-                    None => true,
-                };
-                if passes { Self::unavailable(SOON).caused_by(error) } else { Self::unexpected(error) }
+            StoreError::Busy | StoreError::Silent => Self::unavailable(SOON),
+            StoreError::Postgres(error) if is_brief || error.code().is_none() => {
+                Self::unavailable(SOON).caused_by(told(&error))
             }
+            StoreError::Postgres(error) => Self::unexpected(told(&error)),
         }
+    }
+}
+
+/// What the server reports, for a log: its code and its sentence. The details are left out, they may hold what people sent.
+pub(crate) fn told(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => format!("PostgreSQL {}: {}", error.code().code(), error.message()),
+        None => match std::error::Error::source(error) {
+            Some(cause) => format!("PostgreSQL: {error}: {cause}"),
+            None => format!("PostgreSQL: {error}"),
+        },
     }
 }
 

@@ -1,164 +1,199 @@
-//! What the rulebook asks, fetched: all questions of a batch in one round trip.
+//! What the rulebook asks, fetched: the questions of all calls of a turn in one round trip, a statement for each sort of them.
 
 use std::collections::HashMap;
 
-use futures_util::future::try_join_all;
 use svc_core::{
     model::Kind,
-    store::{Answer, Found, Holding, Key, Question, Stored, Sum, lookup},
+    store::{Answer, Fetched, Holding, Key, Question, Stored, Sum, lookup},
     value::Amount,
 };
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
     error::{Result, StoreError},
     layout::{SLOTS, layout},
-    pool::Lent,
-    rows::{code, stored, uuid},
-    statements::Statements,
+    pipeline::{Query, Value, values},
+    rows::{COLUMNS, code, stored, uuid},
+    texts::Texts,
 };
 
 /// Stands for a ticket whose place is not known any more.
-pub(crate) const ANY: i64 = -1;
+const ANY: i64 = -1;
 
-/// One statement to run, with its values.
-pub(crate) struct Query<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) values: Vec<Box<dyn ToSql + Sync + Send>>,
+/// What a statement gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    Record,
+    Ties,
+    Totals,
+    Parts,
+    Holdings,
 }
 
-impl<'a> Query<'a> {
-    pub(crate) fn new(text: &'a str, values: Vec<Box<dyn ToSql + Sync + Send>>) -> Self {
-        Self { text, values }
-    }
+/// Questions, and the statements that answer them.
+pub(crate) struct Fetch<'a> {
+    questions: Vec<Question>,
+    gives: Vec<Gives>,
+    queries: Vec<Query<'a>>,
 }
 
-/// Boxes the values of a statement.
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { vec![$(Box::new($value) as Box<dyn tokio_postgres::types::ToSql + Sync + Send>),*] };
-}
-pub(crate) use values;
-
-/// Runs statements one behind the other without waiting in between; what each gave.
-pub(crate) async fn run(lent: &mut Lent, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
-    let texts: Vec<&str> = queries.iter().map(|query| query.text).collect();
-    lent.prepare(&texts).await?;
-    let lent = &*lent;
-    let mut sent = Vec::with_capacity(queries.len());
-    for query in queries {
-        sent.push(one(lent, query));
-    }
-    try_join_all(sent).await
-}
-
-async fn one(lent: &Lent, query: &Query<'_>) -> Result<Vec<Row>> {
-    let statement = lent.statement(query.text)?;
-    let values: Vec<&(dyn ToSql + Sync)> = query.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-    Ok(lent.client().query(statement, &values).await?)
-}
-
-/// The questions of one fetch by the statement that answers them, each with its place among all.
+/// The questions by the statement that answers them, each with its place among all.
 #[derive(Default)]
 struct Sorted {
     ids: (Vec<i16>, Vec<Uuid>, Vec<i32>),
     identifiers: (Vec<i16>, Vec<Uuid>, Vec<i32>),
     emails: (Vec<Uuid>, Vec<i32>),
     names: (Vec<i16>, Vec<String>, Vec<i32>),
-    links: (Vec<i16>, Vec<Uuid>, Vec<i16>, Vec<i16>, Vec<i32>),
+    links: Links,
     totals: (Vec<i16>, Vec<i16>, Vec<Uuid>, Vec<i32>),
     parts: (Vec<Uuid>, Vec<i32>),
+    holdings: (Vec<Uuid>, Vec<i32>),
+    memberships: Ties,
+    answers: Ties,
 }
 
-/// Keys of one kind by what they are.
+/// Links to follow: from which record, to which kind, by which place.
 #[derive(Default)]
-struct Keyed {
+struct Links {
+    kinds: Vec<i16>,
     ids: Vec<Uuid>,
-    names: Vec<String>,
-    identifiers: Vec<Uuid>,
-    emails: Vec<Uuid>,
+    targets: Vec<i16>,
+    slots: Vec<i16>,
+    places: Vec<i32>,
 }
 
-impl Keyed {
-    fn of(keys: &[Key]) -> Self {
-        let mut keyed = Self::default();
+/// Keys of records that others tie together: side 0 is the group or question, side 1 the person.
+#[derive(Default)]
+struct Ties {
+    ids: (Vec<i16>, Vec<i32>, Vec<Uuid>),
+    names: (Vec<i16>, Vec<i32>, Vec<i16>, Vec<String>),
+    identifiers: (Vec<i16>, Vec<i32>, Vec<i16>, Vec<Uuid>),
+    emails: (Vec<i16>, Vec<i32>, Vec<Uuid>),
+    is_asked: bool,
+}
+
+impl Ties {
+    fn side(&mut self, side: i16, place: i32, keys: &[Key]) {
+        self.is_asked = true;
         for key in keys {
             match key {
-                Key::Id(_, id) => keyed.ids.extend(uuid(id)),
-                Key::Name(_, name) => keyed.names.push(name.clone()),
-                Key::Identifier(_, identifier) => {
-                    keyed.identifiers.push(Uuid::from_bytes(lookup::identifier(identifier)))
+                Key::Id(_, id) => {
+                    if let Some(id) = uuid(id) {
+                        self.ids.0.push(side);
+                        self.ids.1.push(place);
+                        self.ids.2.push(id);
+                    }
                 }
-                Key::Email(address) => keyed.emails.push(Uuid::from_bytes(lookup::email(address))),
+                Key::Name(kind, name) => {
+                    self.names.0.push(side);
+                    self.names.1.push(place);
+                    self.names.2.push(code(*kind));
+                    self.names.3.push(name.clone());
+                }
+                Key::Identifier(kind, identifier) => {
+                    self.identifiers.0.push(side);
+                    self.identifiers.1.push(place);
+                    self.identifiers.2.push(code(*kind));
+                    self.identifiers.3.push(Uuid::from_bytes(lookup::identifier(identifier)));
+                }
+                Key::Email(address) => {
+                    self.emails.0.push(side);
+                    self.emails.1.push(place);
+                    self.emails.2.push(Uuid::from_bytes(lookup::email(address)));
+                }
                 _ => {}
             }
         }
-        keyed
     }
 
-    fn values(self) -> Vec<Box<dyn ToSql + Sync + Send>> {
-        values![self.ids, self.names, self.identifiers, self.emails]
+    /// The values of the statement; `None` when nothing is asked.
+    fn values(self, tenant: i64) -> Option<Vec<Value>> {
+        let Self { ids, names, identifiers, emails, is_asked } = self;
+        is_asked.then(|| {
+            values![
+                tenant,
+                ids.0,
+                ids.1,
+                ids.2,
+                names.0,
+                names.1,
+                names.2,
+                names.3,
+                identifiers.0,
+                identifiers.1,
+                identifiers.2,
+                identifiers.3,
+                emails.0,
+                emails.1,
+                emails.2,
+            ]
+        })
     }
 }
 
-/// The answers to these questions, all of one moment.
-pub(crate) async fn fetch(
-    lent: &mut Lent,
-    texts: &Statements,
-    tenant: i64,
-    questions: Vec<Question>,
-) -> Result<Vec<(Question, Answer)>> {
-    let mut sorted = Sorted::default();
-    // Those that have a statement of their own, by their place.
-    let mut own: Vec<(usize, Query<'_>)> = Vec::new();
-    for (at, question) in questions.iter().enumerate() {
-        let place = i32::try_from(at).unwrap_or(i32::MAX);
+impl<'a> Fetch<'a> {
+    /// The statements that answer these questions of a tenant.
+    pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Question>) -> Self {
+        let mut sorted = Sorted::default();
+        for (at, question) in questions.iter().enumerate() {
+            sorted.take(question, i32::try_from(at).unwrap_or(i32::MAX));
+        }
+        let (gives, queries) = sorted.queries(texts, tenant).into_iter().unzip();
+        Self { questions, gives, queries }
+    }
+
+    /// The statements, to be run in this order.
+    pub(crate) fn take_queries(&mut self) -> Vec<Query<'a>> {
+        std::mem::take(&mut self.queries)
+    }
+
+    /// Reads what the statements gave, in their order.
+    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Question, Answer)>> {
+        let mut read = Read::default();
+        for (gives, rows) in self.gives.iter().zip(given) {
+            for row in rows {
+                read.take(*gives, row)?;
+            }
+        }
+        let questions = self.questions.into_iter().enumerate();
+        Ok(questions.filter_map(|(at, question)| read.answer(at, &question).map(|answer| (question, answer))).collect())
+    }
+
+    /// The same, kept for the rulebook.
+    pub(crate) fn keep(self, given: &[Vec<Row>], fetched: &mut Fetched) -> Result<()> {
+        for (question, answer) in self.answers(given)? {
+            fetched.insert(question, answer);
+        }
+        Ok(())
+    }
+}
+
+impl Sorted {
+    fn take(&mut self, question: &Question, place: i32) {
         match question {
-            Question::Find(key) | Question::Record(key) => sorted.key(key, place),
-            Question::Members { kind, groups, people } => {
-                let of = kind.schema().parent_kind().map(code).unwrap_or_default();
-                let mut values = values![tenant, code(*kind), of];
-                values.extend(Keyed::of(groups).values());
-                values.extend(Keyed::of(people).values());
-                own.push((at, Query::new(&texts.members, values)));
+            Question::Find(key) | Question::Record(key) => self.key(key, place),
+            Question::Members { groups, people, .. } => {
+                self.memberships.side(0, place, groups);
+                self.memberships.side(1, place, people);
             }
             Question::Answered { people, questions } => {
-                let mut values = values![tenant];
-                values.extend(Keyed::of(people).values());
-                values.extend(Keyed::of(questions).values());
-                own.push((at, Query::new(&texts.answered, values)));
+                self.answers.side(0, place, questions);
+                self.answers.side(1, place, people);
             }
-            Question::Count { kind, of: Key::Id(of, id) } => sorted.total(*kind, *of, uuid(id), place),
+            Question::Count { kind, of: Key::Id(of, id) } => self.total(*kind, *of, uuid(id), place),
             Question::Sum(Key::Id(of, id)) => {
                 if let Some(members) = layout(*of).table.counts {
-                    sorted.total(members, *of, uuid(id), place);
+                    self.total(members, *of, uuid(id), place);
                 }
             }
-            Question::Parts(Key::Id(_, id)) => {
-                if let Some(id) = uuid(id) {
-                    sorted.parts.0.push(id);
-                    sorted.parts.1.push(place);
-                }
-            }
-            Question::Holdings(person) => {
-                if let Some(person) = uuid(person) {
-                    own.push((at, Query::new(&texts.holdings, values![tenant, person])));
-                }
-            }
+            Question::Parts(Key::Id(_, id)) => self.parts.extend(uuid(id).map(|id| (id, place))),
+            Question::Holdings(person) => self.holdings.extend(uuid(person).map(|id| (id, place))),
             // Asked again by its id, once that is known.
             _ => {}
         }
     }
-    let (places, queries): (Vec<usize>, Vec<Query<'_>>) = own.into_iter().unzip();
-    let mut all = sorted.queries(texts, tenant);
-    let first_own = all.len();
-    all.extend(queries);
-    let mut rows = run(lent, &all).await?;
-    let own: HashMap<usize, Vec<Row>> = places.into_iter().zip(rows.split_off(first_own)).collect();
-    answers(questions, rows, own)
-}
 
-impl Sorted {
     fn key(&mut self, key: &Key, place: i32) {
         match key {
             Key::Id(kind, id) => {
@@ -178,18 +213,15 @@ impl Sorted {
                 self.identifiers.1.push(Uuid::from_bytes(lookup::identifier(identifier)));
                 self.identifiers.2.push(place);
             }
-            Key::Email(address) => {
-                self.emails.0.push(Uuid::from_bytes(lookup::email(address)));
-                self.emails.1.push(place);
-            }
+            Key::Email(address) => self.emails.extend([(Uuid::from_bytes(lookup::email(address)), place)]),
             Key::Link(kind, id, link) => {
                 if let (Some(id), Some((reference, column))) = (uuid(id), layout(*kind).column(link)) {
                     let slot = SLOTS.iter().position(|slot| *slot == column).map_or(0, |slot| slot.saturating_add(1));
-                    self.links.0.push(code(*kind));
-                    self.links.1.push(id);
-                    self.links.2.push(code(reference.kind));
-                    self.links.3.push(i16::try_from(slot).unwrap_or_default());
-                    self.links.4.push(place);
+                    self.links.kinds.push(code(*kind));
+                    self.links.ids.push(id);
+                    self.links.targets.push(code(reference.kind));
+                    self.links.slots.push(i16::try_from(slot).unwrap_or_default());
+                    self.links.places.push(place);
                 }
             }
             _ => {}
@@ -205,93 +237,97 @@ impl Sorted {
         }
     }
 
-    /// The statements, those of records first: see [`RECORDS`].
-    fn queries<'a>(self, texts: &'a Statements, tenant: i64) -> Vec<Query<'a>> {
-        let (ids, identifiers, emails, names, links) =
-            (self.ids, self.identifiers, self.emails, self.names, self.links);
-        vec![
-            Query::new(&texts.by_id, values![tenant, ids.0, ids.1, ids.2]),
-            Query::new(&texts.by_identifier, values![tenant, identifiers.0, identifiers.1, identifiers.2]),
-            Query::new(&texts.by_email, values![tenant, emails.0, emails.1]),
-            Query::new(&texts.by_name, values![tenant, names.0, names.1, names.2]),
-            Query::new(&texts.by_link, values![tenant, links.0, links.1, links.2, links.3, links.4]),
-            Query::new(&texts.totals, values![tenant, self.totals.0, self.totals.1, self.totals.2, self.totals.3]),
-            Query::new(&texts.parts, values![tenant, self.parts.0, self.parts.1]),
-        ]
+    /// The statements for what is asked, and only for that.
+    fn queries(self, texts: &Texts, tenant: i64) -> Vec<(Gives, Query<'_>)> {
+        let Self { ids, identifiers, emails, names, links, totals, parts, holdings, memberships, answers } = self;
+        let asked = [
+            (!ids.0.is_empty()).then(|| (Gives::Record, &texts.by_id, values![tenant, ids.0, ids.1, ids.2])),
+            (!identifiers.0.is_empty()).then(|| {
+                (Gives::Record, &texts.by_identifier, values![tenant, identifiers.0, identifiers.1, identifiers.2])
+            }),
+            (!emails.0.is_empty()).then(|| (Gives::Record, &texts.by_email, values![tenant, emails.0, emails.1])),
+            (!names.0.is_empty()).then(|| (Gives::Record, &texts.by_name, values![tenant, names.0, names.1, names.2])),
+            (!links.kinds.is_empty()).then(|| {
+                (
+                    Gives::Record,
+                    &texts.by_link,
+                    values![tenant, links.kinds, links.ids, links.targets, links.slots, links.places],
+                )
+            }),
+            memberships.values(tenant).map(|values| (Gives::Ties, &texts.memberships, values)),
+            answers.values(tenant).map(|values| (Gives::Ties, &texts.answers, values)),
+            (!totals.0.is_empty())
+                .then(|| (Gives::Totals, &texts.totals, values![tenant, totals.0, totals.1, totals.2, totals.3])),
+            (!parts.0.is_empty()).then(|| (Gives::Parts, &texts.parts, values![tenant, parts.0, parts.1])),
+            (!holdings.0.is_empty())
+                .then(|| (Gives::Holdings, &texts.holdings, values![tenant, holdings.0, holdings.1])),
+        ];
+        asked.into_iter().flatten().map(|(gives, text, values)| (gives, Query::new(text, values))).collect()
     }
 }
 
-/// How many of the statements of [`Sorted::queries`] give records.
-const RECORDS: usize = 5;
+/// What the rows of a fetch say, by the place of the question.
+#[derive(Default)]
+struct Read {
+    records: HashMap<usize, Stored>,
+    ties: HashMap<usize, Vec<Stored>>,
+    sums: HashMap<usize, (i64, Sum)>,
+    parts: HashMap<usize, Vec<(String, Sum)>>,
+    holdings: HashMap<usize, Vec<Holding>>,
+}
 
-fn answers(
-    questions: Vec<Question>,
-    mut rows: Vec<Vec<Row>>,
-    own: HashMap<usize, Vec<Row>>,
-) -> Result<Vec<(Question, Answer)>> {
-    let parts = rows.pop().unwrap_or_default();
-    let totals = rows.pop().unwrap_or_default();
-    let mut records: HashMap<usize, Stored> = HashMap::new();
-    for row in rows.iter().take(RECORDS).flatten() {
-        records.insert(place_of(row)?, stored(row, 1)?);
-    }
-    let mut sums: HashMap<usize, (i64, Sum)> = HashMap::new();
-    for row in &totals {
-        let sum = Sum::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
-        sums.insert(place_of(row)?, (row.try_get(1)?, sum));
-    }
-    let mut named: HashMap<usize, Vec<(String, Sum)>> = HashMap::new();
-    for row in &parts {
-        let sum = Sum::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
-        named.entry(place_of(row)?).or_default().push((row.try_get(1)?, sum));
-    }
-    let mut answered = Vec::with_capacity(questions.len());
-    for (at, question) in questions.into_iter().enumerate() {
-        let sum = || sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default();
-        let answer = match &question {
-            Question::Find(_) => Answer::Found(records.get(&at).map(Stored::found)),
-            Question::Record(_) => Answer::Record(records.get(&at).cloned()),
-            Question::Members { .. } | Question::Answered { .. } => {
-                let rows = own.get(&at).into_iter().flatten();
-                Answer::Records(rows.map(|row| stored(row, 1)).collect::<Result<_>>()?)
+impl Read {
+    fn take(&mut self, gives: Gives, row: &Row) -> Result<()> {
+        let place = usize::try_from(row.try_get::<_, i32>(0)?).unwrap_or(usize::MAX);
+        match gives {
+            Gives::Record => {
+                self.records.insert(place, stored(row, 1)?);
             }
+            Gives::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
+            Gives::Totals => {
+                let sum = Sum::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
+                self.sums.insert(place, (row.try_get(1)?, sum));
+            }
+            Gives::Parts => {
+                let sum = Sum::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
+                self.parts.entry(place).or_default().push((row.try_get(1)?, sum));
+            }
+            Gives::Holdings => {
+                let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;
+                let ticket = (ticket != ANY).then_some(ticket);
+                let attendance = stored(row, 1)?;
+                let held = self.holdings.entry(place).or_default();
+                match held.last_mut() {
+                    Some((last, tickets)) if last.row == attendance.row => tickets.push(ticket),
+                    _ => held.push((attendance, vec![ticket])),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, at: usize, question: &Question) -> Option<Answer> {
+        Some(match question {
+            Question::Find(_) => Answer::Found(self.records.get(&at).map(Stored::found)),
+            Question::Record(_) => Answer::Record(self.records.remove(&at)),
+            Question::Members { kind, .. } => {
+                let mut ties = self.ties.remove(&at).unwrap_or_default();
+                ties.retain(|tie| tie.record.kind() == *kind);
+                Answer::Records(ties)
+            }
+            Question::Answered { .. } => Answer::Records(self.ties.remove(&at).unwrap_or_default()),
             Question::Count { of: Key::Id(..), .. } => {
-                let records = sums.get(&at).map_or(0, |(records, _)| *records);
+                let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
                 Answer::Number(u64::try_from(records).unwrap_or_default())
             }
-            Question::Sum(Key::Id(..)) => Answer::Sum(sum()),
-            Question::Parts(Key::Id(..)) => Answer::Parts(named.remove(&at).unwrap_or_default()),
-            Question::Holdings(_) => Answer::Holdings(holdings(own.get(&at).map_or(&[][..], Vec::as_slice))?),
-            _ => continue,
-        };
-        answered.push((question, answer));
+            Question::Sum(Key::Id(..)) => Answer::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default()),
+            Question::Parts(Key::Id(..)) => Answer::Parts(self.parts.remove(&at).unwrap_or_default()),
+            Question::Holdings(_) => Answer::Holdings(self.holdings.remove(&at).unwrap_or_default()),
+            _ => return None,
+        })
     }
-    Ok(answered)
-}
-
-fn holdings(rows: &[Row]) -> Result<Vec<Holding>> {
-    let mut holdings: Vec<Holding> = Vec::new();
-    for row in rows {
-        let place = i64::from(row.try_get::<_, i32>(0)?);
-        let place = (place != ANY).then_some(place);
-        let attendance = stored(row, 1)?;
-        match holdings.last_mut() {
-            Some((last, places)) if last.row == attendance.row => places.push(place),
-            _ => holdings.push((attendance, vec![place])),
-        }
-    }
-    Ok(holdings)
-}
-
-fn place_of(row: &Row) -> Result<usize> {
-    Ok(usize::try_from(row.try_get::<_, i32>(0)?).unwrap_or(usize::MAX))
 }
 
 fn amount(text: &str) -> Result<Amount> {
     Amount::parse(text).ok_or_else(|| StoreError::unexpected("a stored sum is not an amount"))
-}
-
-/// What is known of a record without reading it.
-pub(crate) fn found(stored: &Stored) -> Found {
-    stored.found()
 }

@@ -1,20 +1,30 @@
-//! The Activist Data Exchange API on PostgreSQL. **Begun**: what stands keeps the laws of a store; keys, the demo, and what a
-//! cluster needs are to come.
+//! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for several processes.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod apply;
+mod connect;
 mod error;
 mod fetch;
+mod jumps;
 mod layout;
 mod migrate;
 mod options;
+mod page;
+mod pipeline;
 mod pool;
+mod reads;
 mod rows;
 mod sets;
-mod statements;
+mod stats;
 mod store;
+mod texts;
+#[cfg(feature = "tls")]
+mod tls;
+mod turn;
 mod turns;
 
 pub use migrate::ConnectError;
-pub use options::Options;
+pub use options::{Options, Pages, Statements};
+pub use stats::Stats;
 pub use store::Store;
+pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};

@@ -9,17 +9,54 @@ use svc_core::{
 };
 use tokio_postgres::Config;
 
+use crate::{connect::Connector, migrate::ConnectError};
+
 /// Tells the time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+/// How statements reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Statements {
+    /// Prepared once a connection, by name: the fastest. Needs a connection that stays the same server session, or a pooler
+    /// that knows names (pgbouncer 1.21 and later with `max_prepared_statements`).
+    #[default]
+    Named,
+    /// Sent whole each time: for poolers in transaction mode that know no names. Still one round trip.
+    Unnamed,
+}
+
+/// How a page is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Pages {
+    /// Total and records in one statement, of one moment.
+    #[default]
+    Together,
+    /// Total and records in two statements of one round trip, each of which Citus sends to one shard without planning it
+    /// anew. A record that is committed between them may be on a page whose total does not count it yet.
+    Routed,
+}
+
 /// How a store is opened. Everything but where the database is has a default.
+///
+/// ```
+/// let options = svc_postgres::Options::new("postgres://svc@localhost/crm")?.schema("svc").connections(16);
+/// # Ok::<(), svc_postgres::ConnectError>(())
+/// ```
 #[derive(Clone)]
 pub struct Options {
-    pub(crate) config: Config,
+    pub(crate) primary: Connector,
+    pub(crate) replica: Option<Connector>,
     pub(crate) schema: String,
     pub(crate) connections: usize,
     pub(crate) patience: Duration,
+    pub(crate) queue: usize,
     pub(crate) batch: usize,
+    pub(crate) key_cache: Duration,
+    pub(crate) statements: Statements,
+    pub(crate) pages: Pages,
+    pub(crate) row_level_security: bool,
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
     pub(crate) now: Clock,
@@ -28,20 +65,54 @@ pub struct Options {
 impl Options {
     /// The database that a URL names, such as `postgres://user@localhost/crm`.
     ///
+    /// With the feature `tls` the way is encrypted unless the URL says `sslmode=disable`, and the server's certificate is
+    /// checked against those of the system; without it `sslmode=require` is refused.
+    ///
     /// # Errors
     ///
     /// What is wrong with the URL.
-    pub fn new(url: &str) -> Result<Self, tokio_postgres::Error> {
+    pub fn new(url: &str) -> Result<Self, ConnectError> {
         Ok(Self {
-            config: url.parse()?,
+            primary: connector(url)?,
+            replica: None,
             schema: "svc".to_owned(),
             connections: 16,
             patience: Duration::from_secs(2),
+            queue: 4096,
             batch: 64,
+            key_cache: Duration::ZERO,
+            statements: Statements::default(),
+            pages: Pages::default(),
+            row_level_security: false,
             share_names: ShareNames::default(),
             matching: Arc::new(StockMatching),
             now: Arc::new(Timestamp::now),
         })
+    }
+
+    /// Reads go to this server, a replica of the first; see the guide. A caller of this process sees its own writes: where
+    /// the replica has not got them yet, the first server answers.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the URL.
+    pub fn read_from(mut self, url: &str) -> Result<Self, ConnectError> {
+        self.replica = Some(connector(url)?);
+        Ok(self)
+    }
+
+    /// Trusts these authorities, in PEM, instead of those of the system, for every server of these options.
+    ///
+    /// # Errors
+    ///
+    /// A text that holds no certificate.
+    #[cfg(feature = "tls")]
+    pub fn trusting(mut self, certificates: &[u8]) -> Result<Self, ConnectError> {
+        let tls = crate::tls::trusting(certificates)?;
+        for connector in [Some(&mut self.primary), self.replica.as_mut()].into_iter().flatten() {
+            connector.tls = Some(tls.clone());
+        }
+        Ok(self)
     }
 
     /// The schema of the tables, made when there is none: lower-case letters, digits and underscores; `svc` unless set.
@@ -51,35 +122,75 @@ impl Options {
         self
     }
 
-    /// Connections at most; 16 unless set.
+    /// Connections to a server at most (default: 16; at least 2). Writes leave a quarter of them to reads.
     #[must_use]
     pub fn connections(mut self, most: usize) -> Self {
-        self.connections = most.max(1);
+        self.connections = most.max(2);
         self
     }
 
-    /// How long a call waits for a connection before it is 503 (UND-36); two seconds unless set.
+    /// How long a call waits for a connection, for a lock that somebody else holds, and for an answer of the server before it
+    /// is 503 (UND-36) (default: two seconds).
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
 
-    /// Writes of one tenant in one transaction at most; 64 unless set.
+    /// How many writes may wait; more are refused as unavailable (default: 4096).
+    #[must_use]
+    pub fn queue(mut self, writes: usize) -> Self {
+        self.queue = writes.max(1);
+        self
+    }
+
+    /// How many writes of one tenant share one transaction at most (default: 64); with 1 each has its own.
     #[must_use]
     pub fn batch(mut self, calls: usize) -> Self {
         self.batch = calls.max(1);
         self
     }
 
-    /// How it is decided whether a posted person is known already (HLP-04); [`StockMatching`] unless set.
+    /// How long what was read of a key may be used again (default: not at all). A key that is revoked is taken for so much
+    /// longer; each request saves a round trip.
+    #[must_use]
+    pub fn key_cache(mut self, time: Duration) -> Self {
+        self.key_cache = time;
+        self
+    }
+
+    /// How statements reach the server.
+    #[must_use]
+    pub fn statements(mut self, how: Statements) -> Self {
+        self.statements = how;
+        self
+    }
+
+    /// How pages are read.
+    #[must_use]
+    pub fn pages(mut self, how: Pages) -> Self {
+        self.pages = how;
+        self
+    }
+
+    /// A second fence between tenants: the server itself shows rows of the tenant of a transaction only. The tables get
+    /// policies when the store is opened; the role must be neither a superuser nor one with `BYPASSRLS`, for whom they do not
+    /// hold.
+    #[must_use]
+    pub fn row_level_security(mut self) -> Self {
+        self.row_level_security = true;
+        self
+    }
+
+    /// How it is decided whether a posted person is known already (HLP-04); [`StockMatching`] unless set. It must have no
+    /// effects of its own: it is asked again when the transaction of a call is done again.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    /// What the two share objects are called in the fields that are stored (HAL-11).
+    /// What the two share objects are called on the wire; fixed in the database when the tables are made (HAL-11).
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
@@ -92,6 +203,17 @@ impl Options {
         self.now = Arc::new(clock);
         self
     }
+}
+
+fn connector(url: &str) -> Result<Connector, ConnectError> {
+    let mut config: Config = url.parse().map_err(ConnectError::Url)?;
+    if config.get_application_name().is_none() {
+        config.application_name("svc-postgres");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(5));
+    }
+    Connector::new(config)
 }
 
 impl fmt::Debug for Options {

@@ -2,92 +2,213 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
-use crate::error::{Result, StoreError};
+use crate::{
+    connect::Connector,
+    error::{Result, StoreError},
+    options::Statements,
+    pipeline::{Query, Value, in_order},
+};
 
-/// The connections of a store.
-#[derive(Debug)]
+/// The connections of a store to one server.
 pub(crate) struct Pool {
-    config: Config,
+    connector: Connector,
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
+    /// Writes leave some places to reads, however long they wait for each other.
+    writers: Arc<Semaphore>,
+    size: usize,
+    waiting: AtomicUsize,
     patience: Duration,
+    statements: Statements,
 }
 
 /// A connection with the statements that it has prepared.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) client: Client,
+struct Connection {
+    client: Client,
     prepared: HashMap<String, Statement>,
 }
 
-/// A connection that somebody uses. It goes back to the pool by [`Lent::done`] only: whoever drops it on the way leaves
-/// something open, and the connection is closed.
-#[derive(Debug)]
+/// A connection that somebody uses. It goes back to the pool when it is dropped, unless something may be open on it: then it
+/// is closed, and the server undoes what was begun.
 pub(crate) struct Lent {
-    connection: Connection,
-    _place: OwnedSemaphorePermit,
+    pool: Arc<Pool>,
+    connection: Option<Connection>,
+    is_clean: bool,
+    _places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
+}
+
+/// Whether a connection is lent for writes or for reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    Reads,
+    Writes,
 }
 
 impl Pool {
-    pub(crate) fn new(config: Config, size: usize, patience: Duration) -> Self {
-        Self { config, idle: Mutex::default(), places: Arc::new(Semaphore::new(size)), patience }
-    }
-
-    /// A connection, as soon as one is free.
-    pub(crate) async fn get(&self) -> Result<Lent> {
-        let place = tokio::time::timeout(self.patience, Arc::clone(&self.places).acquire_owned()).await;
-        let Ok(Ok(place)) = place else { return Err(StoreError::Busy) };
-        loop {
-            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            match idle {
-                Some(connection) if connection.client.is_closed() => {}
-                Some(connection) => return Ok(Lent { connection, _place: place }),
-                None => return Ok(Lent { connection: self.connect().await?, _place: place }),
-            }
+    pub(crate) fn new(connector: Connector, size: usize, patience: Duration, statements: Statements) -> Self {
+        let writers = size.saturating_mul(3).div_ceil(4).clamp(1, size.saturating_sub(1).max(1));
+        Self {
+            connector,
+            idle: Mutex::default(),
+            places: Arc::new(Semaphore::new(size)),
+            writers: Arc::new(Semaphore::new(writers)),
+            size,
+            waiting: AtomicUsize::new(0),
+            patience,
+            statements,
         }
     }
 
-    async fn connect(&self) -> Result<Connection> {
-        let (client, connection) = self.config.connect(NoTls).await?;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection to PostgreSQL has ended");
-            }
-        });
-        Ok(Connection { client, prepared: HashMap::new() })
+    /// A connection, as soon as one is free; [`StoreError::Busy`] when that takes too long.
+    pub(crate) async fn get(self: &Arc<Self>, purpose: For) -> Result<Lent> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let lent = tokio::time::timeout(self.patience, self.wait(purpose)).await;
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        lent.unwrap_or(Err(StoreError::Busy))
     }
 
-    /// Takes a connection back on which nothing is open.
-    pub(crate) fn done(&self, lent: Lent) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(lent.connection);
+    async fn wait(self: &Arc<Self>, purpose: For) -> Result<Lent> {
+        let place = |of: &Arc<Semaphore>| Arc::clone(of).acquire_owned();
+        let writer = match purpose {
+            For::Writes => Some(place(&self.writers).await.map_err(|_| StoreError::Busy)?),
+            For::Reads => None,
+        };
+        let place = place(&self.places).await.map_err(|_| StoreError::Busy)?;
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = std::iter::from_fn(idle).find(|connection| !connection.client.is_closed());
+        let connection = match kept {
+            Some(connection) => connection,
+            None => Connection { client: self.connector.connect().await?, prepared: HashMap::new() },
+        };
+        Ok(Lent { pool: Arc::clone(self), connection: Some(connection), is_clean: true, _places: (place, writer) })
+    }
+
+    /// Connections that are in use, idle ones, and callers that wait for one.
+    pub(crate) fn load(&self) -> (usize, usize, usize) {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let busy = self.size.saturating_sub(self.places.available_permits());
+        (busy, idle, self.waiting.load(Ordering::Relaxed))
     }
 }
 
 impl Lent {
-    pub(crate) fn client(&self) -> &Client {
-        &self.connection.client
+    /// From here on something may be open on the connection, until [`Lent::is_clean_again`].
+    pub(crate) fn begins(&mut self) {
+        self.is_clean = false;
     }
 
-    /// Prepares what this connection has not met yet.
-    pub(crate) async fn prepare(&mut self, texts: &[&str]) -> Result<()> {
-        for text in texts {
-            if !self.connection.prepared.contains_key(*text) {
-                let statement = self.connection.client.prepare(text).await?;
-                self.connection.prepared.insert((*text).to_owned(), statement);
+    /// Nothing is open on it any more.
+    pub(crate) fn is_clean_again(&mut self) {
+        self.is_clean = true;
+    }
+
+    /// Runs statements in one round trip; what each gave, and the first that failed with its place.
+    ///
+    /// All of them have been sent when this waits for the first time. Statements that this connection has not prepared yet
+    /// are, in a round trip before.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Silent`] when the server does not answer `within` this time.
+    pub(crate) async fn run(
+        &mut self,
+        queries: &[Query<'_>],
+        within: Duration,
+    ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
+        let Ok(done) = tokio::time::timeout(within, self.run_all(queries)).await else {
+            // Whoever takes this connection next would wait for the answer, too.
+            self.is_clean = false;
+            return Err((usize::MAX, StoreError::Silent));
+        };
+        done
+    }
+
+    async fn run_all(&mut self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
+        let by_name = self.pool.statements == Statements::Named;
+        let gone = || (0, StoreError::unexpected("a connection that was given back"));
+        let connection = self.connection.as_mut().ok_or_else(gone)?;
+        if by_name {
+            connection.prepare(queries).await.map_err(|error| (0, error))?;
+        }
+        let connection = &*connection;
+        let all = in_order(queries.iter().map(|query| connection.one(query, by_name))).await;
+        let mut given = Vec::with_capacity(all.len());
+        for (place, one) in all.into_iter().enumerate() {
+            match one {
+                Ok(rows) => given.push(rows),
+                Err(error) => {
+                    if self.connection.as_ref().is_none_or(|it| it.client.is_closed()) || error.is_of_the_connection() {
+                        self.is_clean = false;
+                    }
+                    return Err((place, error));
+                }
             }
+        }
+        Ok(given)
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take()
+            && self.is_clean
+            && !connection.client.is_closed()
+        {
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+    }
+}
+
+impl Connection {
+    /// Prepares what this connection has not met yet, all of it in one round trip.
+    async fn prepare(&mut self, queries: &[Query<'_>]) -> Result<()> {
+        let mut missing: Vec<(&str, &[Value])> = Vec::new();
+        for query in queries {
+            if let Some(values) = &query.values
+                && !self.prepared.contains_key(&*query.text)
+                && !missing.iter().any(|(text, _)| *text == query.text)
+            {
+                missing.push((&query.text, values));
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let client = &self.client;
+        let prepared = in_order(missing.into_iter().map(async |(text, values)| {
+            let types: Vec<_> = values.iter().map(|value| value.type_.clone()).collect();
+            Ok::<_, StoreError>((text.to_owned(), client.prepare_typed(text, &types).await?))
+        }))
+        .await;
+        for one in prepared {
+            let (text, statement) = one?;
+            self.prepared.insert(text, statement);
         }
         Ok(())
     }
 
-    /// A statement that was prepared.
-    pub(crate) fn statement(&self, text: &str) -> Result<&Statement> {
-        self.connection.prepared.get(text).ok_or_else(|| StoreError::unexpected("a statement that was not prepared"))
+    async fn one(&self, query: &Query<'_>, by_name: bool) -> Result<Vec<Row>> {
+        let Some(values) = &query.values else {
+            self.client.batch_execute(&query.text).await?;
+            return Ok(Vec::new());
+        };
+        if by_name {
+            let statement = self.prepared.get(&*query.text);
+            let statement = statement.ok_or_else(|| StoreError::unexpected("a statement that was not prepared"))?;
+            let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|it| &*it.value as &(dyn ToSql + Sync)).collect();
+            return Ok(self.client.query(statement, &values).await?);
+        }
+        let values: Vec<_> = values.iter().map(|it| (&*it.value as &(dyn ToSql + Sync), it.type_.clone())).collect();
+        Ok(self.client.query_typed(&query.text, &values).await?)
     }
 }

@@ -18,6 +18,9 @@ use crate::{
     layout::{SLOTS, kind_of, layout},
 };
 
+/// How many columns a record has in what a statement gives.
+pub(crate) const COLUMNS: usize = 22;
+
 /// The id of a record of this database; `None` for any other, which is simply not found (UND-41).
 pub(crate) fn uuid(id: &Id) -> Option<Uuid> {
     let uuid = Uuid::try_parse(id.as_str()).ok()?;
@@ -30,7 +33,7 @@ pub(crate) fn known(id: &Id) -> Result<Uuid> {
     uuid(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
 }
 
-/// The record whose columns begin at `first`, as [`columns`](crate::statements) names them.
+/// The record whose columns begin at `first`, as [`columns`](crate::texts) names them.
 pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
     let at = |offset: usize| first.saturating_add(offset);
     let kind = kind_of(row.try_get(at(0))?).ok_or_else(|| StoreError::unexpected("a stored record of no kind"))?;

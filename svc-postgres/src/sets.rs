@@ -2,7 +2,10 @@
 
 use svc_core::{model::Kind, schema::Source, store::Set};
 
-use crate::layout::{Layout, layout};
+use crate::{
+    apply::ALL,
+    layout::{Layout, layout},
+};
 
 /// Removes the records: from what other records count, then all that was counted of them, then themselves.
 pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {
@@ -10,24 +13,25 @@ pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {
     let code = of.code;
     let condition = condition(schema, "r", set);
     let these = |column: &str| format!("(SELECT r.{column} FROM {s}.record r WHERE {condition})");
+    let from = format!("FROM {s}.record r JOIN {s}.ledger l ON l.tenant = r.tenant WHERE {condition}");
+    let taken_out = "ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
+                     moved = excluded.moved";
     let mut texts: Vec<String> = of
         .scopes()
         .map(|(reference, column)| {
             let scope = layout(reference.kind).code;
             format!(
-                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records) \
-                 SELECT r.tenant, {code}::smallint, {scope}::smallint, r.{column}, -count(*) FROM {s}.record r \
-                 WHERE {condition} AND r.{column} IS NOT NULL GROUP BY r.tenant, r.{column} \
-                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records"
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
+                 SELECT r.tenant, {code}::smallint, {scope}::smallint, r.{column}, -count(*), max(l.seq) {from} \
+                 AND r.{column} IS NOT NULL GROUP BY r.tenant, r.{column} {taken_out}"
             )
         })
         .collect();
     if kind.schema().has_collection() {
         texts.push(format!(
-            "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records) \
-             SELECT r.tenant, {code}::smallint, 0::smallint, '00000000-0000-0000-0000-000000000000'::uuid, -count(*) \
-             FROM {s}.record r WHERE {condition} GROUP BY r.tenant \
-             ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records"
+            "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
+             SELECT r.tenant, {code}::smallint, 0::smallint, '{ALL}'::uuid, -count(*), max(l.seq) {from} GROUP BY r.tenant \
+             {taken_out}"
         ));
     }
     texts.push(format!(

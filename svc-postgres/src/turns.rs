@@ -1,55 +1,64 @@
-//! Turns of a tenant's writes: those that wait have theirs together, in one transaction of two round trips.
+//! Turns of a tenant's writes: those that wait have theirs together, in one transaction.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
-use svc_core::{
-    Error,
-    rules::{Decision, decide, first_questions},
-    store::{Answer, Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
-    value::Timestamp,
-};
+use svc_core::store::{Call, Outcome};
 use tokio::sync::oneshot;
-use uuid::Uuid;
 
 use crate::{
-    apply::{Apply, queries},
     error::{Result, StoreError},
-    fetch::{Query, fetch, run, values},
-    pool::Lent,
     store::Inner,
+    turn::Ended,
 };
 
-/// A call that waits for its turn, and who is told what it came to.
+/// Calls that wait for their turn together, and who is told what they came to: several that belong together are written all
+/// or not at all.
 struct Waiting {
-    call: Call,
-    deadline: Option<Instant>,
+    calls: Vec<Call>,
+    deadline: Instant,
     tell: oneshot::Sender<Result<Outcome>>,
 }
 
 /// The calls that wait, by tenant. A tenant that is in the map has somebody at work for it.
 #[derive(Default)]
-pub(crate) struct Turns(Mutex<HashMap<i64, Vec<Waiting>>>);
+pub(crate) struct Turns {
+    waiting: Mutex<HashMap<i64, Vec<Waiting>>>,
+    number: AtomicUsize,
+}
 
-/// How often a batch is tried again that passed by.
-const TRIES: usize = 5;
+/// The longest that a turn is tried for when its calls have no deadline.
+const LONGEST: Duration = Duration::from_secs(30);
+/// How long to wait before a turn is tried again: at first, and at most.
+const PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 impl Turns {
-    /// Gives a call its turn.
+    /// Gives calls their turn: all of them or none. The outcome is that of the last.
     pub(crate) async fn write(
         inner: &Arc<Inner>,
         tenant: i64,
-        call: Call,
+        calls: Vec<Call>,
         deadline: Option<Instant>,
     ) -> Result<Outcome> {
+        let turns = &inner.turns;
+        if turns.waiting() >= inner.options.queue {
+            return Err(StoreError::Busy);
+        }
+        let now = Instant::now();
+        let deadline = deadline.or_else(|| now.checked_add(LONGEST)).unwrap_or(now);
         let (tell, told) = oneshot::channel();
+        turns.number.fetch_add(1, Ordering::Relaxed);
         let is_first = {
-            let mut waiting = inner.turns.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = turns.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             let is_first = !waiting.contains_key(&tenant);
-            waiting.entry(tenant).or_default().push(Waiting { call, deadline, tell });
+            waiting.entry(tenant).or_default().push(Waiting { calls, deadline, tell });
             is_first
         };
         if is_first {
@@ -57,21 +66,31 @@ impl Turns {
             let inner = Arc::clone(inner);
             tokio::spawn(async move { inner.work(tenant).await });
         }
-        told.await.unwrap_or_else(|_| Err(StoreError::unexpected("a batch ended without an answer")))
+        told.await.unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
+    }
+
+    /// Writes in the queue now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.number.load(Ordering::Relaxed)
     }
 
     fn next(&self, tenant: i64, most: usize) -> Vec<Waiting> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.get_mut(&tenant) {
+        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = match all.get_mut(&tenant) {
             Some(waiting) if !waiting.is_empty() => {
-                let rest = waiting.split_off(waiting.len().min(most));
+                // Several calls that belong together have a turn of their own: none of them is written when one is refused.
+                let together = waiting.iter().position(|one| one.calls.len() != 1);
+                let many = together.map_or(waiting.len(), |place| place.max(1)).min(most);
+                let rest = waiting.split_off(many);
                 std::mem::replace(waiting, rest)
             }
             _ => {
                 all.remove(&tenant);
                 Vec::new()
             }
-        }
+        };
+        self.number.fetch_sub(next.len(), Ordering::Relaxed);
+        next
     }
 }
 
@@ -84,148 +103,64 @@ impl Inner {
                 return;
             }
             let now = Instant::now();
-            let (late, batch): (Vec<_>, Vec<_>) =
-                batch.into_iter().partition(|it| it.deadline.is_some_and(|deadline| deadline <= now));
+            let (late, batch): (Vec<_>, Vec<_>) = batch.into_iter().partition(|one| one.deadline <= now);
             for one in late {
                 _ = one.tell.send(Err(StoreError::Busy));
             }
-            if batch.is_empty() {
-                continue;
+            self.give(tenant, batch).await;
+        }
+    }
+
+    /// Gives calls their turn together; alone each, where one of them stands in the way of the others.
+    async fn give(&self, tenant: i64, batch: Vec<Waiting>) {
+        match self.tried(tenant, &batch).await {
+            Ok(outcomes) => tell(batch, outcomes),
+            Err(error) if error.is_conflict() && batch.len() > 1 => {
+                for one in batch {
+                    let alone = vec![one];
+                    let outcomes = self.tried(tenant, &alone).await.unwrap_or_else(|error| vec![Err(error)]);
+                    tell(alone, outcomes);
+                }
             }
-            let calls: Vec<&Call> = batch.iter().map(|it| &it.call).collect();
-            let done = self.tried(tenant, &calls).await;
-            match done {
-                Ok(outcomes) => {
-                    for (one, outcome) in batch.into_iter().zip(outcomes) {
-                        _ = one.tell.send(outcome);
-                    }
-                }
-                Err(error) => {
-                    let error = Error::from(error);
-                    let text = format!("{error:#}");
-                    let is_passing = error.is_unavailable();
-                    for one in batch {
-                        let error = if is_passing { StoreError::Busy } else { StoreError::unexpected(text.clone()) };
-                        _ = one.tell.send(Err(error));
-                    }
-                }
+            Err(error) => {
+                let outcomes = batch.iter().map(|_| Err(error.again())).collect();
+                tell(batch, outcomes);
             }
         }
     }
 
-    async fn tried(&self, tenant: i64, calls: &[&Call]) -> Result<Vec<Result<Outcome>>> {
-        let mut tries: usize = 0;
+    /// Tries a turn until it is committed or refused, at most until the first of its deadlines.
+    async fn tried(&self, tenant: i64, batch: &[Waiting]) -> Result<Vec<Result<Outcome>>> {
+        let calls: Vec<&[Call]> = batch.iter().map(|one| one.calls.as_slice()).collect();
+        let Some(deadline) = batch.iter().map(|one| one.deadline).min() else { return Ok(Vec::new()) };
+        let (mut pause, mut conflicts) = (PAUSE, 0_usize);
         loop {
-            let mut lent = self.pool.get().await?;
-            match self.batch(&mut lent, tenant, calls).await {
-                Ok(outcomes) => {
-                    self.pool.done(lent);
-                    return Ok(outcomes);
-                }
-                Err(error) => {
-                    if !lent.client().is_closed() && lent.client().batch_execute("ROLLBACK").await.is_ok() {
-                        self.pool.done(lent);
-                    }
-                    tries = tries.saturating_add(1);
-                    if tries >= TRIES || !error.passes() {
-                        return Err(error);
-                    }
-                }
-            }
-        }
-    }
-
-    /// One transaction: the lock and what the calls ask first, then what they change with the commit.
-    async fn batch(&self, lent: &mut Lent, tenant: i64, calls: &[&Call]) -> Result<Vec<Result<Outcome>>> {
-        let texts = &self.statements;
-        let matching = &*self.options.matching;
-        lent.prepare(&[&texts.lock, &texts.guard]).await?;
-        lent.client()
-            .batch_execute("BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'")
-            .await?;
-        let locked = run(lent, &[Query::new(&texts.lock, values![tenant])]).await?;
-        let ledger = locked.first().and_then(|rows| rows.first());
-        let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
-        let (mut seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
-        let mut last = Timestamp::from_micros(clock);
-        let mut apply = Apply::new(texts, &self.options.schema, tenant, seq);
-        let mut overlay = Overlay::default();
-        let mut fetched = Fetched::default();
-        let mut wanted: Vec<Question> = Vec::new();
-        for call in calls {
-            for question in first_questions(call, matching) {
-                if !wanted.contains(&question) {
-                    wanted.push(question);
-                }
-            }
-        }
-        take(&mut fetched, fetch(lent, texts, tenant, wanted).await?);
-        let (mut outcomes, mut changed) = (Vec::with_capacity(calls.len()), false);
-        for call in calls {
-            let ids = Ids::default();
-            let time = (self.options.now)().after(last);
-            let decided = loop {
-                let turn = Turn::new(time, &ids, &self.options.share_names, matching);
-                match decide(call, &turn, &mut fetched, &overlay) {
-                    Ok(decision) => break Ok(decision),
-                    Err(Pause::Missing(more)) => take(&mut fetched, fetch(lent, texts, tenant, more).await?),
-                    Err(Pause::Unsettled) => {
-                        seq = self.flush(lent, &mut apply, tenant, seq, last, false).await?;
-                        (overlay, fetched) = (Overlay::default(), Fetched::default());
-                        take(&mut fetched, fetch(lent, texts, tenant, first_questions(call, matching)).await?);
-                    }
-                    Err(Pause::Failed(error)) => break Err(error),
-                    Err(other) => return Err(StoreError::unexpected(other.to_string())),
-                }
+            let error = match self.turn(tenant, &calls, deadline).await {
+                Ok(Ended::Committed(outcomes)) => return Ok(outcomes),
+                Ok(Ended::Undone(error)) | Err(error) => error,
             };
-            match decided {
-                Ok(Decision { changes, outcome, .. }) => {
-                    if !changes.is_empty() {
-                        for change in &changes {
-                            apply.change(change)?;
-                        }
-                        overlay.settle(&changes);
-                        (changed, last) = (true, time);
-                    }
-                    outcomes.push(Ok(outcome));
-                }
-                Err(error) => outcomes.push(Err(StoreError::Refused(error))),
-            }
+            conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
+            let goes_on = error.passes() && conflicts < 2;
+            let wakes = Instant::now().checked_add(pause).filter(|wakes| *wakes < deadline);
+            let Some(wakes) = wakes.filter(|_| goes_on) else { return Err(error) };
+            tokio::time::sleep_until(wakes.into()).await;
+            pause = jittered(pause.saturating_mul(2).min(LONGEST_PAUSE));
         }
-        if changed {
-            self.flush(lent, &mut apply, tenant, seq, last, true).await?;
-        } else {
-            lent.client().batch_execute("ROLLBACK").await?;
-        }
-        Ok(outcomes)
-    }
-
-    /// Writes what has been decided, in one round trip; the guard first, which fails where somebody else has written since.
-    async fn flush(
-        &self,
-        lent: &mut Lent,
-        apply: &mut Apply<'_>,
-        tenant: i64,
-        seq: i64,
-        clock: Timestamp,
-        commits: bool,
-    ) -> Result<i64> {
-        let mut steps = apply.take()?;
-        let now = apply.seq.max(seq.saturating_add(1));
-        apply.seq = now;
-        let mut all =
-            vec![Query::new(&self.statements.guard, values![tenant, now, clock.micros(), Uuid::now_v7(), seq])];
-        all.extend(queries(&mut steps));
-        if commits {
-            all.push(Query::new("COMMIT", Vec::new()));
-        }
-        run(lent, &all).await?;
-        Ok(now)
     }
 }
 
-fn take(fetched: &mut Fetched, answers: Vec<(Question, Answer)>) {
-    for (question, answer) in answers {
-        fetched.insert(question, answer);
+/// Several processes that met once do not meet again at once.
+fn jittered(pause: Duration) -> Duration {
+    let mut byte = [0];
+    // Without random numbers everybody waits alike; it is only slower.
+    _ = getrandom::fill(&mut byte);
+    let [byte] = byte;
+    pause.mul_f64(0.75 + f64::from(byte) / 512.0)
+}
+
+fn tell(batch: Vec<Waiting>, outcomes: Vec<Result<Outcome>>) {
+    for (one, outcome) in batch.into_iter().zip(outcomes) {
+        // Whoever waited may have gone away.
+        _ = one.tell.send(outcome);
     }
 }

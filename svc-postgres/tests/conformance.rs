@@ -1,58 +1,14 @@
-//! The conformance suite against PostgreSQL, with the pins of svc-sqlite: `SVC_POSTGRES=postgres://...`.
+//! The conformance suite against PostgreSQL, each of its checks a test of its own: direct, with named statements.
 
-use async_trait::async_trait;
-use svc_conformance::{InProcess, Keys, Suite};
-use svc_core::api::Api;
-use svc_core::auth::{Authenticator, Caller, Credentials, Rights};
-use svc_core::model::Kind;
-use svc_core::raw::RawDraft;
-use svc_core::store::{Call, Load, Store as _, Work};
-use svc_core::value::{Id, Timestamp};
-use svc_core::{Context, Result, Tenant, Vendor};
-use svc_postgres::{Options, Store};
-use svc_tower::SvcService;
+mod served;
+mod support;
 
-const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";
+use std::process::ExitCode;
 
-/// Three keys: the first is bound to a person (LK rows on `creator` and `modified_by`).
-struct OfTheSuite;
+use svc_postgres::Options;
 
-#[async_trait]
-impl Authenticator for OfTheSuite {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        let (tenant, caller) = match credentials.key {
-            Some("key-of-one") => ("one", Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER))),
-            Some("key-of-another") => ("two", Caller::with_rights(Rights::all())),
-            Some("key-that-reads") => ("one", Caller::with_rights(Rights::read_only())),
-            _ => return Ok(None),
-        };
-        Ok(Some((Tenant::new(tenant), caller)))
-    }
+fn main() -> ExitCode {
+    let Some(server) = support::server() else { return ExitCode::SUCCESS };
+    let options = Options::new(&server.url()).expect("a URL").schema(&server.schema());
+    svc_conformance::harness::main(|| served::suite(options))
 }
-
-async fn suite() -> Suite {
-    let store = Store::connect(
-        Options::new(&std::env::var("SVC_POSTGRES").expect("SVC_POSTGRES names a server"))
-            .expect("a URL")
-            .schema(&format!("suite_{}", std::process::id())),
-    )
-    .await
-    .expect("a store");
-    for tenant in ["one", "two"] {
-        store.ensure_tenant(tenant).await.expect("a tenant");
-    }
-    let id = Id::new(HOLDER).expect("an id");
-    let load = Load::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
-    let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
-    store.write(&cx, Call::new(&cx, Work::Load(Box::new(load)))).await.expect("a person");
-    let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
-    let api = store.register_all(api);
-    let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());
-    let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
-    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
-        .keys(Keys::primary("key-of-one").other_tenant("key-of-another").restricted("key-that-reads", "people.create"))
-        .seed(42)
-        .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/../svc-sqlite/tests/reference.toml"))
-}
-
-svc_conformance::harness!(suite);

@@ -1,18 +1,17 @@
-//! The laws of a store, over a PostgreSQL server: `SVC_POSTGRES=postgres://...`.
+//! The laws of a store over PostgreSQL, against the store in
+//! memory. `SVC_LAWS` is how many histories.
+
+mod support;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_core::laws::{Broken, Laws};
 use svc_postgres::{Options, Store};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_store_keeps_the_laws() -> Result<(), Broken> {
-    let Ok(url) = std::env::var("SVC_POSTGRES") else {
-        println!("SKIPPED: SVC_POSTGRES names no server");
-        return Ok(());
-    };
-    let schema = format!("laws_{}", std::process::id());
-    let store = Store::connect(Options::new(&url).unwrap().schema(&schema)).await.unwrap();
+    let Some(server) = support::server() else { return Ok(()) };
+    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
     let made = AtomicU32::new(0);
     let number = std::env::var("SVC_LAWS").ok().and_then(|number| number.parse().ok()).unwrap_or(300);
     Laws::new()

@@ -143,8 +143,9 @@ impl Store {
 ///     .build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[async_trait::async_trait]
 impl Revision for Store {
-    fn revision(&self, _: &Tenant) -> Option<u64> {
+    async fn revision(&self, _: &Tenant) -> Option<u64> {
         // Neither number ever falls, so their sum is the same only when both are.
         let committed = self.inner.data_version.count().ok()?;
         Some(committed.wrapping_add(self.inner.offset_index.followed()))

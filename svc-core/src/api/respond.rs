@@ -81,7 +81,11 @@ impl<'a> Admitted<'a> {
         let is_read = matches!(self.operation.handler, Handler::List | Handler::Read);
         let (cx, target, query) = (&self.context, &self.target, self.request.query);
         let cache = self.api.inner.response_cache.as_ref().filter(|_| is_read);
-        let Some(entry) = cache.and_then(|cache| cache.entry(cx, target, query)) else { return self.handle().await };
+        let entry = match cache {
+            Some(cache) => cache.entry(cx, target, query).await,
+            None => None,
+        };
+        let Some(entry) = entry else { return self.handle().await };
         if let Some(body) = entry.body(cx, target, query) {
             return Reply::new(StatusCode::OK, ContentType::Hal, body);
         }

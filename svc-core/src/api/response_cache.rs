@@ -49,9 +49,9 @@ impl ResponseCache {
     }
 
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
-    pub(crate) fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
+    pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
         // Told before anything is read: what changes meanwhile makes the answer stale.
-        let revision = self.revision.revision(&cx.tenant)?;
+        let revision = self.revision.revision(&cx.tenant).await?;
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
         let entry = self.entries.get(usize::try_from(hash % CAPACITY as u64).unwrap_or_default())?;
         Some(Entry { entry, revision })

@@ -1,0 +1,100 @@
+//! Jumps to a page (COL-22): the members of a collection are in memory once somebody has jumped into it, and follow what every
+//! process writes.
+//!
+//! New members have higher numbers than all before, so one indexed read before a jump tells them. A collection that something
+//! has left, or that something older has joined, is read anew: its total says when that was last (`moved`).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use svc_core::store::offset_index::{Move, OffsetIndex};
+
+use tokio_postgres::Row;
+
+use crate::{
+    error::{Result, StoreError},
+    page::Place,
+    store::Inner,
+};
+
+/// Collections whose last known member is remembered at most.
+const COLLECTIONS: usize = 1_024;
+
+/// The collections that were jumped into.
+#[derive(Default)]
+pub(crate) struct Jumps {
+    index: Arc<OffsetIndex>,
+    /// How far the index knows a collection.
+    known: Mutex<HashMap<Box<[u8]>, Known>>,
+}
+
+/// What is known of a collection: when something last left it, and its youngest member.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Known {
+    moved: i64,
+    last: i64,
+}
+
+impl Jumps {
+    fn known(&self, collection: &[u8]) -> Known {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(collection).copied().unwrap_or_default()
+    }
+
+    fn learn(&self, collection: &[u8], learned: Known) {
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= COLLECTIONS {
+            // What is forgotten is only told once more.
+            all.clear();
+        }
+        let known = all.entry(collection.into()).or_default();
+        if (learned.moved, learned.last) > (known.moved, known.last) {
+            *known = learned;
+        }
+    }
+}
+
+impl Inner {
+    /// The row behind which a page begins that has so many records before it; `None` behind the last one.
+    pub(crate) async fn jump(&self, place: &Place, position: u64) -> Result<Option<i64>> {
+        let name = place.collection();
+        let mut known = self.jumps.known(&name);
+        let queries = vec![place.moved(&self.texts), place.members(&self.texts, known.last)];
+        let mut given = self.read(place.tenant, queries).await?.into_iter();
+        let moved: i64 = match given.next().and_then(|rows| rows.into_iter().next()) {
+            Some(row) => row.try_get(0)?,
+            // Nothing was ever in it.
+            None => return Ok(None),
+        };
+        let mut news = numbers(&given.next().unwrap_or_default())?;
+        if moved != known.moved {
+            news = self.members(place, 0).await?;
+            known = Known { moved, last: 0 };
+        }
+        // A collection that was changed otherwise than by new members is another one for the index.
+        let collection = [&*name, &moved.to_be_bytes()].concat();
+        let joined: Vec<Move> = news.iter().map(|row| Move::new(collection.as_slice().into(), *row, true)).collect();
+        self.jumps.index.follow(&joined);
+        self.jumps.learn(&name, Known { moved, last: news.last().copied().unwrap_or(known.last) });
+        let nth = self.jumps.index.nth(&collection, position, async |mut load| {
+            // Not in memory, or not any more.
+            let rows = if known.last == 0 { news } else { self.members(place, 0).await? };
+            for row in rows {
+                load.insert(row);
+            }
+            Ok::<_, StoreError>(load.finish()?)
+        });
+        Ok(nth.await?.map(|row| row.saturating_sub(1)))
+    }
+
+    /// The rows of a collection behind this one.
+    async fn members(&self, place: &Place, after: i64) -> Result<Vec<i64>> {
+        let rows = self.read(place.tenant, vec![place.members(&self.texts, after)]).await?;
+        numbers(rows.first().map_or(&[][..], Vec::as_slice))
+    }
+}
+
+fn numbers(rows: &[Row]) -> Result<Vec<i64>> {
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}

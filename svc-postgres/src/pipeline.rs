@@ -1,0 +1,121 @@
+//! Statements with their values, sent one behind the other without waiting in between.
+
+use std::{
+    borrow::Cow,
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_util::future::{MaybeDone, maybe_done};
+use tokio_postgres::types::{ToSql, Type};
+use uuid::Uuid;
+
+/// A value of a statement with its type: an unnamed statement is planned before the server knows what comes.
+pub(crate) struct Value {
+    pub(crate) value: Box<dyn ToSql + Sync + Send>,
+    pub(crate) type_: Type,
+}
+
+/// What a value of a statement can be.
+pub(crate) trait Typed: ToSql + Sync + Send + 'static {
+    /// Its type in the database.
+    const TYPE: Type;
+}
+
+macro_rules! typed {
+    ($($rust:ty => $one:ident, $many:ident;)+) => { $(
+        impl Typed for $rust { const TYPE: Type = Type::$one; }
+        impl Typed for Option<$rust> { const TYPE: Type = Type::$one; }
+        impl Typed for Vec<$rust> { const TYPE: Type = Type::$many; }
+        impl Typed for Vec<Option<$rust>> { const TYPE: Type = Type::$many; }
+    )+ };
+}
+
+typed! {
+    i16 => INT2, INT2_ARRAY;
+    i32 => INT4, INT4_ARRAY;
+    i64 => INT8, INT8_ARRAY;
+    bool => BOOL, BOOL_ARRAY;
+    String => TEXT, TEXT_ARRAY;
+    Uuid => UUID, UUID_ARRAY;
+    Vec<u8> => BYTEA, BYTEA_ARRAY;
+}
+
+impl<T: Typed> From<T> for Value {
+    fn from(value: T) -> Self {
+        Self { value: Box::new(value), type_: T::TYPE }
+    }
+}
+
+/// The values of a statement.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$($crate::pipeline::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+/// One statement to run.
+pub(crate) struct Query<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// `None`: it has no values and gives no rows, and may be several at once, such as `BEGIN; SET LOCAL …`.
+    pub(crate) values: Option<Vec<Value>>,
+}
+
+impl<'a> Query<'a> {
+    /// A statement with its values.
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, values: Vec<Value>) -> Self {
+        Self { text: text.into(), values: Some(values) }
+    }
+
+    /// What begins and ends transactions.
+    pub(crate) fn control(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { text: text.into(), values: None }
+    }
+}
+
+/// Runs futures whose first poll sends something, and whose answers come in the order in which that was done: all are
+/// polled once, in order, and then each in its turn. What each came to.
+pub(crate) async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<Pin<Box<MaybeDone<F>>>> = futures.map(|future| Box::pin(maybe_done(future))).collect();
+    let mut first = true;
+    poll_fn(|cx: &mut Context<'_>| {
+        let mut waits = false;
+        for one in &mut all {
+            if (first || !waits) && one.as_mut().poll(cx).is_pending() {
+                waits = true;
+            }
+        }
+        first = false;
+        if waits { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    all.iter_mut().filter_map(|one| one.as_mut().take_output()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, task::Waker};
+
+    use super::*;
+
+    /// All are begun in their order before any is waited for, and those behind one that waits are not asked again.
+    #[test]
+    fn all_are_begun_in_order() {
+        let begun = RefCell::new(Vec::new());
+        let one = |number: usize| {
+            let begun = &begun;
+            let mut polls = 0;
+            poll_fn(move |_| {
+                begun.borrow_mut().push(number);
+                polls += 1;
+                if number == 40 && polls == 1 { Poll::Pending } else { Poll::Ready(number) }
+            })
+        };
+        let mut all = std::pin::pin!(in_order((0..50).map(one)));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(all.as_mut().poll(&mut cx).is_pending());
+        assert_eq!(*begun.borrow(), (0..50).collect::<Vec<_>>());
+        assert_eq!(all.as_mut().poll(&mut cx), Poll::Ready((0..50).collect()));
+        assert_eq!(begun.borrow().len(), 51);
+    }
+}

@@ -1,0 +1,79 @@
+//! The store as the library calls it: reads, and calls that have their turn.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use svc_core::{
+    Context, ListRequest, Result, Tenant,
+    auth::Caller,
+    helper::PersonMatching,
+    link::Address,
+    model::Kind,
+    raw::{RawPage, RawRecord},
+    store::{self, Answer, Call, Key, Load, Outcome, Question, Work},
+};
+
+use super::Store;
+use crate::{error, fetch::Fetch, turns::Turns};
+
+#[async_trait]
+impl store::Store for Store {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        let tenant = self.tenant(cx).await?;
+        Ok(self.inner.page(tenant, kind, request).await?)
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        let record = self.record(cx, &Key::from(at)).await?;
+        Ok(record.filter(|record| at.admits_parent(record.parent())))
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        Ok(self.record(cx, key).await?)
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        let tenant = self.tenant(cx).await?;
+        Ok(Turns::write(&self.inner, tenant, vec![call], cx.deadline).await?)
+    }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.inner.options.matching)
+    }
+}
+
+impl Store {
+    async fn record(&self, cx: &Context, key: &Key) -> error::Result<Option<RawRecord>> {
+        let tenant = self.tenant(cx).await?;
+        let mut fetch = Fetch::new(&self.inner.texts, tenant, vec![Question::Record(key.clone())]);
+        let queries = fetch.take_queries();
+        if queries.is_empty() {
+            // An id that no record here can have (UND-41).
+            return Ok(None);
+        }
+        let given = self.inner.read(tenant, queries).await?;
+        match fetch.answers(&given)?.into_iter().next() {
+            Some((_, Answer::Record(stored))) => Ok(stored.map(|stored| stored.record)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Loads records in this order, all of them in one transaction; containers and people stand before what names them.
+    ///
+    /// Nobody is matched: every person is a new one. Some thousands of records in one call go fastest.
+    ///
+    /// # Errors
+    ///
+    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and trouble with the database;
+    /// nothing of the call is then stored.
+    pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
+        let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
+        let number = self.tenant(&cx).await?;
+        Turns::write(&self.inner, number, calls, None).await?;
+        Ok(())
+    }
+}

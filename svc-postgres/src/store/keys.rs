@@ -1,0 +1,197 @@
+//! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use svc_core::{
+    Result, Tenant,
+    auth::{Authenticator, Caller, Credentials},
+    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, NewKey, TokenHash},
+    value::{Id, Timestamp},
+};
+use tokio_postgres::Row;
+
+use super::Store;
+use crate::{
+    error::{self, StoreError},
+    pipeline::{Query, values},
+};
+
+/// Keys that are remembered at most.
+const KEYS: usize = 4_096;
+
+/// What was read of keys not long ago: see [`Options::key_cache`](crate::Options::key_cache).
+pub(crate) struct KnownKeys {
+    kept_for: Duration,
+    known: Mutex<HashMap<[u8; 32], Read>>,
+}
+
+/// What a read of a key gave, and when.
+#[derive(Clone)]
+struct Read {
+    at: Instant,
+    key: Option<KeyInfo>,
+}
+
+impl KnownKeys {
+    pub(crate) fn new(kept_for: Duration) -> Self {
+        Self { kept_for, known: Mutex::default() }
+    }
+
+    /// What was read of a token; `None` when that is too long ago.
+    fn get(&self, hash: &[u8; 32]) -> Option<Read> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(hash).filter(|read| read.at.elapsed() < self.kept_for).cloned()
+    }
+
+    fn learn(&self, hash: [u8; 32], key: Option<KeyInfo>) {
+        if self.kept_for.is_zero() {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KEYS {
+            known.retain(|_, read| read.at.elapsed() < self.kept_for);
+        }
+        // Whoever tries many keys fills nobody's memory.
+        if known.len() < KEYS {
+            known.insert(hash, Read { at: Instant::now(), key });
+        }
+    }
+
+    fn forget(&self) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Store {
+    /// Issues a random key (UND-15).
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database, or an unknown tenant.
+    pub async fn create_key(&self, tenant: &Tenant, options: KeyOptions) -> Result<NewKey, KeyError> {
+        let (key, told) = IssuedKey::random(tenant, options, self.now())?;
+        self.add_key(key).await?;
+        Ok(told)
+    }
+
+    /// Makes a key with a token that was chosen before, unless this tenant has it already; then that one is returned as it is
+    /// (UND-15).
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database, or why this token cannot be used.
+    pub async fn add_key_with_token(
+        &self,
+        tenant: &Tenant,
+        token: &str,
+        options: KeyOptions,
+    ) -> Result<KeyInfo, KeyError> {
+        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?).await
+    }
+
+    async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+        let (info, hash) = (&key.info, &key.hash);
+        let Some(tenant) = self.number(&info.tenant).await.map_err(svc_core::Error::from)? else {
+            return Err(KeyError::TenantUnknown(info.tenant.as_str().to_owned()));
+        };
+        let values = values![
+            info.id.clone(),
+            tenant,
+            hash.prefix(),
+            hash.as_bytes().to_vec(),
+            info.hint.clone(),
+            info.label.clone(),
+            info.stored_rights(),
+            info.read_only,
+            info.person.as_ref().map(|person| person.as_str().to_owned()),
+            info.created.micros(),
+            info.expires.map(Timestamp::micros),
+        ];
+        let inner = &self.inner;
+        let added = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.add_key, values)]).await;
+        inner.keys.forget();
+        match added.map_err(svc_core::Error::from)?.first() {
+            Some(rows) if !rows.is_empty() => Ok(key.info),
+            // There is one with this token.
+            _ => {
+                let existing = self.key(hash).await.map_err(svc_core::Error::from)?;
+                existing.map_or(Err(KeyError::TokenTaken), |existing| key.or_existing(existing))
+            }
+        }
+    }
+
+    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database.
+    pub async fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
+        let inner = &self.inner;
+        let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
+        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.keys, values)]).await?;
+        Ok(given.iter().flatten().map(info).collect::<error::Result<_>>()?)
+    }
+
+    /// Revokes a key; when this has returned, no process takes it, but for [`Options::key_cache`](crate::Options::key_cache)
+    /// (UND-15). `false`: no such key in force.
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database.
+    pub async fn revoke_key(&self, id: &str) -> Result<bool> {
+        let inner = &self.inner;
+        let values = values![id.to_owned(), self.now().micros()];
+        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.revoke_key, values)]).await?;
+        inner.keys.forget();
+        Ok(given.first().is_some_and(|rows| !rows.is_empty()))
+    }
+
+    /// The key with this hash, revoked or not.
+    async fn key(&self, hash: &TokenHash) -> error::Result<Option<KeyInfo>> {
+        let inner = &self.inner;
+        let query = Query::new(&*inner.texts.key, values![hash.prefix()]);
+        let given = inner.ask(&inner.pool, None, vec![query]).await?;
+        for row in given.iter().flatten() {
+            if hash.is(row.try_get(10)?) {
+                return info(row).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
+#[async_trait]
+impl Authenticator for Store {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        let Some(token) = credentials.key else { return Ok(None) };
+        let hash = TokenHash::of(token);
+        let bytes: [u8; 32] = hash.as_bytes().try_into()?;
+        let key = if let Some(read) = self.inner.keys.get(&bytes) {
+            read.key
+        } else {
+            let key = self.key(&hash).await?;
+            self.inner.keys.learn(bytes, key.clone());
+            key
+        };
+        Ok(key.and_then(|key| key.holder(credentials.now)))
+    }
+}
+
+fn info(row: &Row) -> error::Result<KeyInfo> {
+    let moment = |column| Ok::<_, StoreError>(row.try_get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
+    let tenant = Tenant::new(row.try_get::<_, String>(1)?);
+    let mut key = KeyInfo::new(row.try_get(0)?, tenant, Timestamp::from_micros(row.try_get(7)?));
+    key.hint = row.try_get(2)?;
+    key.label = row.try_get(3)?;
+    key.read_rights(row.try_get::<_, Option<&str>>(4)?)?;
+    key.read_only = row.try_get(5)?;
+    key.person = row.try_get::<_, Option<&str>>(6)?.and_then(Id::new);
+    (key.expires, key.revoked) = (moment(8)?, moment(9)?);
+    Ok(key)
+}

@@ -1,0 +1,108 @@
+//! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
+
+use std::sync::PoisonError;
+
+use async_trait::async_trait;
+use svc_core::{
+    Context, Error, Result, Tenant,
+    auth::AnonymousTenant,
+    link::Address,
+    store::{KindTable, new_tenant},
+};
+use uuid::Uuid;
+
+use super::Store;
+use crate::{
+    error::{self, StoreError},
+    pipeline::{Query, values},
+    rows::{code, uuid},
+};
+
+impl Store {
+    /// Makes a tenant unless it exists (AUT-02).
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database, or a name that is empty, longer than 64 bytes, or has control characters or spaces.
+    pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
+        let tenant = new_tenant(name)?;
+        if self.number(&tenant).await?.is_some() {
+            return Ok(tenant);
+        }
+        let inner = &self.inner;
+        // Numbers are drawn, and hold 63 bits: no two processes have to agree on the next one.
+        let drawn = i64::try_from(Uuid::new_v4().as_u128() >> 65).unwrap_or(1).max(1);
+        let make = values![drawn, name.to_owned(), self.now().micros()];
+        inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.make_tenant, make)]).await?;
+        // Another process may have been faster; then the number is its.
+        let number = self.stored_number(&tenant).await?;
+        let number = number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
+        let ledger = Query::new(&*inner.texts.make_ledger, values![number]);
+        inner.ask(&inner.pool, Some(number), vec![ledger]).await?;
+        self.remember(&tenant, number);
+        Ok(tenant)
+    }
+
+    /// Every tenant, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database.
+    pub async fn tenants(&self) -> Result<Vec<Tenant>> {
+        let inner = &self.inner;
+        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.tenants, Vec::new())]).await?;
+        let name = |row: &tokio_postgres::Row| Ok(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?));
+        given.iter().flatten().map(name).collect()
+    }
+
+    /// The number of a tenant.
+    pub(super) async fn number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
+        let known = self.inner.tenants.lock().unwrap_or_else(PoisonError::into_inner).get(tenant).copied();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let Some(number) = self.stored_number(tenant).await? else { return Ok(None) };
+        // Whoever made it may have ended before its ledger was there.
+        let inner = &self.inner;
+        let given = inner.ask(&inner.pool, Some(number), vec![Query::new(&*inner.texts.seq, values![number])]).await?;
+        if given.first().is_none_or(Vec::is_empty) {
+            return Ok(None);
+        }
+        self.remember(tenant, number);
+        Ok(Some(number))
+    }
+
+    async fn stored_number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
+        let inner = &self.inner;
+        let text = Query::new(&*inner.texts.tenant, values![tenant.as_str().to_owned()]);
+        let given = inner.ask(&inner.pool, None, vec![text]).await?;
+        Ok(given.first().and_then(|rows| rows.first()).map(|row| row.try_get(0)).transpose()?)
+    }
+
+    fn remember(&self, tenant: &Tenant, number: i64) {
+        self.inner.tenants.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant.clone(), number);
+    }
+
+    /// The number of the tenant that a request works on.
+    pub(super) async fn tenant(&self, cx: &Context) -> error::Result<i64> {
+        let number = self.number(&cx.tenant).await?;
+        number.ok_or_else(|| StoreError::unexpected("this database has no such tenant"))
+    }
+}
+
+#[async_trait]
+impl AnonymousTenant for Store {
+    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+        let Some(id) = uuid(&container.id).filter(|_| KindTable::of(container.kind).is_container()) else {
+            return Ok(None);
+        };
+        let inner = &self.inner;
+        let query = Query::new(&*inner.texts.owners, values![id, code(container.kind)]);
+        let given = inner.ask(&inner.pool, None, vec![query]).await?;
+        match given.first().map_or(&[][..], Vec::as_slice) {
+            // Only loaded data can give two tenants records of one id. Whose is meant cannot be told then.
+            [row] => Ok(Some(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?))),
+            _ => Ok(None),
+        }
+    }
+}

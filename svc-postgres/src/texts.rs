@@ -1,0 +1,385 @@
+//! Every statement of this crate but those that remove sets of records (`sets`) and change tables (`migrate`). `$1` is the
+//! tenant, in each but those of the directories of tenants and keys.
+//!
+//! Only the name of the schema and constants of the interface's tables go into a text; values are always bound. Statements
+//! are held to what a cluster that shards by tenant can do with one hop: the rules are in the tests of this file.
+
+use svc_core::model::Kind;
+
+use crate::layout::{SLOTS, layout};
+
+/// Names the texts, and lists them for the tests.
+macro_rules! texts {
+    ($($(#[$note:meta])* $name:ident),+ $(,)?) => {
+        /// The texts for one schema.
+        #[derive(Debug)]
+        pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
+            /// A page of the records under one, by each of [`SLOTS`].
+            pub(crate) page_under: [String; 4],
+            /// Only its records.
+            pub(crate) rows_under: [String; 4],
+            /// The members of a collection from a row on.
+            pub(crate) members_under: [String; 4],
+        }
+
+        impl Texts {
+            /// Every text with its name.
+            #[cfg(test)]
+            pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
+                let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
+                for (name, under) in [
+                    ("page_under", &self.page_under),
+                    ("rows_under", &self.rows_under),
+                    ("members_under", &self.members_under),
+                ] {
+                    all.extend(under.iter().map(|text| (name, text.as_str())));
+                }
+                all
+            }
+        }
+    };
+}
+
+texts! {
+    // What the rulebook asks.
+    by_id, by_identifier, by_email, by_name, by_link, memberships, answers, totals, parts, holdings,
+    // Pages.
+    /// A page of all records of a kind: total, existence of the owner, and records of one moment.
+    page,
+    /// Only the records of a page of all.
+    rows_of_all,
+    /// Only the total, and the owner.
+    total_of,
+    /// The members of a collection of all from a row on.
+    members_of_all,
+    /// When something last left a collection.
+    moved,
+    // Turns.
+    lock,
+    /// Fails by itself where somebody else has written since the lock.
+    guard,
+    /// What tells after a lost answer whether a turn was committed.
+    note_turn, turn_noted, forget_turns,
+    // Changes.
+    insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
+    hold, move_holders, forget_holdings, forget_outbox, outbox,
+    // Directories.
+    tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
+}
+
+/// The columns of a record as [`rows`](crate::rows) reads them.
+fn columns(schema: &str) -> String {
+    let homes = SLOTS.iter().map(|slot| home(schema, slot)).collect::<Vec<_>>().join(", ");
+    format!(
+        "r.kind, r.seq, r.id, r.created, r.modified, r.identifiers, r.body, r.l1, r.l2, r.l3, r.l4, r.modified_by, \
+         r.scheduled_start, r.scheduled_stop, t.records, t.accepted, t.number, t.amount, {homes}"
+    )
+}
+
+/// The container of the record that a place leads to, where its address needs one (COL-19).
+fn home(schema: &str, slot: &str) -> String {
+    let of_kind = |kind: &Kind| {
+        let (reference, _) = layout(*kind).columns().find(|(_, column)| *column == slot)?;
+        reference.home_link()?;
+        let (here, to) = (layout(*kind).code, layout(reference.kind));
+        let (there, container) = (to.code, to.parent()?);
+        Some(format!(
+            " WHEN {here} THEN (SELECT h.{container} FROM {schema}.record h \
+             WHERE h.tenant = r.tenant AND h.kind = {there} AND h.id = r.{slot})"
+        ))
+    };
+    let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
+    if cases.is_empty() {
+        format!("NULL::uuid AS home_{slot}")
+    } else {
+        format!("CASE r.kind{cases} END AS home_{slot}")
+    }
+}
+
+/// What the members of a record come to, joined to the record.
+fn totals(schema: &str) -> String {
+    let of_kind = |kind: &Kind| {
+        let members = layout(*kind).table.counts?;
+        Some(format!(" WHEN {} THEN {}", layout(*kind).code, layout(members).code))
+    };
+    let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
+    format!(
+        "LEFT JOIN {schema}.total t ON t.tenant = $1 AND t.kind = (CASE r.kind{cases} END)::smallint \
+         AND t.scope = r.kind AND t.owner = r.id"
+    )
+}
+
+/// Parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
+fn arrays(first: usize, types: &[&str]) -> String {
+    let one = |(place, name): (usize, &&str)| format!("${}::{name}[]", first.saturating_add(place));
+    types.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Records that tie one to another, such as taggings: the first by keys of one side, the second by keys of the other. A key is
+/// an id, a name, an identifier or an e-mail address; each has the place of its question and its side.
+fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other: &str) -> String {
+    let person = layout(Kind::Person).code;
+    let kinds = of.iter().map(|kind| layout(*kind).code.to_string()).collect::<Vec<_>>().join(", ");
+    // The condition on the first side is no index condition: it would be a group with a million members.
+    format!(
+        "WITH k AS (SELECT i.side, i.place, i.id FROM unnest({ids}) i(side, place, id) UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name) \
+         JOIN {s}.record q ON q.tenant = $1 AND q.kind = n.kind AND q.name = n.name UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({identifiers}) n(side, place, kind, hash) \
+         JOIN {s}.identifier i ON i.tenant = $1 AND i.kind = n.kind AND i.hash = n.hash \
+         JOIN {s}.record q ON q.tenant = $1 AND q.kind = i.kind AND q.seq = i.seq UNION ALL \
+         SELECT e.side, e.place, q.id FROM (SELECT n.side, n.place, min(m.seq) AS seq FROM unnest({emails}) \
+         n(side, place, hash) JOIN {s}.email m ON m.tenant = $1 AND m.hash = n.hash GROUP BY n.side, n.place, n.hash \
+         OFFSET 0) e JOIN {s}.record q ON q.tenant = $1 AND q.kind = {person} AND q.seq = e.seq) \
+         SELECT a.place, {cols} FROM k a JOIN k b ON b.place = a.place AND b.side = 1 \
+         JOIN {s}.record r ON r.tenant = $1 AND r.kind IN ({kinds}) AND r.{other} = b.id \
+         AND (r.{one} = a.id) IS TRUE {tot} WHERE a.side = 0",
+        ids = arrays(2, &["smallint", "int", "uuid"]),
+        names = arrays(5, &["smallint", "int", "smallint", "text"]),
+        identifiers = arrays(9, &["smallint", "int", "smallint", "uuid"]),
+        emails = arrays(13, &["smallint", "int", "uuid"]),
+    )
+}
+
+/// The kinds that calls without a key may address (HLP-07).
+pub(crate) fn containers() -> String {
+    let kinds = Kind::ALL.iter().map(|kind| layout(*kind)).filter(|layout| layout.table.is_container());
+    kinds.map(|layout| layout.code.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+impl Texts {
+    /// The texts for the tables in a schema.
+    #[expect(clippy::too_many_lines, reason = "a table of texts")]
+    pub(crate) fn of(s: &str) -> Self {
+        let (cols, tot) = (&*columns(s), &*totals(s));
+        let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
+        let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
+        // Taggings and items lie alike: a test of `layout` says so.
+        let groups = layout(Kind::Tagging).parent().unwrap_or_default();
+        let rows = |condition: &str| {
+            format!(
+                "SELECT {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2{condition} AND r.seq > $3 \
+                 ORDER BY r.seq LIMIT $4"
+            )
+        };
+        let total_of = format!(
+            "SELECT coalesce((SELECT o.records FROM {s}.total o WHERE o.tenant = $1 AND o.kind = $2 AND o.scope = $5 \
+             AND o.owner = $6), 0) AS n, (SELECT ARRAY[p.l1, p.l2, p.l3, p.l4] FROM {s}.record p WHERE p.tenant = $1 \
+             AND p.kind = $5 AND p.id = $6) AS there"
+        );
+        let page = |condition: &str| {
+            format!(
+                "WITH c AS ({total_of}) SELECT c.n, c.there, x.* FROM c LEFT JOIN LATERAL ({}) x ON true ORDER BY x.seq",
+                rows(condition)
+            )
+        };
+        let members = |condition: &str| {
+            format!(
+                "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND r.kind = $2 AND r.seq > $3{condition} ORDER BY r.seq"
+            )
+        };
+        // From the tenant's own row: a cluster takes the tenant from it, and with it the one shard.
+        let from_ledger = |types: &[&str]| {
+            format!("SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1", arrays(2, types))
+        };
+        let key = format!(
+            "SELECT k.id, t.name, k.hint, k.label, k.rights, k.read_only, k.person, k.created, k.expires, k.revoked, k.hash \
+             FROM {s}.api_key k JOIN {s}.tenant t ON t.id = k.tenant"
+        );
+        Self {
+            by_id: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) \
+                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.kind AND r.id = k.id {tot}",
+                arrays(2, &["smallint", "uuid", "int"])
+            ),
+            by_identifier: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, hash, place) \
+                 JOIN {s}.identifier i ON i.tenant = $1 AND i.kind = k.kind AND i.hash = k.hash \
+                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = i.kind AND r.seq = i.seq {tot}",
+                arrays(2, &["smallint", "uuid", "int"])
+            ),
+            // The oldest person with the address. Fenced: the plan may not begin with all people.
+            by_email: format!(
+                "SELECT e.place, {cols} FROM (SELECT k.place, min(m.seq) AS seq FROM unnest({}) k(hash, place) \
+                 JOIN {s}.email m ON m.tenant = $1 AND m.hash = k.hash GROUP BY k.place OFFSET 0) e \
+                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = {person} AND r.seq = e.seq {tot}",
+                arrays(2, &["uuid", "int"])
+            ),
+            by_name: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) \
+                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.kind AND r.name = k.name {tot}",
+                arrays(2, &["smallint", "text", "int"])
+            ),
+            by_link: format!(
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, target, slot, place) \
+                 JOIN {s}.record f ON f.tenant = $1 AND f.kind = k.kind AND f.id = k.id \
+                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.target AND r.id = CASE k.slot WHEN 1 THEN f.l1 \
+                 WHEN 2 THEN f.l2 WHEN 3 THEN f.l3 WHEN 4 THEN f.l4 ELSE f.modified_by END {tot}",
+                arrays(2, &["smallint", "uuid", "smallint", "smallint", "int"])
+            ),
+            memberships: ties(s, cols, tot, &[Kind::Tagging, Kind::Item], groups, by(Kind::Tagging, Kind::Person)),
+            answers: ties(
+                s,
+                cols,
+                tot,
+                &[Kind::Answer],
+                by(Kind::Answer, Kind::Question),
+                by(Kind::Answer, Kind::Person),
+            ),
+            totals: format!(
+                "SELECT k.place, t.records, t.accepted, t.number, t.amount FROM unnest({}) k(kind, scope, owner, place) \
+                 JOIN {s}.total t ON t.tenant = $1 AND t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner",
+                arrays(2, &["smallint", "smallint", "uuid", "int"])
+            ),
+            parts: format!(
+                "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) \
+                 JOIN {s}.part p ON p.tenant = $1 AND p.owner = k.owner ORDER BY k.place, p.name COLLATE \"C\"",
+                arrays(2, &["uuid", "int"])
+            ),
+            holdings: format!(
+                "SELECT k.place, {cols}, h.place AS ticket FROM unnest({}) k(person, place) \
+                 JOIN {s}.holder h ON h.tenant = $1 AND h.person = k.person \
+                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = {attendance} AND r.seq = h.attendance {tot} \
+                 ORDER BY k.place, h.attendance, h.place",
+                arrays(2, &["uuid", "int"])
+            ),
+            page: page(""),
+            page_under: SLOTS.map(|slot| page(&format!(" AND r.{slot} = $6"))),
+            rows_of_all: rows(""),
+            rows_under: SLOTS.map(|slot| rows(&format!(" AND r.{slot} = $5"))),
+            total_of: total_of.replace("$5", "$3").replace("$6", "$4"),
+            members_of_all: members(""),
+            moved: format!(
+                "SELECT o.moved FROM {s}.total o WHERE o.tenant = $1 AND o.kind = $2 AND o.scope = $3 AND o.owner = $4"
+            ),
+            members_under: SLOTS.map(|slot| members(&format!(" AND r.{slot} = $4"))),
+            lock: format!("SELECT seq, clock FROM {s}.ledger WHERE tenant = $1 FOR NO KEY UPDATE"),
+            // `seq` may not be null.
+            guard: format!(
+                "UPDATE {s}.ledger SET seq = CASE WHEN seq = $4 THEN $2::bigint END, clock = $3 WHERE tenant = $1"
+            ),
+            note_turn: format!(
+                "INSERT INTO {s}.turn (tenant, seq, id) SELECT l.tenant, l.seq, $2::uuid FROM {s}.ledger l WHERE l.tenant = $1"
+            ),
+            turn_noted: format!("SELECT id FROM {s}.turn WHERE tenant = $1 AND seq = $2"),
+            forget_turns: format!("DELETE FROM {s}.turn WHERE tenant = $1 AND seq < $2"),
+            insert_records: format!(
+                "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
+                 identifiers, body) {}",
+                from_ledger(&[
+                    "smallint", "uuid", "bigint", "bigint", "bigint", "uuid", "uuid", "uuid", "uuid", "uuid", "text",
+                    "text", "bytea",
+                ])
+            ),
+            // What is null stays as it is, but for what `flags` says: see `apply::records::Update`.
+            update_records: format!(
+                "UPDATE {s}.record r SET modified = coalesce(x.modified, r.modified), \
+                 identifiers = coalesce(x.identifiers, r.identifiers), body = coalesce(x.body, r.body), \
+                 l1 = CASE WHEN x.flags & 1 > 0 THEN x.l1 ELSE r.l1 END, \
+                 l2 = CASE WHEN x.flags & 2 > 0 THEN x.l2 ELSE r.l2 END, \
+                 l3 = CASE WHEN x.flags & 4 > 0 THEN x.l3 ELSE r.l3 END, \
+                 l4 = CASE WHEN x.flags & 8 > 0 THEN x.l4 ELSE r.l4 END, \
+                 modified_by = CASE WHEN x.flags & 16 > 0 THEN x.modified_by ELSE r.modified_by END, \
+                 name = CASE WHEN x.flags & 32 > 0 THEN x.name ELSE r.name END, \
+                 scheduled_start = CASE WHEN x.flags & 64 > 0 THEN x.start ELSE r.scheduled_start END, \
+                 scheduled_stop = CASE WHEN x.flags & 64 > 0 THEN x.stop ELSE r.scheduled_stop END \
+                 FROM unnest({}) x(kind, seq, flags, modified, l1, l2, l3, l4, modified_by, name, identifiers, body, start, \
+                 stop) WHERE r.tenant = $1 AND r.kind = x.kind AND r.seq = x.seq",
+                arrays(
+                    2,
+                    &[
+                        "smallint", "bigint", "int", "bigint", "uuid", "uuid", "uuid", "uuid", "uuid", "text", "text",
+                        "bytea", "bigint", "bigint"
+                    ]
+                )
+            ),
+            tie_identifiers: format!(
+                "INSERT INTO {s}.identifier AS o (tenant, kind, hash, seq) {} \
+                 ON CONFLICT (tenant, kind, hash) DO UPDATE SET seq = excluded.seq",
+                from_ledger(&["smallint", "uuid", "bigint"])
+            ),
+            free_identifiers: format!(
+                "DELETE FROM {s}.identifier i USING unnest({}) x(kind, hash) \
+                 WHERE i.tenant = $1 AND i.kind = x.kind AND i.hash = x.hash",
+                arrays(2, &["smallint", "uuid"])
+            ),
+            tie_emails: format!(
+                "INSERT INTO {s}.email (tenant, hash, seq) {} ON CONFLICT (tenant, hash, seq) DO NOTHING",
+                from_ledger(&["uuid", "bigint"])
+            ),
+            free_emails: format!(
+                "DELETE FROM {s}.email e USING unnest({}) x(hash, seq) \
+                 WHERE e.tenant = $1 AND e.hash = x.hash AND e.seq = x.seq",
+                arrays(2, &["uuid", "bigint"])
+            ),
+            // `moved` is the number of the last turn that took a member out, or let one in that is not the youngest.
+            count: format!(
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
+                 SELECT l.tenant, x.kind, x.scope, x.owner, x.records, CASE WHEN x.moves THEN l.seq ELSE 0 END \
+                 FROM {s}.ledger l, unnest({}) x(kind, scope, owner, records, moves) WHERE l.tenant = $1 \
+                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
+                 moved = greatest(o.moved, excluded.moved)",
+                arrays(2, &["smallint", "smallint", "uuid", "bigint", "boolean"])
+            ),
+            set_sums: format!(
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, accepted, number, amount) {} \
+                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE \
+                 SET accepted = excluded.accepted, number = excluded.number, amount = excluded.amount",
+                from_ledger(&["smallint", "smallint", "uuid", "bigint", "bigint", "text"])
+            ),
+            set_parts: format!(
+                "INSERT INTO {s}.part AS o (tenant, owner, name, number, amount) {} \
+                 ON CONFLICT (tenant, owner, name) DO UPDATE SET number = excluded.number, amount = excluded.amount",
+                from_ledger(&["uuid", "text", "bigint", "text"])
+            ),
+            hold: format!(
+                "INSERT INTO {s}.holder (tenant, person, attendance, place) {} \
+                 ON CONFLICT (tenant, person, attendance, place) DO NOTHING",
+                from_ledger(&["uuid", "bigint", "bigint"])
+            ),
+            move_holders: format!(
+                "WITH gone AS (DELETE FROM {s}.holder h WHERE h.tenant = $1 AND h.attendance = $2 \
+                 RETURNING h.tenant, h.person, h.place) \
+                 INSERT INTO {s}.holder (tenant, person, attendance, place) \
+                 SELECT DISTINCT g.tenant, g.person, $2::bigint, coalesce(m.now, -1) FROM gone g \
+                 LEFT JOIN unnest($3::bigint[], $4::bigint[]) m(old, now) ON m.old = g.place"
+            ),
+            forget_holdings: format!("DELETE FROM {s}.holder WHERE tenant = $1 AND person = $2"),
+            forget_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND person = $2"),
+            outbox: format!(
+                "INSERT INTO {s}.outbox (tenant, seq, created, helper, person, action, body) {}",
+                from_ledger(&["bigint", "bigint", "text", "uuid", "uuid", "bytea"])
+            ),
+            tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
+            tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),
+            make_tenant: format!(
+                "INSERT INTO {s}.tenant (id, name, created) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING"
+            ),
+            make_ledger: format!(
+                "INSERT INTO {s}.ledger (tenant, seq, clock) VALUES ($1, 0, 0) ON CONFLICT (tenant) DO NOTHING"
+            ),
+            // The one look-up of records that does not begin with the tenant, because it finds it.
+            owners: format!(
+                "SELECT t.name FROM {s}.record r JOIN {s}.tenant t ON t.id = r.tenant WHERE r.id = $1 AND r.kind = $2 \
+                 AND r.kind IN ({}) LIMIT 2",
+                containers()
+            ),
+            seq: format!("SELECT seq FROM {s}.ledger WHERE tenant = $1"),
+            key: format!("{key} WHERE k.prefix = $1"),
+            keys: format!("{key} WHERE $1::text IS NULL OR t.name = $1 ORDER BY k.created, k.id"),
+            add_key: format!(
+                "INSERT INTO {s}.api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (hash) DO NOTHING RETURNING id"
+            ),
+            revoke_key: format!("UPDATE {s}.api_key SET revoked = $2 WHERE id = $1 AND revoked IS NULL RETURNING id"),
+            meta: format!("SELECT value FROM {s}.meta WHERE name = $1"),
+            set_meta: format!(
+                "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+            ),
+            make_meta: format!("INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

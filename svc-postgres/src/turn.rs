@@ -1,0 +1,296 @@
+//! One turn: a transaction of two round trips. The first locks the tenant and fetches what its calls ask, the second writes
+//! what they change and commits.
+
+use std::time::{Duration, Instant};
+
+use svc_core::{
+    Error,
+    rules::{Decision, decide, first_questions},
+    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
+    value::Timestamp,
+};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::{
+    apply::{Apply, queries},
+    error::{Result, StoreError},
+    fetch::Fetch,
+    pipeline::{Query, values},
+    pool::{For, Lent},
+    store::Inner,
+};
+
+/// How a turn ended.
+pub(crate) enum Ended {
+    /// With these outcomes, one for each caller.
+    Committed(Vec<Result<Outcome>>),
+    /// Nothing of it is stored.
+    Undone(StoreError),
+}
+
+/// Notes of turns are kept for this many numbers of the tenant, and thrown away in steps.
+const NOTES: i64 = 65_536;
+const STEP: i64 = 1_024;
+
+/// What is decided inside a turn.
+struct Progress<'a> {
+    apply: Apply<'a>,
+    overlay: Overlay,
+    fetched: Fetched,
+    /// The number of the tenant's ledger, which the guard compares.
+    seq: i64,
+    /// The moment of the last call that changed something.
+    last: Timestamp,
+    has_changes: bool,
+    deadline: Instant,
+}
+
+impl Inner {
+    /// Gives the calls of several callers their turn. Those of one caller are written all or not at all.
+    pub(crate) async fn turn(&self, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
+        let mut lent = self.pool.get(For::Writes).await?;
+        lent.begins();
+        let id = Uuid::new_v4();
+        let mut ends_at = None;
+        let error = match self.transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at).await {
+            Ok(outcomes) => return Ok(Ended::Committed(outcomes)),
+            Err(error) => error,
+        };
+        let Some((seq, outcomes)) = ends_at else {
+            self.roll_back(lent).await;
+            return Ok(Ended::Undone(error));
+        };
+        // The answer to COMMIT was lost: what is stored says whether it was done.
+        drop(lent);
+        let began = Instant::now();
+        loop {
+            match self.is_noted(tenant, seq, id).await {
+                Ok(true) => return Ok(Ended::Committed(outcomes)),
+                Ok(false) => return Ok(Ended::Undone(error)),
+                Err(unsettled) if Instant::now() >= deadline || !unsettled.passes() => {
+                    let waited = began.elapsed();
+                    tracing::error!(
+                        ?waited,
+                        "whether a transaction was committed could not be told; it was answered 503"
+                    );
+                    return Err(StoreError::Busy);
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    /// Leaves a connection clean whose transaction failed.
+    async fn roll_back(&self, mut lent: Lent) {
+        if lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok() {
+            lent.is_clean_again();
+        }
+    }
+
+    /// How long a turn waits for an answer of the server: so long that there is time left to find out what came of it.
+    fn half_of(&self, deadline: Instant) -> Duration {
+        let left = deadline.saturating_duration_since(Instant::now());
+        left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
+    }
+
+    /// `BEGIN` with what holds for a transaction of a tenant.
+    pub(crate) fn begin(&self, tenant: Option<i64>) -> Query<'static> {
+        let millis = self.options.patience.as_millis().max(1);
+        // Before the first statement, so that a cluster sends them along with it.
+        let fence = match tenant {
+            _ if !self.options.row_level_security => String::new(),
+            Some(tenant) => format!("; SET LOCAL svc.tenant = '{tenant}'"),
+            None => "; SET LOCAL svc.tenant = 'directory'".to_owned(),
+        };
+        Query::control(format!(
+            "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = {millis}; \
+             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL statement_timeout = {}{fence}",
+            millis.saturating_mul(2),
+            millis.saturating_mul(15)
+        ))
+    }
+
+    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more.
+    async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
+        let mut lent = self.pool.get(For::Writes).await?;
+        lent.begins();
+        let queries = [
+            self.begin(Some(tenant)),
+            Query::new(&self.texts.lock, values![tenant]),
+            Query::new(&self.texts.turn_noted, values![tenant, seq]),
+            Query::control("ROLLBACK"),
+        ];
+        let given = lent.run(&queries, self.options.patience.saturating_mul(2)).await.map_err(|(_, error)| error)?;
+        lent.is_clean_again();
+        let noted = given.get(2).and_then(|rows| rows.first()).map(|row| row.try_get::<_, Uuid>(0)).transpose()?;
+        Ok(noted == Some(id))
+    }
+
+    /// Runs the transaction. `ends_at` is set just before COMMIT is sent: an error behind it leaves in doubt whether it was
+    /// done, unless the error is that of a statement before.
+    async fn transaction(
+        &self,
+        lent: &mut Lent,
+        tenant: i64,
+        calls: &[&[Call]],
+        (id, deadline): (Uuid, Instant),
+        ends_at: &mut Option<(i64, Vec<Result<Outcome>>)>,
+    ) -> Result<Vec<Result<Outcome>>> {
+        let mut progress = self.open(lent, tenant, calls, deadline).await?;
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for calls in calls {
+            outcomes.push(self.decide(lent, tenant, calls, &mut progress).await?);
+        }
+        if !progress.has_changes {
+            if lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok() {
+                lent.is_clean_again();
+            }
+            return Ok(outcomes);
+        }
+        let began = Instant::now();
+        let (seq, mut queries) = self.writes(tenant, &mut progress);
+        queries.push(Query::new(&self.texts.note_turn, values![tenant, id]));
+        if seq / STEP != progress.seq / STEP {
+            queries.push(Query::new(&self.texts.forget_turns, values![tenant, seq.saturating_sub(NOTES)]));
+        }
+        let commit = queries.len();
+        queries.push(Query::control("COMMIT"));
+        match lent.run(&queries, self.half_of(progress.deadline)).await {
+            Ok(_) => {
+                lent.is_clean_again();
+                self.stats.count(calls.len(), began.elapsed());
+                self.wrote(tenant, seq);
+                Ok(outcomes)
+            }
+            Err((place, error)) => {
+                // A statement that the server refused ends the transaction, COMMIT or not.
+                if place >= commit || error.is_of_the_connection() {
+                    *ends_at = Some((seq, outcomes));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The first round trip.
+    async fn open<'a>(
+        &'a self,
+        lent: &mut Lent,
+        tenant: i64,
+        calls: &[&[Call]],
+        deadline: Instant,
+    ) -> Result<Progress<'a>> {
+        let mut wanted: Vec<Question> = Vec::new();
+        for call in calls.iter().copied().flatten() {
+            for question in first_questions(call, &*self.options.matching) {
+                if !wanted.contains(&question) {
+                    wanted.push(question);
+                }
+            }
+        }
+        let mut fetch = Fetch::new(&self.texts, tenant, wanted);
+        let mut queries = vec![self.begin(Some(tenant)), Query::new(&self.texts.lock, values![tenant])];
+        queries.extend(fetch.take_queries());
+        let mut given = lent.run(&queries, self.half_of(deadline)).await.map_err(|(_, error)| error)?;
+        let rest = given.split_off(2.min(given.len()));
+        let ledger = given.get(1).and_then(|rows| rows.first());
+        let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
+        let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
+        let mut fetched = Fetched::default();
+        fetch.keep(&rest, &mut fetched)?;
+        Ok(Progress {
+            apply: Apply::new(&self.texts, &self.options.schema, tenant, seq),
+            overlay: Overlay::default(),
+            fetched,
+            seq,
+            last: Timestamp::from_micros(clock),
+            has_changes: false,
+            deadline,
+        })
+    }
+
+    /// Decides the calls of one caller; what they change is taken up when all of them are well.
+    async fn decide(
+        &self,
+        lent: &mut Lent,
+        tenant: i64,
+        calls: &[Call],
+        progress: &mut Progress<'_>,
+    ) -> Result<Result<Outcome>> {
+        let time = (self.options.now)().after(progress.last);
+        let mut outcome = Err(StoreError::unexpected("a turn without a call"));
+        let is_alone = calls.len() == 1;
+        for call in calls {
+            match self.decide_one(lent, tenant, call, time, progress).await? {
+                Ok(Decision { changes, outcome: came_to, .. }) => {
+                    for change in &changes {
+                        progress.apply.change(change)?;
+                    }
+                    progress.overlay.settle(&changes);
+                    if !changes.is_empty() {
+                        (progress.has_changes, progress.last) = (true, time);
+                    }
+                    outcome = Ok(came_to);
+                }
+                // Several calls of one caller have a transaction of their own, which ends here: see `Store::seed`.
+                Err(error) if !is_alone => return Err(StoreError::Refused(svc_core::store::at_fault(call, error))),
+                Err(error) => return Ok(Err(StoreError::Refused(error))),
+            }
+        }
+        Ok(outcome)
+    }
+
+    async fn decide_one(
+        &self,
+        lent: &mut Lent,
+        tenant: i64,
+        call: &Call,
+        time: Timestamp,
+        progress: &mut Progress<'_>,
+    ) -> Result<Result<Decision, Error>> {
+        let ids = Ids::default();
+        let matching = &*self.options.matching;
+        loop {
+            let turn = Turn::new(time, &ids, &self.options.share_names, matching);
+            match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
+                Ok(decision) => return Ok(Ok(decision)),
+                Err(Pause::Missing(more)) => self.fetch(lent, tenant, more, progress).await?,
+                // What is collected has to be in the tables before this call can be decided.
+                Err(Pause::Unsettled) => {
+                    let (within, (seq, queries)) = (self.half_of(progress.deadline), self.writes(tenant, progress));
+                    lent.run(&queries, within).await.map_err(|(_, error)| error)?;
+                    progress.seq = seq;
+                    (progress.overlay, progress.fetched) = (Overlay::default(), Fetched::default());
+                    self.fetch(lent, tenant, first_questions(call, matching), progress).await?;
+                }
+                Err(Pause::Failed(error)) => return Ok(Err(error)),
+                Err(other) => return Err(StoreError::unexpected(other.to_string())),
+            }
+        }
+    }
+
+    async fn fetch(
+        &self,
+        lent: &mut Lent,
+        tenant: i64,
+        asked: Vec<Question>,
+        progress: &mut Progress<'_>,
+    ) -> Result<()> {
+        let mut fetch = Fetch::new(&self.texts, tenant, asked);
+        let queries = fetch.take_queries();
+        let within = self.half_of(progress.deadline);
+        let given: Vec<Vec<Row>> = lent.run(&queries, within).await.map_err(|(_, error)| error)?;
+        fetch.keep(&given, &mut progress.fetched)
+    }
+
+    /// The statements that write what was decided; the guard first, which fails where somebody else has written since. And
+    /// the number of the ledger from then on.
+    fn writes(&self, tenant: i64, progress: &mut Progress<'_>) -> (i64, Vec<Query<'_>>) {
+        let (seq, steps) = progress.apply.take();
+        let guard = values![tenant, seq, progress.last.micros(), progress.seq];
+        let mut all = vec![Query::new(&self.texts.guard, guard)];
+        all.extend(queries(steps));
+        (seq, all)
+    }
+}

@@ -1,0 +1,59 @@
+//! A PostgreSQL of the tests' own, a pooler before it, and a wire that counts, stalls and breaks.
+//!
+//! All of it blocks, and panics when it does not work. What it starts ends with the process of the test, however that ends.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+pub(crate) mod bouncer;
+pub(crate) mod frames;
+pub(crate) mod place;
+pub(crate) mod proxy;
+pub(crate) mod server;
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long anything here may take; a crash that is recovered from while everything else runs is the longest.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Ports that no client is given for its end. With one of those, a client that comes again and again while the server is
+/// down would meet itself in the end, and the server could not have its port back.
+const PORTS: std::ops::Range<u16> = 10_000..32_000;
+
+/// Whether the tests with a PostgreSQL server are to run. Says that they were skipped when they are not.
+pub(crate) fn enabled() -> bool {
+    let enabled = std::env::var("SVC_POSTGRES_TESTS").is_ok_and(|it| it == "1");
+    if !enabled {
+        // Not `println!`, whose text is shown only when a test fails.
+        let _ = writeln!(std::io::stdout(), "SKIPPED: set SVC_POSTGRES_TESTS=1 for the tests with a PostgreSQL server");
+    }
+    enabled
+}
+
+/// The one server of this test program, started when it is first asked for; none when such tests are not to run.
+pub(crate) fn server() -> Option<&'static server::Server> {
+    static SHARED: OnceLock<server::Server> = OnceLock::new();
+    enabled().then(|| SHARED.get_or_init(server::Server::start))
+}
+
+/// A port of the loopback that nobody listens on.
+pub(crate) fn free_port() -> u16 {
+    let count = u64::from(PORTS.end - PORTS.start);
+    let begin = RandomState::new().hash_one(std::process::id());
+    let ports = (0..count).map(|more| PORTS.start + u16::try_from((begin % count + more) % count).unwrap());
+    let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.next().expect("a free port")
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

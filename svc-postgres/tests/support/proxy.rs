@@ -1,0 +1,264 @@
+//! A wire between a client and a server that counts round trips, and that can be slow, stall and break.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::frames::{ENCRYPTION, Frames, STARTUP};
+use super::server;
+
+/// A proxy on loopback.
+///
+/// A round trip begins when a client asks (`Sync`, `Query`, `FunctionCall`) while none of its questions is open, and a
+/// question is open until its `ReadyForQuery` is delivered. The start of a connection is not counted.
+///
+/// A client may send a pipeline in several pieces, and the server may have answered the first before the second comes: set
+/// a [`Self::delay`] of some milliseconds where the count has to be exact, then every piece is there before an answer is.
+pub(crate) struct Proxy {
+    shared: Arc<Shared>,
+    port: u16,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    upstream: AtomicU16,
+    round_trips: AtomicU64,
+    connections: AtomicU64,
+    delay: Mutex<Duration>,
+    gate: Mutex<Gate>,
+    turned: Condvar,
+    wires: Mutex<Vec<Weak<Wire>>>,
+    is_over: AtomicBool,
+}
+
+/// What is held back.
+#[derive(Clone, Copy, Default)]
+struct Gate {
+    questions: bool,
+    answers: bool,
+}
+
+/// One connection of a client, with the one to the server.
+struct Wire {
+    client: TcpStream,
+    server: TcpStream,
+    is_cut: AtomicBool,
+    talk: Mutex<Talk>,
+}
+
+/// What was said on a connection.
+struct Talk {
+    client: Frames,
+    server: Frames,
+    /// Questions without an answer; the start of a connection is one.
+    open: usize,
+    /// Whether nothing was delivered yet of the answer to this round trip.
+    is_fresh: bool,
+}
+
+impl Proxy {
+    /// Before the server on a port of this machine.
+    pub(crate) fn start(upstream_port: u16) -> Self {
+        let port = super::free_port();
+        let listener = TcpListener::bind(("127.0.0.1", port)).expect("a port");
+        let shared = Arc::new(Shared {
+            upstream: AtomicU16::new(upstream_port),
+            round_trips: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+            delay: Mutex::default(),
+            gate: Mutex::default(),
+            turned: Condvar::new(),
+            wires: Mutex::default(),
+            is_over: AtomicBool::new(false),
+        });
+        let theirs = Arc::clone(&shared);
+        let acceptor = Some(thread::spawn(move || accept(&theirs, &listener)));
+        Self { shared, port, acceptor }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self) -> String {
+        server::url(self.port)
+    }
+
+    /// Round trips of all connections since the last [`Self::reset`].
+    pub(crate) fn round_trips(&self) -> u64 {
+        self.shared.round_trips.load(Ordering::SeqCst)
+    }
+
+    /// Connections that were made since the last [`Self::reset`].
+    pub(crate) fn connections(&self) -> u64 {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn reset(&self) {
+        self.shared.round_trips.store(0, Ordering::SeqCst);
+        self.shared.connections.store(0, Ordering::SeqCst);
+    }
+
+    /// What is added to each round trip.
+    pub(crate) fn delay(&self, delay: Duration) {
+        *lock(&self.shared.delay) = delay;
+    }
+
+    /// Stops passing anything on, in both directions, until it is told to go on; connections stay open, and new ones can be
+    /// made.
+    pub(crate) fn stall(&self, is_stalled: bool) {
+        self.shared.turn(Gate { questions: is_stalled, answers: is_stalled });
+    }
+
+    /// The same for answers only: what is asked is done, and nobody hears of it.
+    pub(crate) fn hold_answers(&self, are_held: bool) {
+        self.shared.turn(Gate { questions: false, answers: are_held });
+    }
+
+    /// Cuts all connections, for both sides. New ones can be made.
+    pub(crate) fn cut(&self) {
+        for wire in std::mem::take(&mut *lock(&self.shared.wires)).iter().filter_map(Weak::upgrade) {
+            wire.cut();
+        }
+        let _gate = lock(&self.shared.gate);
+        self.shared.turned.notify_all();
+    }
+
+    /// Leads new connections to another server.
+    pub(crate) fn redirect(&self, upstream_port: u16) {
+        self.shared.upstream.store(upstream_port, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        // It waits for connections.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+        self.cut();
+    }
+}
+
+impl Shared {
+    fn turn(&self, to: Gate) {
+        *lock(&self.gate) = to;
+        self.turned.notify_all();
+    }
+
+    /// Waits while this direction is held back.
+    fn pass(&self, wire: &Wire, is_held: impl Fn(Gate) -> bool) {
+        let waits = |gate: &mut Gate| is_held(*gate) && !wire.is_cut.load(Ordering::SeqCst);
+        drop(self.turned.wait_while(lock(&self.gate), waits));
+    }
+
+    fn connect(self: &Arc<Self>, client: TcpStream) -> std::io::Result<()> {
+        let server = TcpStream::connect(("127.0.0.1", self.upstream.load(Ordering::SeqCst)))?;
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        let wire = Arc::new(Wire { client, server, is_cut: AtomicBool::new(false), talk: Mutex::new(Talk::new()) });
+        let mut wires = lock(&self.wires);
+        wires.retain(|wire| wire.strong_count() > 0);
+        wires.push(Arc::downgrade(&wire));
+        self.connections.fetch_add(1, Ordering::SeqCst);
+        for direction in [questions, answers] {
+            let (shared, wire) = (Arc::clone(self), Arc::clone(&wire));
+            thread::spawn(move || {
+                // That a side is gone ends the connection, and nothing else.
+                let _ = direction(&shared, &wire);
+                wire.cut();
+                let _gate = lock(&shared.gate);
+                shared.turned.notify_all();
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Wire {
+    fn cut(&self) {
+        self.is_cut.store(true, Ordering::SeqCst);
+        let _ = self.client.shutdown(Shutdown::Both);
+        let _ = self.server.shutdown(Shutdown::Both);
+    }
+}
+
+impl Talk {
+    fn new() -> Self {
+        Self { client: Frames::of_client(), server: Frames::of_server(), open: 0, is_fresh: false }
+    }
+
+    /// How many round trips these bytes of the client begin.
+    fn asked(&mut self, bytes: &[u8]) -> u64 {
+        let mut begun = 0;
+        for kind in self.client.types(bytes) {
+            match kind {
+                ENCRYPTION => self.server.skip(1),
+                STARTUP => self.open = 1,
+                b'S' | b'Q' | b'F' => {
+                    begun += u64::from(self.open == 0);
+                    self.is_fresh |= self.open == 0;
+                    self.open += 1;
+                }
+                _ => {}
+            }
+        }
+        begun
+    }
+
+    fn answered(&mut self, bytes: &[u8]) {
+        let ready = self.server.types(bytes).into_iter().filter(|kind| *kind == b'Z').count();
+        self.open = self.open.saturating_sub(ready);
+    }
+}
+
+fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
+    for client in listener.incoming() {
+        if shared.is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        // Without a server the connection ends at once.
+        let _ = client.and_then(|client| shared.connect(client));
+    }
+}
+
+fn questions(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
+    let mut bytes = vec![0; 65_536];
+    loop {
+        let length = (&wire.client).read(&mut bytes)?;
+        shared.pass(wire, |gate| gate.questions);
+        if length == 0 {
+            return Ok(());
+        }
+        let begun = lock(&wire.talk).asked(&bytes[..length]);
+        shared.round_trips.fetch_add(begun, Ordering::SeqCst);
+        (&wire.server).write_all(&bytes[..length])?;
+    }
+}
+
+fn answers(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
+    let mut bytes = vec![0; 65_536];
+    loop {
+        let length = (&wire.server).read(&mut bytes)?;
+        if std::mem::take(&mut lock(&wire.talk).is_fresh) {
+            let delay = *lock(&shared.delay);
+            thread::sleep(delay);
+        }
+        shared.pass(wire, |gate| gate.answers);
+        if length == 0 {
+            return Ok(());
+        }
+        // Before it is delivered: afterwards the next question may be here first.
+        lock(&wire.talk).answered(&bytes[..length]);
+        (&wire.client).write_all(&bytes[..length])?;
+    }
+}
+
+fn lock<T>(it: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
