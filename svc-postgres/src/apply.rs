@@ -14,16 +14,13 @@ use uuid::Uuid;
 
 use crate::{
     error::{Result, StoreError},
-    layout::{SLOTS, layout},
-    pipeline::{Query, Value, values},
+    layout::{ALL, layout},
+    pipeline::{Query, Value, columns, of_tenant, values},
     rows::{code, known},
     sets,
     texts::Texts,
 };
-use records::{Edit, Inserts, Updates};
-
-/// The owner of the collection of all records.
-pub(crate) const ALL: Uuid = Uuid::nil();
+use records::{Inserts, Updates, place};
 
 /// The changes of a turn that are not written yet.
 pub(crate) struct Apply<'a> {
@@ -43,6 +40,7 @@ pub(crate) struct Apply<'a> {
     counts: BTreeMap<(i16, i16, Uuid), Won>,
     sums: BTreeMap<(i16, i16, Uuid), Sum>,
     parts: BTreeMap<(Uuid, String), Sum>,
+    /// Person, attendance and ticket.
     holders: Vec<(Uuid, i64, i64)>,
     outbox: Vec<Outgoing>,
     /// What has its place in an order.
@@ -95,8 +93,8 @@ impl<'a> Apply<'a> {
             Change::SetFields { at, fields } => self.edit(at, |row| row.body = Some(fields.to_vec()))?,
             Change::SetLink { at, link, from, to } => self.set_link(at, link, from.as_ref(), to.as_ref())?,
             Change::SetSchedule { at, start, stop } => {
-                let schedule = (start.map(Timestamp::micros), stop.map(Timestamp::micros));
-                self.edit(at, |row| row.schedule = Some(schedule))?;
+                let (start, stop) = (start.map(Timestamp::micros), stop.map(Timestamp::micros));
+                self.edit(at, |row| row.schedule(start, stop))?;
             }
             Change::Delete(set) => self.set(set, sets::deleting(self.schema, set))?,
             Change::ClearLink { kind, link, to } => {
@@ -202,8 +200,8 @@ impl<'a> Apply<'a> {
         update.modified = Some(replace.modified.micros());
         update.identifiers = Some(replace.identifiers.as_json().to_owned());
         update.body = Some(replace.fields.to_vec());
-        update.modified_by = Edit::To(replace.modified_by.as_ref().map(known).transpose()?);
-        update.name = Edit::To(replace.name.clone());
+        update.link(place("modified_by"), replace.modified_by.as_ref().map(known).transpose()?);
+        update.name(replace.name.clone());
         for (identifiers, to) in [(&replace.identifiers_freed, None), (&replace.identifiers_tied, Some(row))] {
             for identifier in identifiers {
                 self.identifiers.insert((kind, Uuid::from_bytes(lookup::identifier(identifier))), to);
@@ -220,11 +218,7 @@ impl<'a> Apply<'a> {
     fn set_link(&mut self, at: &At, link: &str, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
         let (reference, column) = layout(at.kind).column(link).ok_or_else(no_link)?;
         let to_id = to.map(known).transpose()?;
-        let slot = SLOTS.iter().position(|slot| *slot == column);
-        self.edit(at, |row| match slot.and_then(|slot| row.links.get_mut(slot)) {
-            Some(link) => *link = Edit::To(to_id),
-            None => row.modified_by = Edit::To(to_id),
-        })?;
+        self.edit(at, |row| row.link(place(column), to_id))?;
         if reference.is_scope {
             for (owner, by) in [(from, -1), (to, 1)] {
                 if let Some(owner) = owner {
@@ -247,15 +241,15 @@ impl<'a> Apply<'a> {
 
     fn outbox(&mut self, outbox: &Outbox) -> Result<()> {
         let (person, action) = (outbox.person.as_ref(), outbox.action.as_ref());
-        let outgoing = Outgoing {
-            seq: self.next(),
+        let seq = self.next();
+        self.outbox.push(Outgoing {
+            seq,
             created: outbox.received.micros(),
             helper: outbox.helper.as_str().to_owned(),
             person: person.map(known).transpose()?,
             action: action.map(known).transpose()?,
             body: outbox.body.to_vec(),
-        };
-        self.outbox.push(outgoing);
+        });
         Ok(())
     }
 }
@@ -272,110 +266,47 @@ impl Apply<'_> {
         if let Some(values) = updates.values(tenant) {
             self.step(&texts.update_records, values);
         }
-        self.settle_identifiers();
-        self.settle_emails();
-        self.settle_counts();
-        self.settle_sums();
+        let (tied, freed) = parted(
+            std::mem::take(&mut self.identifiers)
+                .into_iter()
+                .map(|((kind, hash), row)| (row.is_some(), (kind, hash, row.unwrap_or_default()))),
+        );
+        self.rows(&texts.free_identifiers, freed, |rows| columns!(rows; 0, 1));
+        self.rows(&texts.tie_identifiers, tied, |rows| columns!(rows; 0, 1, 2));
+        let (tied, freed) =
+            parted(std::mem::take(&mut self.emails).into_iter().map(|(email, is_tied)| (is_tied, email)));
+        self.rows(&texts.free_emails, freed, |rows| columns!(rows; 0, 1));
+        self.rows(&texts.tie_emails, tied, |rows| columns!(rows; 0, 1));
+        let counts = std::mem::take(&mut self.counts).into_iter();
+        let counts = counts.map(|((members, of, owner), won)| (members, of, owner, won.records, won.is_moved));
+        let counts = counts.filter(|won| won.3 != 0 || won.4).collect();
+        self.rows(&texts.count, counts, |rows| columns!(rows; 0, 1, 2, 3, 4));
+        let sums = std::mem::take(&mut self.sums).into_iter();
+        let sums =
+            sums.map(|(key, sum)| (key.0, key.1, key.2, sum.accepted, sum.number, sum.amount.to_string())).collect();
+        self.rows(&texts.set_sums, sums, |rows| columns!(rows; 0, 1, 2, 3, 4, 5));
+        let parts = std::mem::take(&mut self.parts).into_iter();
+        let parts = parts.map(|((owner, name), sum)| (owner, name, sum.number, sum.amount.to_string())).collect();
+        self.rows(&texts.set_parts, parts, |rows| columns!(rows; 0, 1, 2, 3));
         let holders = std::mem::take(&mut self.holders);
-        if !holders.is_empty() {
-            let people: Vec<Uuid> = holders.iter().map(|held| held.0).collect();
-            let (attendances, places): (Vec<i64>, Vec<i64>) = holders.iter().map(|held| (held.1, held.2)).unzip();
-            self.step(&texts.hold, values![tenant, people, attendances, places]);
-        }
-        self.settle_outbox();
-    }
-
-    fn settle_identifiers(&mut self) {
-        let touched = std::mem::take(&mut self.identifiers);
-        let (mut tied, mut freed) = ((Vec::new(), Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
-        for ((kind, hash), row) in touched {
-            if let Some(row) = row {
-                tied.0.push(kind);
-                tied.1.push(hash);
-                tied.2.push(row);
-            } else {
-                freed.0.push(kind);
-                freed.1.push(hash);
-            }
-        }
-        if !freed.0.is_empty() {
-            self.step(&self.texts.free_identifiers, values![self.tenant, freed.0, freed.1]);
-        }
-        if !tied.0.is_empty() {
-            self.step(&self.texts.tie_identifiers, values![self.tenant, tied.0, tied.1, tied.2]);
-        }
-    }
-
-    fn settle_emails(&mut self) {
-        let touched = std::mem::take(&mut self.emails);
-        let (tied, freed): (Vec<_>, Vec<_>) = touched.into_iter().partition(|(_, is_tied)| *is_tied);
-        for (emails, text) in [(freed, &self.texts.free_emails), (tied, &self.texts.tie_emails)] {
-            if !emails.is_empty() {
-                let (hashes, rows): (Vec<Uuid>, Vec<i64>) = emails.into_iter().map(|(email, _)| email).unzip();
-                self.steps.push((text.clone(), values![self.tenant, hashes, rows]));
-            }
-        }
-    }
-
-    fn settle_counts(&mut self) {
-        let counts = std::mem::take(&mut self.counts);
-        let (mut members, mut scopes, mut owners) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut records, mut moved) = (Vec::new(), Vec::new());
-        for ((member, scope, owner), won) in counts.into_iter().filter(|(_, won)| won.records != 0 || won.is_moved) {
-            members.push(member);
-            scopes.push(scope);
-            owners.push(owner);
-            records.push(won.records);
-            moved.push(won.is_moved);
-        }
-        if !members.is_empty() {
-            self.step(&self.texts.count, values![self.tenant, members, scopes, owners, records, moved]);
-        }
-    }
-
-    fn settle_sums(&mut self) {
-        let (mut members, mut scopes, mut owners) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut accepted, mut numbers, mut amounts) = (Vec::new(), Vec::new(), Vec::new());
-        for ((member, scope, owner), sum) in std::mem::take(&mut self.sums) {
-            members.push(member);
-            scopes.push(scope);
-            owners.push(owner);
-            accepted.push(sum.accepted);
-            numbers.push(sum.number);
-            amounts.push(sum.amount.to_string());
-        }
-        if !members.is_empty() {
-            self.step(&self.texts.set_sums, values![self.tenant, members, scopes, owners, accepted, numbers, amounts]);
-        }
-        let (mut owners, mut names, mut numbers, mut amounts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for ((owner, name), sum) in std::mem::take(&mut self.parts) {
-            owners.push(owner);
-            names.push(name);
-            numbers.push(sum.number);
-            amounts.push(sum.amount.to_string());
-        }
-        if !owners.is_empty() {
-            self.step(&self.texts.set_parts, values![self.tenant, owners, names, numbers, amounts]);
-        }
-    }
-
-    fn settle_outbox(&mut self) {
+        self.rows(&texts.hold, holders, |rows| columns!(rows; 0, 1, 2));
         let outbox = std::mem::take(&mut self.outbox);
-        if outbox.is_empty() {
-            return;
-        }
-        let (mut seqs, mut created, mut helpers) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut people, mut actions, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
-        for one in outbox {
-            seqs.push(one.seq);
-            created.push(one.created);
-            helpers.push(one.helper);
-            people.push(one.person);
-            actions.push(one.action);
-            bodies.push(one.body);
-        }
-        self.step(&self.texts.outbox, values![self.tenant, seqs, created, helpers, people, actions, bodies]);
+        self.rows(&texts.outbox, outbox, |rows| columns!(rows; seq, created, helper, person, action, body));
     }
+
+    /// One statement for rows, where there are any.
+    fn rows<T>(&mut self, text: &str, mut rows: Vec<T>, values: impl FnOnce(&mut Vec<T>) -> Vec<Value>) {
+        if !rows.is_empty() {
+            self.step(text, of_tenant(self.tenant, [values(&mut rows)]));
+        }
+    }
+}
+
+/// Those that are marked, and the others.
+fn parted<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
+    let (marked, others): (Vec<_>, Vec<_>) = all.partition(|(is_marked, _)| *is_marked);
+    let bare = |all: Vec<(bool, T)>| all.into_iter().map(|(_, one)| one).collect();
+    (bare(marked), bare(others))
 }
 
 /// The record that a set begins with.

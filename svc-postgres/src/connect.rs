@@ -4,7 +4,7 @@ use std::fmt;
 
 use tokio_postgres::{Client, Config, NoTls};
 
-use crate::migrate::ConnectError;
+use crate::error::ConnectError;
 
 /// Makes connections to one server.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc_core::Error;
+use svc_core::{Error, link::ShareNames};
 use tokio_postgres::error::SqlState;
 
 /// How long a client waits after what passes by itself.
@@ -132,4 +132,49 @@ impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Postgres(error)
     }
+}
+
+/// Why a database cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// PostgreSQL, or the way to it.
+    #[error("{}", told(.0))]
+    Postgres(#[from] tokio_postgres::Error),
+    /// The URL of the database cannot be read.
+    #[error("the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database")]
+    Url(#[source] tokio_postgres::Error),
+    /// The URL asks for TLS, which this program was built without.
+    #[error(
+        "the URL asks for TLS (sslmode=require), which this program was built without; build it with the feature `tls`"
+    )]
+    NoTls,
+    /// TLS cannot be set up.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// The names of the share objects are others than those of the tables.
+    #[error("the tables have the share objects `{}` and `{}`; use these names, they cannot be changed", .0.network_a(), .0.network_b())]
+    ShareNames(ShareNames),
+    /// The system has no random numbers, or what was made of them is damaged.
+    #[error("{0}")]
+    Random(String),
+    /// The schema holds tables of somebody else, or none.
+    #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
+    NotOurs(String),
+    /// The name of the schema cannot be one.
+    #[error(
+        "the schema `{0}` is no name: use 1 to 63 lower-case letters, digits and underscores, beginning with a letter"
+    )]
+    Schema(String),
+    /// A later version of this library has changed the tables.
+    #[error("the schema is of version {found}, this program knows versions up to {known}; use a newer program")]
+    Newer {
+        /// The version of the tables.
+        found: u32,
+        /// The highest version that this program knows.
+        known: u32,
+    },
+    /// The record of changes does not fit what this program knows.
+    #[error("migration {0} was not made as this program knows it (its checksum differs); restore a backup")]
+    Damaged(u32),
 }

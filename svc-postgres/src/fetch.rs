@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use svc_core::{
     model::Kind,
     store::{Answer, Fetched, Holding, Key, Question, Stored, Sum, lookup},
-    value::Amount,
+    value::{Amount, Identifier},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::{
     error::{Result, StoreError},
     layout::{SLOTS, layout},
-    pipeline::{Query, Value, values},
+    pipeline::{Query, Value, columns, of_tenant},
     rows::{COLUMNS, code, stored, uuid},
     texts::Texts,
 };
@@ -41,95 +41,66 @@ pub(crate) struct Fetch<'a> {
 /// The questions by the statement that answers them, each with its place among all.
 #[derive(Default)]
 struct Sorted {
-    ids: (Vec<i16>, Vec<Uuid>, Vec<i32>),
-    identifiers: (Vec<i16>, Vec<Uuid>, Vec<i32>),
-    emails: (Vec<Uuid>, Vec<i32>),
-    names: (Vec<i16>, Vec<String>, Vec<i32>),
-    links: Links,
-    totals: (Vec<i16>, Vec<i16>, Vec<Uuid>, Vec<i32>),
-    parts: (Vec<Uuid>, Vec<i32>),
-    holdings: (Vec<Uuid>, Vec<i32>),
+    ids: Vec<(i16, Uuid, i32)>,
+    identifiers: Vec<(i16, Uuid, i32)>,
+    emails: Vec<(Uuid, i32)>,
+    names: Vec<(i16, String, i32)>,
+    links: Vec<Link>,
+    /// Members, kind and id of the owner.
+    totals: Vec<(i16, i16, Uuid, i32)>,
+    parts: Vec<(Uuid, i32)>,
+    holdings: Vec<(Uuid, i32)>,
     memberships: Ties,
     answers: Ties,
 }
 
-/// Links to follow: from which record, to which kind, by which place.
-#[derive(Default)]
-struct Links {
-    kinds: Vec<i16>,
-    ids: Vec<Uuid>,
-    targets: Vec<i16>,
-    slots: Vec<i16>,
-    places: Vec<i32>,
+/// A link to follow: from which record, to which kind, by which place.
+struct Link {
+    kind: i16,
+    id: Uuid,
+    target: i16,
+    slot: i16,
+    place: i32,
 }
 
 /// Keys of records that others tie together: side 0 is the group or question, side 1 the person.
 #[derive(Default)]
 struct Ties {
-    ids: (Vec<i16>, Vec<i32>, Vec<Uuid>),
-    names: (Vec<i16>, Vec<i32>, Vec<i16>, Vec<String>),
-    identifiers: (Vec<i16>, Vec<i32>, Vec<i16>, Vec<Uuid>),
-    emails: (Vec<i16>, Vec<i32>, Vec<Uuid>),
-    is_asked: bool,
+    ids: Vec<(i16, i32, Uuid)>,
+    names: Vec<(i16, i32, i16, String)>,
+    identifiers: Vec<(i16, i32, i16, Uuid)>,
+    emails: Vec<(i16, i32, Uuid)>,
+    asked: usize,
 }
 
 impl Ties {
     fn side(&mut self, side: i16, place: i32, keys: &[Key]) {
-        self.is_asked = true;
+        self.asked = self.asked.saturating_add(1);
         for key in keys {
             match key {
-                Key::Id(_, id) => {
-                    if let Some(id) = uuid(id) {
-                        self.ids.0.push(side);
-                        self.ids.1.push(place);
-                        self.ids.2.push(id);
-                    }
-                }
-                Key::Name(kind, name) => {
-                    self.names.0.push(side);
-                    self.names.1.push(place);
-                    self.names.2.push(code(*kind));
-                    self.names.3.push(name.clone());
-                }
-                Key::Identifier(kind, identifier) => {
-                    self.identifiers.0.push(side);
-                    self.identifiers.1.push(place);
-                    self.identifiers.2.push(code(*kind));
-                    self.identifiers.3.push(Uuid::from_bytes(lookup::identifier(identifier)));
-                }
-                Key::Email(address) => {
-                    self.emails.0.push(side);
-                    self.emails.1.push(place);
-                    self.emails.2.push(Uuid::from_bytes(lookup::email(address)));
-                }
+                Key::Id(_, id) => self.ids.extend(uuid(id).map(|id| (side, place, id))),
+                Key::Name(kind, name) => self.names.push((side, place, code(*kind), name.clone())),
+                Key::Identifier(kind, it) => self.identifiers.push((side, place, code(*kind), identifier(it))),
+                Key::Email(address) => self.emails.push((side, place, email(address))),
                 _ => {}
             }
         }
     }
 
-    /// The values of the statement; `None` when nothing is asked.
-    fn values(self, tenant: i64) -> Option<Vec<Value>> {
-        let Self { ids, names, identifiers, emails, is_asked } = self;
-        is_asked.then(|| {
-            values![
-                tenant,
-                ids.0,
-                ids.1,
-                ids.2,
-                names.0,
-                names.1,
-                names.2,
-                names.3,
-                identifiers.0,
-                identifiers.1,
-                identifiers.2,
-                identifiers.3,
-                emails.0,
-                emails.1,
-                emails.2,
-            ]
-        })
+    /// The values of the statement.
+    fn values(&mut self) -> Vec<Value> {
+        let (ids, names) = (columns!(self.ids; 0, 1, 2), columns!(self.names; 0, 1, 2, 3));
+        let (identifiers, emails) = (columns!(self.identifiers; 0, 1, 2, 3), columns!(self.emails; 0, 1, 2));
+        [ids, names, identifiers, emails].into_iter().flatten().collect()
     }
+}
+
+fn identifier(identifier: &Identifier) -> Uuid {
+    Uuid::from_bytes(lookup::identifier(identifier))
+}
+
+fn email(address: &str) -> Uuid {
+    Uuid::from_bytes(lookup::email(address))
 }
 
 impl<'a> Fetch<'a> {
@@ -196,32 +167,15 @@ impl Sorted {
 
     fn key(&mut self, key: &Key, place: i32) {
         match key {
-            Key::Id(kind, id) => {
-                if let Some(id) = uuid(id) {
-                    self.ids.0.push(code(*kind));
-                    self.ids.1.push(id);
-                    self.ids.2.push(place);
-                }
-            }
-            Key::Name(kind, name) => {
-                self.names.0.push(code(*kind));
-                self.names.1.push(name.clone());
-                self.names.2.push(place);
-            }
-            Key::Identifier(kind, identifier) => {
-                self.identifiers.0.push(code(*kind));
-                self.identifiers.1.push(Uuid::from_bytes(lookup::identifier(identifier)));
-                self.identifiers.2.push(place);
-            }
-            Key::Email(address) => self.emails.extend([(Uuid::from_bytes(lookup::email(address)), place)]),
+            Key::Id(kind, id) => self.ids.extend(uuid(id).map(|id| (code(*kind), id, place))),
+            Key::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
+            Key::Identifier(kind, it) => self.identifiers.push((code(*kind), identifier(it), place)),
+            Key::Email(address) => self.emails.push((email(address), place)),
             Key::Link(kind, id, link) => {
                 if let (Some(id), Some((reference, column))) = (uuid(id), layout(*kind).column(link)) {
                     let slot = SLOTS.iter().position(|slot| *slot == column).map_or(0, |slot| slot.saturating_add(1));
-                    self.links.kinds.push(code(*kind));
-                    self.links.ids.push(id);
-                    self.links.targets.push(code(reference.kind));
-                    self.links.slots.push(i16::try_from(slot).unwrap_or_default());
-                    self.links.places.push(place);
+                    let slot = i16::try_from(slot).unwrap_or_default();
+                    self.links.push(Link { kind: code(*kind), id, target: code(reference.kind), slot, place });
                 }
             }
             _ => {}
@@ -229,40 +183,25 @@ impl Sorted {
     }
 
     fn total(&mut self, members: Kind, of: Kind, owner: Option<Uuid>, place: i32) {
-        if let Some(owner) = owner {
-            self.totals.0.push(code(members));
-            self.totals.1.push(code(of));
-            self.totals.2.push(owner);
-            self.totals.3.push(place);
-        }
+        self.totals.extend(owner.map(|owner| (code(members), code(of), owner, place)));
     }
 
     /// The statements for what is asked, and only for that.
-    fn queries(self, texts: &Texts, tenant: i64) -> Vec<(Gives, Query<'_>)> {
-        let Self { ids, identifiers, emails, names, links, totals, parts, holdings, memberships, answers } = self;
+    fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(Gives, Query<'_>)> {
         let asked = [
-            (!ids.0.is_empty()).then(|| (Gives::Record, &texts.by_id, values![tenant, ids.0, ids.1, ids.2])),
-            (!identifiers.0.is_empty()).then(|| {
-                (Gives::Record, &texts.by_identifier, values![tenant, identifiers.0, identifiers.1, identifiers.2])
-            }),
-            (!emails.0.is_empty()).then(|| (Gives::Record, &texts.by_email, values![tenant, emails.0, emails.1])),
-            (!names.0.is_empty()).then(|| (Gives::Record, &texts.by_name, values![tenant, names.0, names.1, names.2])),
-            (!links.kinds.is_empty()).then(|| {
-                (
-                    Gives::Record,
-                    &texts.by_link,
-                    values![tenant, links.kinds, links.ids, links.targets, links.slots, links.places],
-                )
-            }),
-            memberships.values(tenant).map(|values| (Gives::Ties, &texts.memberships, values)),
-            answers.values(tenant).map(|values| (Gives::Ties, &texts.answers, values)),
-            (!totals.0.is_empty())
-                .then(|| (Gives::Totals, &texts.totals, values![tenant, totals.0, totals.1, totals.2, totals.3])),
-            (!parts.0.is_empty()).then(|| (Gives::Parts, &texts.parts, values![tenant, parts.0, parts.1])),
-            (!holdings.0.is_empty())
-                .then(|| (Gives::Holdings, &texts.holdings, values![tenant, holdings.0, holdings.1])),
+            (self.ids.len(), Gives::Record, &texts.by_id, columns!(self.ids; 0, 1, 2)),
+            (self.identifiers.len(), Gives::Record, &texts.by_identifier, columns!(self.identifiers; 0, 1, 2)),
+            (self.emails.len(), Gives::Record, &texts.by_email, columns!(self.emails; 0, 1)),
+            (self.names.len(), Gives::Record, &texts.by_name, columns!(self.names; 0, 1, 2)),
+            (self.links.len(), Gives::Record, &texts.by_link, columns!(self.links; kind, id, target, slot, place)),
+            (self.memberships.asked, Gives::Ties, &texts.memberships, self.memberships.values()),
+            (self.answers.asked, Gives::Ties, &texts.answers, self.answers.values()),
+            (self.totals.len(), Gives::Totals, &texts.totals, columns!(self.totals; 0, 1, 2, 3)),
+            (self.parts.len(), Gives::Parts, &texts.parts, columns!(self.parts; 0, 1)),
+            (self.holdings.len(), Gives::Holdings, &texts.holdings, columns!(self.holdings; 0, 1)),
         ];
-        asked.into_iter().flatten().map(|(gives, text, values)| (gives, Query::new(text, values))).collect()
+        let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
+        asked.map(|(_, gives, text, values)| (gives, Query::new(text, of_tenant(tenant, [values])))).collect()
     }
 }
 

@@ -14,9 +14,9 @@ use svc_core::store::offset_index::{Move, OffsetIndex};
 use tokio_postgres::Row;
 
 use crate::{
+    database::Database,
     error::{Result, StoreError},
-    page::Place,
-    store::Inner,
+    place::Place,
 };
 
 /// Collections whose last known member is remembered at most.
@@ -55,13 +55,13 @@ impl Jumps {
     }
 }
 
-impl Inner {
+impl Jumps {
     /// The row behind which a page begins that has so many records before it; `None` behind the last one.
-    pub(crate) async fn jump(&self, place: &Place, position: u64) -> Result<Option<i64>> {
+    pub(crate) async fn to(&self, database: &Database, place: &Place, position: u64) -> Result<Option<i64>> {
         let name = place.collection();
-        let mut known = self.jumps.known(&name);
-        let queries = vec![place.moved(&self.texts), place.members(&self.texts, known.last)];
-        let mut given = self.read(place.tenant, queries).await?.into_iter();
+        let mut known = self.known(&name);
+        let queries = vec![place.moved(&database.texts), place.members(&database.texts, known.last)];
+        let mut given = database.read(place.tenant, queries).await?.into_iter();
         let moved: i64 = match given.next().and_then(|rows| rows.into_iter().next()) {
             Some(row) => row.try_get(0)?,
             // Nothing was ever in it.
@@ -69,17 +69,17 @@ impl Inner {
         };
         let mut news = numbers(&given.next().unwrap_or_default())?;
         if moved != known.moved {
-            news = self.members(place, 0).await?;
+            news = members(database, place, 0).await?;
             known = Known { moved, last: 0 };
         }
         // A collection that was changed otherwise than by new members is another one for the index.
         let collection = [&*name, &moved.to_be_bytes()].concat();
         let joined: Vec<Move> = news.iter().map(|row| Move::new(collection.as_slice().into(), *row, true)).collect();
-        self.jumps.index.follow(&joined);
-        self.jumps.learn(&name, Known { moved, last: news.last().copied().unwrap_or(known.last) });
-        let nth = self.jumps.index.nth(&collection, position, async |mut load| {
+        self.index.follow(&joined);
+        self.learn(&name, Known { moved, last: news.last().copied().unwrap_or(known.last) });
+        let nth = self.index.nth(&collection, position, async |mut load| {
             // Not in memory, or not any more.
-            let rows = if known.last == 0 { news } else { self.members(place, 0).await? };
+            let rows = if known.last == 0 { news } else { members(database, place, 0).await? };
             for row in rows {
                 load.insert(row);
             }
@@ -87,12 +87,12 @@ impl Inner {
         });
         Ok(nth.await?.map(|row| row.saturating_sub(1)))
     }
+}
 
-    /// The rows of a collection behind this one.
-    async fn members(&self, place: &Place, after: i64) -> Result<Vec<i64>> {
-        let rows = self.read(place.tenant, vec![place.members(&self.texts, after)]).await?;
-        numbers(rows.first().map_or(&[][..], Vec::as_slice))
-    }
+/// The rows of a collection behind this one.
+async fn members(database: &Database, place: &Place, after: i64) -> Result<Vec<i64>> {
+    let rows = database.read(place.tenant, vec![place.members(&database.texts, after)]).await?;
+    numbers(rows.first().map_or(&[][..], Vec::as_slice))
 }
 
 fn numbers(rows: &[Row]) -> Result<Vec<i64>> {

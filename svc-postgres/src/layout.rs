@@ -7,9 +7,13 @@ use svc_core::{
     schema::Reference,
     store::KindTable,
 };
+use uuid::Uuid;
 
 /// The columns that links have in the table `record`, but for `modified_by`.
 pub(crate) const SLOTS: [&str; 4] = ["l1", "l2", "l3", "l4"];
+
+/// Stands for the owner of the collection of all records.
+pub(crate) const ALL: Uuid = Uuid::nil();
 
 /// How a kind lies in the table `record`.
 #[derive(Debug)]

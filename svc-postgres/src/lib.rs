@@ -3,6 +3,7 @@
 
 mod apply;
 mod connect;
+mod database;
 mod error;
 mod fetch;
 mod jumps;
@@ -11,8 +12,8 @@ mod migrate;
 mod options;
 mod page;
 mod pipeline;
+mod place;
 mod pool;
-mod reads;
 mod rows;
 mod sets;
 mod stats;
@@ -23,7 +24,7 @@ mod tls;
 mod turn;
 mod turns;
 
-pub use migrate::ConnectError;
+pub use error::ConnectError;
 pub use options::{Options, Pages, Statements};
 pub use stats::Stats;
 pub use store::Store;

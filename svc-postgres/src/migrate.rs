@@ -5,11 +5,10 @@ use svc_core::{
     store::migration::{Migration, Mismatch, missing},
     value::Timestamp,
 };
-use thiserror::Error;
 use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
-    error::told,
+    error::ConnectError,
     options::Options,
     texts::{Texts, containers},
 };
@@ -36,51 +35,6 @@ pub(crate) const TABLES: [&str; 13] = [
 ];
 /// Those that belong to no tenant: directories.
 pub(crate) const DIRECTORIES: [&str; 4] = ["migration", "meta", "tenant", "api_key"];
-
-/// Why a database cannot be used.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// PostgreSQL, or the way to it.
-    #[error("{}", told(.0))]
-    Postgres(#[from] tokio_postgres::Error),
-    /// The URL of the database cannot be read.
-    #[error("the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database")]
-    Url(#[source] tokio_postgres::Error),
-    /// The URL asks for TLS, which this program was built without.
-    #[error(
-        "the URL asks for TLS (sslmode=require), which this program was built without; build it with the feature `tls`"
-    )]
-    NoTls,
-    /// TLS cannot be set up.
-    #[error("TLS: {0}")]
-    Tls(String),
-    /// The names of the share objects are others than those of the tables.
-    #[error("the tables have the share objects `{}` and `{}`; use these names, they cannot be changed", .0.network_a(), .0.network_b())]
-    ShareNames(ShareNames),
-    /// The system has no random numbers, or what was made of them is damaged.
-    #[error("{0}")]
-    Random(String),
-    /// The schema holds tables of somebody else, or none.
-    #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
-    NotOurs(String),
-    /// The name of the schema cannot be one.
-    #[error(
-        "the schema `{0}` is no name: use 1 to 63 lower-case letters, digits and underscores, beginning with a letter"
-    )]
-    Schema(String),
-    /// A later version of this library has changed the tables.
-    #[error("the schema is of version {found}, this program knows versions up to {known}; use a newer program")]
-    Newer {
-        /// The version of the tables.
-        found: u32,
-        /// The highest version that this program knows.
-        known: u32,
-    },
-    /// The record of changes does not fit what this program knows.
-    #[error("migration {0} was not made as this program knows it (its checksum differs); restore a backup")]
-    Damaged(u32),
-}
 
 /// Whether a schema can have this name: it goes into the text of statements.
 pub(crate) fn is_schema(name: &str) -> bool {

@@ -9,7 +9,7 @@ use svc_core::{
 };
 use tokio_postgres::Config;
 
-use crate::{connect::Connector, migrate::ConnectError};
+use crate::{connect::Connector, error::ConnectError};
 
 /// Tells the time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;

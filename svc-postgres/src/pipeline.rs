@@ -54,6 +54,22 @@ macro_rules! values {
 }
 pub(crate) use values;
 
+/// The values of a statement about several rows: what all rows have in a field, field by field. The rows are structs or tuples,
+/// and lose their fields.
+macro_rules! columns {
+    ($rows:expr; $($field:tt),+ $(,)?) => {
+        vec![$($crate::pipeline::Value::from(
+            $rows.iter_mut().map(|row| std::mem::take(&mut row.$field)).collect::<Vec<_>>()
+        )),+]
+    };
+}
+pub(crate) use columns;
+
+/// The values of a statement in parts; the tenant comes first.
+pub(crate) fn of_tenant<const N: usize>(tenant: i64, parts: [Vec<Value>; N]) -> Vec<Value> {
+    std::iter::once(Value::from(tenant)).chain(parts.into_iter().flatten()).collect()
+}
+
 /// One statement to run.
 pub(crate) struct Query<'a> {
     pub(crate) text: Cow<'a, str>,

@@ -2,10 +2,7 @@
 
 use svc_core::{model::Kind, schema::Source, store::Set};
 
-use crate::{
-    apply::ALL,
-    layout::{Layout, layout},
-};
+use crate::layout::{ALL, Layout, layout};
 
 /// Removes the records: from what other records count, then all that was counted of them, then themselves.
 pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {

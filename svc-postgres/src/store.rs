@@ -1,4 +1,4 @@
-//! The store: the connections to a database, and what it does for the interface. Its parts know nothing of it but [`Inner`].
+//! The store: a database that is open, and what it does for the interface. Its parts know nothing of it.
 
 mod calls;
 mod keys;
@@ -10,22 +10,19 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, store::cursor::Cursors, value::Timestamp};
+use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp};
 
 use crate::{
-    error::StoreError,
+    database::Database,
+    error::{ConnectError, StoreError},
     jumps::Jumps,
-    migrate::{self, ConnectError},
+    migrate,
     options::Options,
     pipeline::{Query, values},
-    pool::Pool,
-    reads::Replica,
-    stats::{Commits, Stats},
-    texts::Texts,
+    stats::Stats,
     turns::Turns,
 };
-
-pub(crate) use keys::KnownKeys;
+use keys::KnownKeys;
 
 /// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the connections.
 #[derive(Clone)]
@@ -34,17 +31,12 @@ pub struct Store {
 }
 
 /// What the clones of a store share.
-pub(crate) struct Inner {
-    pub(crate) pool: Arc<Pool>,
-    pub(crate) replica: Option<Replica>,
-    pub(crate) texts: Texts,
-    pub(crate) options: Options,
-    pub(crate) turns: Turns,
-    pub(crate) jumps: Jumps,
-    pub(crate) stats: Commits,
-    pub(crate) cursors: Cursors,
-    pub(crate) keys: KnownKeys,
-    pub(crate) tenants: Mutex<HashMap<Tenant, i64>>,
+struct Inner {
+    database: Arc<Database>,
+    turns: Arc<Turns>,
+    jumps: Jumps,
+    keys: KnownKeys,
+    tenants: Mutex<HashMap<Tenant, i64>>,
 }
 
 impl Store {
@@ -56,21 +48,10 @@ impl Store {
     /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other share names.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
         let secret = migrate::open(&options).await?;
-        let pool = |connector: &crate::connect::Connector| {
-            Arc::new(Pool::new(connector.clone(), options.connections, options.patience, options.statements))
-        };
-        let inner = Inner {
-            pool: pool(&options.primary),
-            replica: options.replica.as_ref().map(|replica| Replica::new(pool(replica))),
-            texts: Texts::of(&options.schema),
-            turns: Turns::default(),
-            jumps: Jumps::default(),
-            stats: Commits::default(),
-            cursors: Cursors::new(&secret),
-            keys: KnownKeys::new(options.key_cache),
-            tenants: Mutex::default(),
-            options,
-        };
+        let keys = KnownKeys::new(options.key_cache);
+        let database = Arc::new(Database::new(options, &secret));
+        let turns = Arc::new(Turns::new(Arc::clone(&database)));
+        let inner = Inner { database, turns, jumps: Jumps::default(), keys, tenants: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -87,7 +68,7 @@ impl Store {
     /// What the two share objects are called in this database (HAL-11).
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
-        &self.inner.options.share_names
+        &self.database().options.share_names
     }
 
     /// Registers every kind and all eight helpers, which run natively in one transaction each: see [`ApiBuilder::store`].
@@ -113,14 +94,14 @@ impl Store {
     /// What the store has done and has to do. It may be called often: it asks nobody.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let inner = &self.inner;
-        let (connections_busy, connections_idle, connections_wanted) = inner.pool.load();
+        let database = self.database();
+        let (connections_busy, connections_idle, connections_wanted) = database.pool.load();
         Stats {
-            writes_waiting: inner.turns.waiting(),
+            writes_waiting: self.inner.turns.waiting(),
             connections_busy,
             connections_idle,
             connections_wanted,
-            ..inner.stats.stats()
+            ..database.commits.stats()
         }
     }
 
@@ -132,8 +113,7 @@ impl Store {
     /// Trouble with the database.
     pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
         let values = values![mark(name), value.as_bytes().to_vec()];
-        let inner = &self.inner;
-        inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.set_meta, values)]).await?;
+        self.database().ask(None, Query::new(&*self.database().texts.set_meta, values)).await?;
         Ok(())
     }
 
@@ -143,15 +123,18 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn read_mark(&self, name: &str) -> Result<Option<String>> {
-        let inner = &self.inner;
-        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.meta, values![mark(name)])]).await?;
-        let Some(row) = given.first().and_then(|rows| rows.first()) else { return Ok(None) };
+        let rows = self.database().ask(None, Query::new(&*self.database().texts.meta, values![mark(name)])).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
         let value: Vec<u8> = row.try_get(0).map_err(StoreError::from)?;
         Ok(Some(String::from_utf8_lossy(&value).into_owned()))
     }
 
+    fn database(&self) -> &Database {
+        &self.inner.database
+    }
+
     fn now(&self) -> Timestamp {
-        (self.inner.options.now)()
+        (self.database().options.now)()
     }
 }
 
@@ -164,17 +147,15 @@ fn mark(name: &str) -> String {
 #[async_trait::async_trait]
 impl Revision for Store {
     async fn revision(&self, tenant: &Tenant) -> Option<u64> {
-        let inner = &self.inner;
         let number = self.number(tenant).await.ok()??;
-        let given =
-            inner.ask(&inner.pool, Some(number), vec![Query::new(&*inner.texts.seq, values![number])]).await.ok()?;
-        let seq: i64 = given.first()?.first()?.try_get(0).ok()?;
-        u64::try_from(seq).ok()
+        let seq = Query::new(&*self.database().texts.seq, values![number]);
+        let rows = self.database().ask(Some(number), seq).await.ok()?;
+        u64::try_from(rows.first()?.try_get::<_, i64>(0).ok()?).ok()
     }
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("schema", &self.inner.options.schema).finish_non_exhaustive()
+        f.debug_struct("Store").field("schema", &self.database().options.schema).finish_non_exhaustive()
     }
 }

@@ -110,9 +110,9 @@ fn totals(schema: &str) -> String {
 }
 
 /// Parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
-fn arrays(first: usize, types: &[&str]) -> String {
-    let one = |(place, name): (usize, &&str)| format!("${}::{name}[]", first.saturating_add(place));
-    types.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+fn arrays(first: usize, types: &str) -> String {
+    let one = |(place, name): (usize, &str)| format!("${}::{name}[]", first.saturating_add(place));
+    types.split(' ').enumerate().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Records that tie one to another, such as taggings: the first by keys of one side, the second by keys of the other. A key is
@@ -134,10 +134,10 @@ fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other: &str) -> 
          SELECT a.place, {cols} FROM k a JOIN k b ON b.place = a.place AND b.side = 1 \
          JOIN {s}.record r ON r.tenant = $1 AND r.kind IN ({kinds}) AND r.{other} = b.id \
          AND (r.{one} = a.id) IS TRUE {tot} WHERE a.side = 0",
-        ids = arrays(2, &["smallint", "int", "uuid"]),
-        names = arrays(5, &["smallint", "int", "smallint", "text"]),
-        identifiers = arrays(9, &["smallint", "int", "smallint", "uuid"]),
-        emails = arrays(13, &["smallint", "int", "uuid"]),
+        ids = arrays(2, "smallint int uuid"),
+        names = arrays(5, "smallint int smallint text"),
+        identifiers = arrays(9, "smallint int smallint uuid"),
+        emails = arrays(13, "smallint int uuid"),
     )
 }
 
@@ -179,7 +179,7 @@ impl Texts {
             )
         };
         // From the tenant's own row: a cluster takes the tenant from it, and with it the one shard.
-        let from_ledger = |types: &[&str]| {
+        let from_ledger = |types: &str| {
             format!("SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1", arrays(2, types))
         };
         let key = format!(
@@ -190,32 +190,32 @@ impl Texts {
             by_id: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) \
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.kind AND r.id = k.id {tot}",
-                arrays(2, &["smallint", "uuid", "int"])
+                arrays(2, "smallint uuid int")
             ),
             by_identifier: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, hash, place) \
                  JOIN {s}.identifier i ON i.tenant = $1 AND i.kind = k.kind AND i.hash = k.hash \
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = i.kind AND r.seq = i.seq {tot}",
-                arrays(2, &["smallint", "uuid", "int"])
+                arrays(2, "smallint uuid int")
             ),
             // The oldest person with the address. Fenced: the plan may not begin with all people.
             by_email: format!(
                 "SELECT e.place, {cols} FROM (SELECT k.place, min(m.seq) AS seq FROM unnest({}) k(hash, place) \
                  JOIN {s}.email m ON m.tenant = $1 AND m.hash = k.hash GROUP BY k.place OFFSET 0) e \
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = {person} AND r.seq = e.seq {tot}",
-                arrays(2, &["uuid", "int"])
+                arrays(2, "uuid int")
             ),
             by_name: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) \
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.kind AND r.name = k.name {tot}",
-                arrays(2, &["smallint", "text", "int"])
+                arrays(2, "smallint text int")
             ),
             by_link: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, id, target, slot, place) \
                  JOIN {s}.record f ON f.tenant = $1 AND f.kind = k.kind AND f.id = k.id \
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.target AND r.id = CASE k.slot WHEN 1 THEN f.l1 \
                  WHEN 2 THEN f.l2 WHEN 3 THEN f.l3 WHEN 4 THEN f.l4 ELSE f.modified_by END {tot}",
-                arrays(2, &["smallint", "uuid", "smallint", "smallint", "int"])
+                arrays(2, "smallint uuid smallint smallint int")
             ),
             memberships: ties(s, cols, tot, &[Kind::Tagging, Kind::Item], groups, by(Kind::Tagging, Kind::Person)),
             answers: ties(
@@ -229,19 +229,19 @@ impl Texts {
             totals: format!(
                 "SELECT k.place, t.records, t.accepted, t.number, t.amount FROM unnest({}) k(kind, scope, owner, place) \
                  JOIN {s}.total t ON t.tenant = $1 AND t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner",
-                arrays(2, &["smallint", "smallint", "uuid", "int"])
+                arrays(2, "smallint smallint uuid int")
             ),
             parts: format!(
                 "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) \
                  JOIN {s}.part p ON p.tenant = $1 AND p.owner = k.owner ORDER BY k.place, p.name COLLATE \"C\"",
-                arrays(2, &["uuid", "int"])
+                arrays(2, "uuid int")
             ),
             holdings: format!(
                 "SELECT k.place, {cols}, h.place AS ticket FROM unnest({}) k(person, place) \
                  JOIN {s}.holder h ON h.tenant = $1 AND h.person = k.person \
                  JOIN {s}.record r ON r.tenant = $1 AND r.kind = {attendance} AND r.seq = h.attendance {tot} \
                  ORDER BY k.place, h.attendance, h.place",
-                arrays(2, &["uuid", "int"])
+                arrays(2, "uuid int")
             ),
             page: page(""),
             page_under: SLOTS.map(|slot| page(&format!(" AND r.{slot} = $6"))),
@@ -266,10 +266,7 @@ impl Texts {
             insert_records: format!(
                 "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
                  identifiers, body) {}",
-                from_ledger(&[
-                    "smallint", "uuid", "bigint", "bigint", "bigint", "uuid", "uuid", "uuid", "uuid", "uuid", "text",
-                    "text", "bytea",
-                ])
+                from_ledger("smallint uuid bigint bigint bigint uuid uuid uuid uuid uuid text text bytea")
             ),
             // What is null stays as it is, but for what `flags` says: see `apply::records::Update`.
             update_records: format!(
@@ -285,32 +282,26 @@ impl Texts {
                  scheduled_stop = CASE WHEN x.flags & 64 > 0 THEN x.stop ELSE r.scheduled_stop END \
                  FROM unnest({}) x(kind, seq, flags, modified, l1, l2, l3, l4, modified_by, name, identifiers, body, start, \
                  stop) WHERE r.tenant = $1 AND r.kind = x.kind AND r.seq = x.seq",
-                arrays(
-                    2,
-                    &[
-                        "smallint", "bigint", "int", "bigint", "uuid", "uuid", "uuid", "uuid", "uuid", "text", "text",
-                        "bytea", "bigint", "bigint"
-                    ]
-                )
+                arrays(2, "smallint bigint int bigint uuid uuid uuid uuid uuid text text bytea bigint bigint")
             ),
             tie_identifiers: format!(
                 "INSERT INTO {s}.identifier AS o (tenant, kind, hash, seq) {} \
                  ON CONFLICT (tenant, kind, hash) DO UPDATE SET seq = excluded.seq",
-                from_ledger(&["smallint", "uuid", "bigint"])
+                from_ledger("smallint uuid bigint")
             ),
             free_identifiers: format!(
                 "DELETE FROM {s}.identifier i USING unnest({}) x(kind, hash) \
                  WHERE i.tenant = $1 AND i.kind = x.kind AND i.hash = x.hash",
-                arrays(2, &["smallint", "uuid"])
+                arrays(2, "smallint uuid")
             ),
             tie_emails: format!(
                 "INSERT INTO {s}.email (tenant, hash, seq) {} ON CONFLICT (tenant, hash, seq) DO NOTHING",
-                from_ledger(&["uuid", "bigint"])
+                from_ledger("uuid bigint")
             ),
             free_emails: format!(
                 "DELETE FROM {s}.email e USING unnest({}) x(hash, seq) \
                  WHERE e.tenant = $1 AND e.hash = x.hash AND e.seq = x.seq",
-                arrays(2, &["uuid", "bigint"])
+                arrays(2, "uuid bigint")
             ),
             // `moved` is the number of the last turn that took a member out, or let one in that is not the youngest.
             count: format!(
@@ -319,23 +310,23 @@ impl Texts {
                  FROM {s}.ledger l, unnest({}) x(kind, scope, owner, records, moves) WHERE l.tenant = $1 \
                  ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
                  moved = greatest(o.moved, excluded.moved)",
-                arrays(2, &["smallint", "smallint", "uuid", "bigint", "boolean"])
+                arrays(2, "smallint smallint uuid bigint boolean")
             ),
             set_sums: format!(
                 "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, accepted, number, amount) {} \
                  ON CONFLICT (tenant, kind, scope, owner) DO UPDATE \
                  SET accepted = excluded.accepted, number = excluded.number, amount = excluded.amount",
-                from_ledger(&["smallint", "smallint", "uuid", "bigint", "bigint", "text"])
+                from_ledger("smallint smallint uuid bigint bigint text")
             ),
             set_parts: format!(
                 "INSERT INTO {s}.part AS o (tenant, owner, name, number, amount) {} \
                  ON CONFLICT (tenant, owner, name) DO UPDATE SET number = excluded.number, amount = excluded.amount",
-                from_ledger(&["uuid", "text", "bigint", "text"])
+                from_ledger("uuid text bigint text")
             ),
             hold: format!(
                 "INSERT INTO {s}.holder (tenant, person, attendance, place) {} \
                  ON CONFLICT (tenant, person, attendance, place) DO NOTHING",
-                from_ledger(&["uuid", "bigint", "bigint"])
+                from_ledger("uuid bigint bigint")
             ),
             move_holders: format!(
                 "WITH gone AS (DELETE FROM {s}.holder h WHERE h.tenant = $1 AND h.attendance = $2 \
@@ -348,7 +339,7 @@ impl Texts {
             forget_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND person = $2"),
             outbox: format!(
                 "INSERT INTO {s}.outbox (tenant, seq, created, helper, person, action, body) {}",
-                from_ledger(&["bigint", "bigint", "text", "uuid", "uuid", "bytea"])
+                from_ledger("bigint bigint text uuid uuid bytea")
             ),
             tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
             tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),

@@ -9,7 +9,7 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::migrate::ConnectError;
+use crate::error::ConnectError;
 
 /// Certificates are checked against the authorities of the system.
 pub(crate) fn of_the_system() -> Result<MakeRustlsConnect, ConnectError> {

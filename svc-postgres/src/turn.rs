@@ -14,11 +14,11 @@ use uuid::Uuid;
 
 use crate::{
     apply::{Apply, queries},
+    database::Database,
     error::{Result, StoreError},
     fetch::Fetch,
     pipeline::{Query, values},
     pool::{For, Lent},
-    store::Inner,
 };
 
 /// How a turn ended.
@@ -46,7 +46,7 @@ struct Progress<'a> {
     deadline: Instant,
 }
 
-impl Inner {
+impl Database {
     /// Gives the calls of several callers their turn. Those of one caller are written all or not at all.
     pub(crate) async fn turn(&self, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
         let mut lent = self.pool.get(For::Writes).await?;
@@ -92,23 +92,6 @@ impl Inner {
     fn half_of(&self, deadline: Instant) -> Duration {
         let left = deadline.saturating_duration_since(Instant::now());
         left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
-    }
-
-    /// `BEGIN` with what holds for a transaction of a tenant.
-    pub(crate) fn begin(&self, tenant: Option<i64>) -> Query<'static> {
-        let millis = self.options.patience.as_millis().max(1);
-        // Before the first statement, so that a cluster sends them along with it.
-        let fence = match tenant {
-            _ if !self.options.row_level_security => String::new(),
-            Some(tenant) => format!("; SET LOCAL svc.tenant = '{tenant}'"),
-            None => "; SET LOCAL svc.tenant = 'directory'".to_owned(),
-        };
-        Query::control(format!(
-            "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = {millis}; \
-             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL statement_timeout = {}{fence}",
-            millis.saturating_mul(2),
-            millis.saturating_mul(15)
-        ))
     }
 
     /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more.
@@ -159,7 +142,7 @@ impl Inner {
         match lent.run(&queries, self.half_of(progress.deadline)).await {
             Ok(_) => {
                 lent.is_clean_again();
-                self.stats.count(calls.len(), began.elapsed());
+                self.commits.count(calls.len(), began.elapsed());
                 self.wrote(tenant, seq);
                 Ok(outcomes)
             }

@@ -13,8 +13,8 @@ use svc_core::store::{Call, Outcome};
 use tokio::sync::oneshot;
 
 use crate::{
+    database::Database,
     error::{Result, StoreError},
-    store::Inner,
     turn::Ended,
 };
 
@@ -27,8 +27,8 @@ struct Waiting {
 }
 
 /// The calls that wait, by tenant. A tenant that is in the map has somebody at work for it.
-#[derive(Default)]
 pub(crate) struct Turns {
+    database: Arc<Database>,
     waiting: Mutex<HashMap<i64, Vec<Waiting>>>,
     number: AtomicUsize,
 }
@@ -40,31 +40,34 @@ const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 impl Turns {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        Self { database, waiting: Mutex::default(), number: AtomicUsize::default() }
+    }
+
     /// Gives calls their turn: all of them or none. The outcome is that of the last.
     pub(crate) async fn write(
-        inner: &Arc<Inner>,
+        self: &Arc<Self>,
         tenant: i64,
         calls: Vec<Call>,
         deadline: Option<Instant>,
     ) -> Result<Outcome> {
-        let turns = &inner.turns;
-        if turns.waiting() >= inner.options.queue {
+        if self.waiting() >= self.database.options.queue {
             return Err(StoreError::Busy);
         }
         let now = Instant::now();
         let deadline = deadline.or_else(|| now.checked_add(LONGEST)).unwrap_or(now);
         let (tell, told) = oneshot::channel();
-        turns.number.fetch_add(1, Ordering::Relaxed);
+        self.number.fetch_add(1, Ordering::Relaxed);
         let is_first = {
-            let mut waiting = turns.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             let is_first = !waiting.contains_key(&tenant);
             waiting.entry(tenant).or_default().push(Waiting { calls, deadline, tell });
             is_first
         };
         if is_first {
             // On its own: whoever waits for the answer may go away, and what was begun is finished.
-            let inner = Arc::clone(inner);
-            tokio::spawn(async move { inner.work(tenant).await });
+            let turns = Arc::clone(self);
+            tokio::spawn(async move { turns.work(tenant).await });
         }
         told.await.unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
     }
@@ -92,13 +95,11 @@ impl Turns {
         self.number.fetch_sub(next.len(), Ordering::Relaxed);
         next
     }
-}
 
-impl Inner {
     /// Works for a tenant until nobody waits any more.
     async fn work(&self, tenant: i64) {
         loop {
-            let batch = self.turns.next(tenant, self.options.batch);
+            let batch = self.next(tenant, self.database.options.batch);
             if batch.is_empty() {
                 return;
             }
@@ -135,7 +136,7 @@ impl Inner {
         let Some(deadline) = batch.iter().map(|one| one.deadline).min() else { return Ok(Vec::new()) };
         let (mut pause, mut conflicts) = (PAUSE, 0_usize);
         loop {
-            let error = match self.turn(tenant, &calls, deadline).await {
+            let error = match self.database.turn(tenant, &calls, deadline).await {
                 Ok(Ended::Committed(outcomes)) => return Ok(outcomes),
                 Ok(Ended::Undone(error)) | Err(error) => error,
             };

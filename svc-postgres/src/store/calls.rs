@@ -14,13 +14,13 @@ use svc_core::{
 };
 
 use super::Store;
-use crate::{error, fetch::Fetch, turns::Turns};
+use crate::{error, fetch::Fetch};
 
 #[async_trait]
 impl store::Store for Store {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let tenant = self.tenant(cx).await?;
-        Ok(self.inner.page(tenant, kind, request).await?)
+        Ok(self.database().page(&self.inner.jumps, tenant, kind, request).await?)
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
@@ -34,24 +34,24 @@ impl store::Store for Store {
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let tenant = self.tenant(cx).await?;
-        Ok(Turns::write(&self.inner, tenant, vec![call], cx.deadline).await?)
+        Ok(self.inner.turns.write(tenant, vec![call], cx.deadline).await?)
     }
 
     fn matching(&self) -> Arc<dyn PersonMatching> {
-        Arc::clone(&self.inner.options.matching)
+        Arc::clone(&self.database().options.matching)
     }
 }
 
 impl Store {
     async fn record(&self, cx: &Context, key: &Key) -> error::Result<Option<RawRecord>> {
         let tenant = self.tenant(cx).await?;
-        let mut fetch = Fetch::new(&self.inner.texts, tenant, vec![Question::Record(key.clone())]);
+        let mut fetch = Fetch::new(&self.database().texts, tenant, vec![Question::Record(key.clone())]);
         let queries = fetch.take_queries();
         if queries.is_empty() {
             // An id that no record here can have (UND-41).
             return Ok(None);
         }
-        let given = self.inner.read(tenant, queries).await?;
+        let given = self.database().read(tenant, queries).await?;
         match fetch.answers(&given)?.into_iter().next() {
             Some((_, Answer::Record(stored))) => Ok(stored.map(|stored| stored.record)),
             _ => Ok(None),
@@ -73,7 +73,7 @@ impl Store {
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
         let number = self.tenant(&cx).await?;
-        Turns::write(&self.inner, number, calls, None).await?;
+        self.inner.turns.write(number, calls, None).await?;
         Ok(())
     }
 }

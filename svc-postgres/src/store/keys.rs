@@ -112,17 +112,14 @@ impl Store {
             info.created.micros(),
             info.expires.map(Timestamp::micros),
         ];
-        let inner = &self.inner;
-        let added = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.add_key, values)]).await;
-        inner.keys.forget();
-        match added.map_err(svc_core::Error::from)?.first() {
-            Some(rows) if !rows.is_empty() => Ok(key.info),
-            // There is one with this token.
-            _ => {
-                let existing = self.key(hash).await.map_err(svc_core::Error::from)?;
-                existing.map_or(Err(KeyError::TokenTaken), |existing| key.or_existing(existing))
-            }
+        let added = self.database().ask(None, Query::new(&*self.database().texts.add_key, values)).await;
+        self.inner.keys.forget();
+        if !added.map_err(svc_core::Error::from)?.is_empty() {
+            return Ok(key.info);
         }
+        // There is one with this token.
+        let existing = self.key(hash).await.map_err(svc_core::Error::from)?;
+        existing.map_or(Err(KeyError::TokenTaken), |existing| key.or_existing(existing))
     }
 
     /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
@@ -131,10 +128,9 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
-        let inner = &self.inner;
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
-        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.keys, values)]).await?;
-        Ok(given.iter().flatten().map(info).collect::<error::Result<_>>()?)
+        let rows = self.database().ask(None, Query::new(&*self.database().texts.keys, values)).await?;
+        Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
 
     /// Revokes a key; when this has returned, no process takes it, but for [`Options::key_cache`](crate::Options::key_cache)
@@ -144,19 +140,16 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn revoke_key(&self, id: &str) -> Result<bool> {
-        let inner = &self.inner;
         let values = values![id.to_owned(), self.now().micros()];
-        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.revoke_key, values)]).await?;
-        inner.keys.forget();
-        Ok(given.first().is_some_and(|rows| !rows.is_empty()))
+        let revoked = self.database().ask(None, Query::new(&*self.database().texts.revoke_key, values)).await?;
+        self.inner.keys.forget();
+        Ok(!revoked.is_empty())
     }
 
     /// The key with this hash, revoked or not.
     async fn key(&self, hash: &TokenHash) -> error::Result<Option<KeyInfo>> {
-        let inner = &self.inner;
-        let query = Query::new(&*inner.texts.key, values![hash.prefix()]);
-        let given = inner.ask(&inner.pool, None, vec![query]).await?;
-        for row in given.iter().flatten() {
+        let query = Query::new(&*self.database().texts.key, values![hash.prefix()]);
+        for row in &self.database().ask(None, query).await? {
             if hash.is(row.try_get(10)?) {
                 return info(row).map(Some);
             }

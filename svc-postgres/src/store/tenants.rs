@@ -29,16 +29,15 @@ impl Store {
         if self.number(&tenant).await?.is_some() {
             return Ok(tenant);
         }
-        let inner = &self.inner;
         // Numbers are drawn, and hold 63 bits: no two processes have to agree on the next one.
         let drawn = i64::try_from(Uuid::new_v4().as_u128() >> 65).unwrap_or(1).max(1);
         let make = values![drawn, name.to_owned(), self.now().micros()];
-        inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.make_tenant, make)]).await?;
+        self.database().ask(None, Query::new(&*self.database().texts.make_tenant, make)).await?;
         // Another process may have been faster; then the number is its.
         let number = self.stored_number(&tenant).await?;
         let number = number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
-        let ledger = Query::new(&*inner.texts.make_ledger, values![number]);
-        inner.ask(&inner.pool, Some(number), vec![ledger]).await?;
+        let ledger = Query::new(&*self.database().texts.make_ledger, values![number]);
+        self.database().ask(Some(number), ledger).await?;
         self.remember(&tenant, number);
         Ok(tenant)
     }
@@ -49,10 +48,9 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {
-        let inner = &self.inner;
-        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.tenants, Vec::new())]).await?;
+        let rows = self.database().ask(None, Query::new(&*self.database().texts.tenants, Vec::new())).await?;
         let name = |row: &tokio_postgres::Row| Ok(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?));
-        given.iter().flatten().map(name).collect()
+        rows.iter().map(name).collect()
     }
 
     /// The number of a tenant.
@@ -63,9 +61,8 @@ impl Store {
         }
         let Some(number) = self.stored_number(tenant).await? else { return Ok(None) };
         // Whoever made it may have ended before its ledger was there.
-        let inner = &self.inner;
-        let given = inner.ask(&inner.pool, Some(number), vec![Query::new(&*inner.texts.seq, values![number])]).await?;
-        if given.first().is_none_or(Vec::is_empty) {
+        let seq = Query::new(&*self.database().texts.seq, values![number]);
+        if self.database().ask(Some(number), seq).await?.is_empty() {
             return Ok(None);
         }
         self.remember(tenant, number);
@@ -73,10 +70,8 @@ impl Store {
     }
 
     async fn stored_number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
-        let inner = &self.inner;
-        let text = Query::new(&*inner.texts.tenant, values![tenant.as_str().to_owned()]);
-        let given = inner.ask(&inner.pool, None, vec![text]).await?;
-        Ok(given.first().and_then(|rows| rows.first()).map(|row| row.try_get(0)).transpose()?)
+        let query = Query::new(&*self.database().texts.tenant, values![tenant.as_str().to_owned()]);
+        Ok(self.database().ask(None, query).await?.first().map(|row| row.try_get(0)).transpose()?)
     }
 
     fn remember(&self, tenant: &Tenant, number: i64) {
@@ -96,10 +91,8 @@ impl AnonymousTenant for Store {
         let Some(id) = uuid(&container.id).filter(|_| KindTable::of(container.kind).is_container()) else {
             return Ok(None);
         };
-        let inner = &self.inner;
-        let query = Query::new(&*inner.texts.owners, values![id, code(container.kind)]);
-        let given = inner.ask(&inner.pool, None, vec![query]).await?;
-        match given.first().map_or(&[][..], Vec::as_slice) {
+        let query = Query::new(&*self.database().texts.owners, values![id, code(container.kind)]);
+        match self.database().ask(None, query).await?.as_slice() {
             // Only loaded data can give two tenants records of one id. Whose is meant cannot be told then.
             [row] => Ok(Some(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?))),
             _ => Ok(None),

@@ -20,7 +20,7 @@ impl Bouncer {
     #[track_caller]
     pub(crate) fn start(server: &Server, pool_size: usize) -> Self {
         let bouncer = Self { place: Place::new(), port: free_port() };
-        fs::write(bouncer.place.path("users"), "\"svc\" \"\"\n").expect("a list of users");
+        fs::write(bouncer.place.path("users"), "\"svc\" \"\"\n\"fenced\" \"\"\n").expect("a list of users");
         let settings = bouncer.settings(server.port(), pool_size);
         fs::write(bouncer.place.path("pgbouncer.ini"), settings).expect("settings");
         bouncer.start_again();

@@ -1,31 +1,42 @@
-//! Reads: one round trip, from a replica where that has what the caller may expect to see.
+//! A database: its servers, the texts of its statements, and reads in one round trip, from a replica where that has what the
+//! caller may expect to see.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use svc_core::store::cursor::Cursors;
 use tokio_postgres::Row;
 
 use crate::{
+    connect::Connector,
     error::{Result, StoreError},
+    options::Options,
     pipeline::{Query, values},
     pool::{For, Pool},
-    store::Inner,
+    stats::Commits,
+    texts::Texts,
 };
 
-/// Where reads go besides the first server.
-pub(crate) struct Replica {
+/// A database that is open.
+pub(crate) struct Database {
     pub(crate) pool: Arc<Pool>,
+    replica: Option<Replica>,
+    pub(crate) texts: Texts,
+    pub(crate) options: Options,
+    pub(crate) commits: Commits,
+    pub(crate) cursors: Cursors,
+}
+
+/// Where reads go besides the first server.
+struct Replica {
+    pool: Arc<Pool>,
     /// The number of each tenant's last write of this process: the replica has to have it.
     written: Mutex<HashMap<i64, i64>>,
 }
 
 impl Replica {
-    pub(crate) fn new(pool: Arc<Pool>) -> Self {
-        Self { pool, written: Mutex::default() }
-    }
-
     fn wrote(&self, tenant: i64, seq: i64) {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         let last = written.entry(tenant).or_default();
@@ -39,7 +50,41 @@ impl Replica {
     }
 }
 
-impl Inner {
+impl Database {
+    /// With these options, and the secret of its cursors.
+    pub(crate) fn new(options: Options, secret: &[u8; 32]) -> Self {
+        let pool = |connector: &Connector| {
+            Arc::new(Pool::new(connector.clone(), options.connections, options.patience, options.statements))
+        };
+        let replica =
+            options.replica.as_ref().map(|replica| Replica { pool: pool(replica), written: Mutex::default() });
+        Self {
+            pool: pool(&options.primary),
+            replica,
+            texts: Texts::of(&options.schema),
+            commits: Commits::default(),
+            cursors: Cursors::new(secret),
+            options,
+        }
+    }
+
+    /// `BEGIN` with what holds for a transaction of a tenant.
+    pub(crate) fn begin(&self, tenant: Option<i64>) -> Query<'static> {
+        let millis = self.options.patience.as_millis().max(1);
+        // Before the first statement, so that a cluster sends them along with it.
+        let fence = match tenant {
+            _ if !self.options.row_level_security => String::new(),
+            Some(tenant) => format!("; SET LOCAL svc.tenant = '{tenant}'"),
+            None => "; SET LOCAL svc.tenant = 'directory'".to_owned(),
+        };
+        Query::control(format!(
+            "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = {millis}; \
+             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL statement_timeout = {}{fence}",
+            millis.saturating_mul(2),
+            millis.saturating_mul(15)
+        ))
+    }
+
     /// Remembers the number that a tenant's ledger has after a write of this process.
     pub(crate) fn wrote(&self, tenant: i64, seq: i64) {
         if let Some(replica) = &self.replica {
@@ -49,7 +94,10 @@ impl Inner {
 
     /// What statements about a tenant give, in one round trip.
     pub(crate) async fn read(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
-        let Some(replica) = &self.replica else { return self.ask(&self.pool, Some(tenant), queries).await };
+        let Some(replica) = &self.replica else {
+            let queries = self.fenced(Some(tenant), queries);
+            return Ok(self.unfenced(self.run(&self.pool, &queries).await?));
+        };
         // Read first: what the other statements see is at least as new.
         queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
         let queries = self.fenced(Some(tenant), queries);
@@ -66,15 +114,11 @@ impl Inner {
         Ok(given)
     }
 
-    /// Runs statements that change nothing that others wait for; without a tenant those of the directories.
-    pub(crate) async fn ask(
-        &self,
-        pool: &Arc<Pool>,
-        tenant: Option<i64>,
-        queries: Vec<Query<'_>>,
-    ) -> Result<Vec<Vec<Row>>> {
-        let queries = self.fenced(tenant, queries);
-        Ok(self.unfenced(self.run(pool, &queries).await?))
+    /// What one statement gives, asked of the first server; without a tenant one of the directories. It may change what nobody
+    /// else waits for.
+    pub(crate) async fn ask(&self, tenant: Option<i64>, query: Query<'_>) -> Result<Vec<Row>> {
+        let queries = self.fenced(tenant, vec![query]);
+        Ok(self.unfenced(self.run(&self.pool, &queries).await?).pop().unwrap_or_default())
     }
 
     /// Row-level security knows the tenant from the transaction.

@@ -1,0 +1,108 @@
+//! A collection of a tenant, and the statements about it.
+
+use svc_core::{
+    Error,
+    link::{Address, Scope},
+    model::Kind,
+    store::offset_index::{self, Collection},
+};
+use uuid::Uuid;
+
+use crate::{
+    error::{Result, StoreError},
+    layout::{ALL, SLOTS, layout},
+    pipeline::{Query, Value, values},
+    rows::{code, uuid},
+    texts::Texts,
+};
+
+/// A collection of a tenant: all records of a kind, or those under one record.
+pub(crate) struct Place {
+    pub(crate) tenant: i64,
+    kind: Kind,
+    under: Option<Under>,
+}
+
+struct Under {
+    address: Address,
+    owner: Uuid,
+    /// Which of [`SLOTS`] leads to the owner.
+    slot: usize,
+}
+
+impl Place {
+    /// The collection that a request names.
+    pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
+        let under = match scope {
+            Scope::All => None,
+            Scope::Under(address) => {
+                let column = layout(kind).scope(address.kind).ok_or_else(Error::not_found)?;
+                let slot = SLOTS.iter().position(|slot| *slot == column).ok_or_else(Error::not_found)?;
+                Some(Under { address: address.clone(), owner: uuid(&address.id).ok_or_else(Error::not_found)?, slot })
+            }
+            _ => return Err(StoreError::unexpected("a scope that this store does not know")),
+        };
+        Ok(Self { tenant, kind, under })
+    }
+
+    /// What names the collection in cursors and in memory.
+    pub(crate) fn collection(&self) -> Collection {
+        let owner = self.under.as_ref().map(|under| (under.address.kind, &under.owner.as_bytes()[..]));
+        offset_index::collection(self.tenant, self.kind, owner)
+    }
+
+    /// The code of the owner's kind, and its id.
+    fn owner(&self) -> (i16, Uuid) {
+        self.under.as_ref().map_or((0, ALL), |under| (code(under.address.kind), under.owner))
+    }
+
+    fn text<'a>(&self, of_all: &'a str, under: &'a [String; 4]) -> &'a str {
+        let slot = self.under.as_ref().and_then(|owner| under.get(owner.slot));
+        slot.map_or(of_all, String::as_str)
+    }
+
+    /// The values of a statement, with the owner behind the others where there is one.
+    fn with_owner(&self, mut values: Vec<Value>) -> Vec<Value> {
+        values.extend(self.under.as_ref().map(|under| Value::from(under.owner)));
+        values
+    }
+
+    /// Total, owner and records at once.
+    pub(crate) fn whole<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> Query<'a> {
+        let (scope, owner) = self.owner();
+        let values = values![self.tenant, code(self.kind), after, limit, scope, owner];
+        Query::new(self.text(&texts.page, &texts.page_under), values)
+    }
+
+    /// Total and owner; records.
+    pub(crate) fn routed<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> [Query<'a>; 2] {
+        let (scope, owner) = self.owner();
+        let rows = self.with_owner(values![self.tenant, code(self.kind), after, limit]);
+        [
+            Query::new(&*texts.total_of, values![self.tenant, code(self.kind), scope, owner]),
+            Query::new(self.text(&texts.rows_of_all, &texts.rows_under), rows),
+        ]
+    }
+
+    /// The rows of the collection behind one.
+    pub(crate) fn members<'a>(&self, texts: &'a Texts, after: i64) -> Query<'a> {
+        let values = self.with_owner(values![self.tenant, code(self.kind), after]);
+        Query::new(self.text(&texts.members_of_all, &texts.members_under), values)
+    }
+
+    /// When something last left the collection.
+    pub(crate) fn moved<'a>(&self, texts: &'a Texts) -> Query<'a> {
+        let (scope, owner) = self.owner();
+        Query::new(&*texts.moved, values![self.tenant, code(self.kind), scope, owner])
+    }
+
+    /// Whether the owner is where its address says.
+    pub(crate) fn has_owner(&self, links: Option<&[Option<Uuid>]>) -> bool {
+        let Some(Under { address, .. }) = &self.under else { return true };
+        let parent = layout(address.kind).parent().and_then(|column| SLOTS.iter().position(|slot| *slot == column));
+        links.is_some_and(|links| {
+            let parent = parent.and_then(|slot| links.get(slot).copied().flatten()).map(Into::into);
+            address.admits_parent(parent.as_ref())
+        })
+    }
+}
