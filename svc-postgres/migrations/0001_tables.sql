@@ -81,6 +81,7 @@ CREATE TABLE {s}.identifier (
     seq    bigint NOT NULL,
     PRIMARY KEY (tenant, kind, hash)
 );
+CREATE INDEX identifier_by_record ON {s}.identifier (tenant, kind, seq);
 
 CREATE TABLE {s}.email (
     tenant bigint NOT NULL,
@@ -88,6 +89,7 @@ CREATE TABLE {s}.email (
     seq    bigint NOT NULL,
     PRIMARY KEY (tenant, hash, seq)
 );
+CREATE INDEX email_by_person ON {s}.email (tenant, seq);
 
 -- How many records a collection has: that of all (`scope` 0 under no owner), or that under one record; and what they come to.
 -- `moved` is the number of the last transaction that took one out, or let one in that is not the youngest.

@@ -29,3 +29,12 @@ pub use options::{Options, Pages, Statements};
 pub use stats::Stats;
 pub use store::Store;
 pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
+
+/// Every statement for the tables of a schema, by name: for tests of how a server plans them.
+#[doc(hidden)]
+#[must_use]
+pub fn statements_for_tests(schema: &str) -> Vec<(String, String)> {
+    let texts = texts::Texts::of(schema);
+    let own = texts.all().into_iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
+    own.chain(sets::all(schema)).collect()
+}

@@ -1,6 +1,10 @@
 //! The text of statements about a [`Set`] of records. `$1` is the tenant, `$2` the id of the record that the set begins with.
 
-use svc_core::{model::Kind, schema::Source, store::Set};
+use svc_core::{
+    model::Kind,
+    schema::Source,
+    store::{At, Set},
+};
 
 use crate::layout::{ALL, Layout, layout};
 
@@ -31,10 +35,15 @@ pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {
              {taken_out}"
         ));
     }
-    texts.push(format!(
-        "DELETE FROM {s}.total t WHERE t.tenant = $1 AND t.scope = {code} AND t.owner IN {}",
-        these("id")
-    ));
+    let members = Kind::ALL.iter().filter(|member| layout(**member).scope(kind).is_some());
+    let members: Vec<String> = members.map(|member| layout(*member).code.to_string()).collect();
+    if !members.is_empty() {
+        texts.push(format!(
+            "DELETE FROM {s}.total t WHERE t.tenant = $1 AND t.kind IN ({}) AND t.scope = {code} AND t.owner IN {}",
+            members.join(", "),
+            these("id")
+        ));
+    }
     if has_parts(of) {
         texts.push(format!("DELETE FROM {s}.part p WHERE p.tenant = $1 AND p.owner IN {}", these("id")));
     }
@@ -86,4 +95,22 @@ fn leads_to(schema: &str, name: &str, column: &str, set: &Set) -> String {
         }
         _ => format!("{name}.{column} = $2"),
     }
+}
+
+/// Every text with a name, of sets with up to two steps: for tests.
+pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        let one = || Set::One(At::new(*kind, ALL.into(), 1), Vec::new());
+        all.extend(deleting(schema, &one()).into_iter().map(|text| (format!("deleting {kind:?}"), text)));
+        for member in Kind::ALL {
+            for (reference, column) in layout(*member).columns().filter(|(reference, _)| reference.kind == *kind) {
+                let name = format!("{member:?} under {kind:?}");
+                let under = Set::Under(*member, reference.name, Box::new(one()));
+                all.extend(deleting(schema, &under).into_iter().map(|text| (name.clone(), text)));
+                all.push((format!("clearing {name}"), clearing(schema, *member, column, &one())));
+            }
+        }
+    }
+    all
 }

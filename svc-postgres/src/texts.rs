@@ -24,7 +24,6 @@ macro_rules! texts {
 
         impl Texts {
             /// Every text with its name.
-            #[cfg(test)]
             pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
                 let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
                 for (name, under) in [

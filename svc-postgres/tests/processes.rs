@@ -166,7 +166,8 @@ async fn polling_by_modified_date_misses_nothing() {
         let (done, tables) = (Arc::clone(&done), table_of(&servers[0], database));
         move || {
             while !done.load(Ordering::Acquire) {
-                database.psql(&format!("BEGIN; SELECT 1 FROM {tables}.ledger FOR UPDATE; SELECT pg_sleep(0.2); COMMIT"));
+                database
+                    .psql(&format!("BEGIN; SELECT 1 FROM {tables}.ledger FOR UPDATE; SELECT pg_sleep(0.2); COMMIT"));
                 std::thread::sleep(Duration::from_millis(20));
             }
         }

@@ -1,46 +1,53 @@
 //! Every statement is held to the rules of a cluster that shards by tenant: one shard, one hop, and nothing of other tenants.
 
-use svc_core::{
-    model::Kind,
-    store::{At, Set, kind_code},
-};
+use svc_core::{model::Kind, store::kind_code};
 
 use super::*;
 use crate::{migrate, sets};
 
 /// Statements of the directories, which are small and the same on every node, and the look-up that finds a tenant.
 const WITHOUT_TENANT: [&str; 11] = [
-    "tenant", "tenants", "make_tenant", "owners", "key", "keys", "add_key", "revoke_key", "meta", "set_meta", "make_meta",
+    "tenant",
+    "tenants",
+    "make_tenant",
+    "owners",
+    "key",
+    "keys",
+    "add_key",
+    "revoke_key",
+    "meta",
+    "set_meta",
+    "make_meta",
 ];
 
 /// What gives another answer each time, or touches more than the tenant.
 const FORBIDDEN: [&str; 12] = [
-    "now()", "random", "clock_timestamp", "current_timestamp", "nextval", "pg_advisory", "OFFSET $", "FOR UPDATE",
-    "SKIP LOCKED", "TRUNCATE", "currval", "gen_random_uuid",
+    "now()",
+    "random",
+    "clock_timestamp",
+    "current_timestamp",
+    "nextval",
+    "pg_advisory",
+    "OFFSET $",
+    "FOR UPDATE",
+    "SKIP LOCKED",
+    "TRUNCATE",
+    "currval",
+    "gen_random_uuid",
 ];
 
 /// Every text with a name: those of the table, and those about sets of records.
 fn all() -> Vec<(String, String)> {
     let texts = Texts::of("s");
     let mut all: Vec<_> = texts.all().into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-    for kind in Kind::ALL {
-        let one = || Set::One(At::new(*kind, uuid::Uuid::nil().into(), 1), Vec::new());
-        all.extend(sets::deleting("s", &one()).into_iter().map(|text| (format!("deleting {kind:?}"), text)));
-        for member in Kind::ALL {
-            for (reference, column) in layout(*member).columns().filter(|(reference, _)| reference.kind == *kind) {
-                let name = format!("{member:?} under {kind:?}");
-                let under = Set::Under(*member, reference.name, Box::new(one()));
-                all.extend(sets::deleting("s", &under).into_iter().map(|text| (name.clone(), text)));
-                all.push((format!("clearing {name}"), sets::clearing("s", *member, column, &one())));
-            }
-        }
-    }
+    all.extend(sets::all("s"));
     all
 }
 
 /// What of the rules a statement breaks.
 fn broken(name: &str, text: &str) -> Vec<String> {
-    let mut found: Vec<String> = FORBIDDEN.iter().filter(|word| text.contains(**word)).map(|word| (*word).to_owned()).collect();
+    let mut found: Vec<String> =
+        FORBIDDEN.iter().filter(|word| text.contains(**word)).map(|word| (*word).to_owned()).collect();
     if WITHOUT_TENANT.contains(&name) {
         return found;
     }
@@ -61,7 +68,9 @@ fn broken(name: &str, text: &str) -> Vec<String> {
         found.push("the tenant of an INSERT ... SELECT does not come from a table".to_owned());
     }
     let targets = text.split("ON CONFLICT ").skip(1);
-    found.extend(targets.filter(|target| !target.starts_with("(tenant")).map(|_| "a conflict without tenant".to_owned()));
+    found.extend(
+        targets.filter(|target| !target.starts_with("(tenant")).map(|_| "a conflict without tenant".to_owned()),
+    );
     if let Some(inserted) = text.split("INSERT INTO ").nth(1)
         && !inserted.split('(').nth(1).is_some_and(|columns| columns.starts_with("tenant"))
     {
@@ -100,7 +109,10 @@ fn a_statement_that_breaks_a_rule_is_found() {
         ("SELECT r.id FROM s.record r JOIN s.total t ON t.owner = r.id WHERE r.tenant = $1", 1),
         ("INSERT INTO s.email (hash, tenant) SELECT l.tenant, $2 FROM s.ledger l WHERE l.tenant = $1", 1),
         ("INSERT INTO s.email (tenant, hash) SELECT $1, x.* FROM unnest($2) x WHERE tenant = $1", 1),
-        ("INSERT INTO s.email AS o (tenant) SELECT l.tenant FROM s.ledger l WHERE l.tenant = $1 ON CONFLICT (hash) DO NOTHING", 1),
+        (
+            "INSERT INTO s.email AS o (tenant) SELECT l.tenant FROM s.ledger l WHERE l.tenant = $1 ON CONFLICT (hash) DO NOTHING",
+            1,
+        ),
         ("DELETE FROM s.turn t WHERE t.tenant = $1 AND t.at < now()", 1),
     ];
     for (text, faults) in faulty {

@@ -17,6 +17,8 @@ pub(crate) struct Server {
     pub(crate) store: Store,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
+    /// How long a call may take.
+    pub(crate) deadline: Option<std::time::Duration>,
 }
 
 /// An answer, its body read.
@@ -37,7 +39,7 @@ impl Server {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
         let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
         let api = store.register_all(api).authenticator(store.clone()).anonymous_helpers(store.clone());
-        Self { api: api.build().unwrap(), store, tenant }
+        Self { api: api.build().unwrap(), store, tenant, deadline: None }
     }
 
     pub(crate) fn caller(&self) -> Context {
@@ -55,6 +57,7 @@ impl Server {
         let method: http::Method = method.parse().unwrap();
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
         let request = Request::new(&method, path).with_query(query).with_body(body).with_received(cx.now);
+        let request = request.with_timeout(self.deadline);
         let reply = self.api.answer(Identity::Known(cx.tenant.clone(), cx.caller.clone()), request).await;
         let mut json = if reply.body.is_empty() {
             serde_json::Value::Null

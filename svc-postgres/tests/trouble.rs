@@ -1,0 +1,175 @@
+//! What is in the way for a while ("It must show" 6): UND-36's answer in time, and work as before when it is gone.
+
+mod server;
+mod support;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use server::{Answer, Server};
+use support::{bouncer::Bouncer, proxy::Proxy};
+use svc_postgres::{Options, Statements};
+use tokio::task::JoinSet;
+
+/// How long a call waits for what is in the way, here.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// The longest that any call may take: a write may wait for half a minute when nobody has set it a deadline, so these calls do.
+const DEADLINE: Duration = Duration::from_secs(3);
+const LONGEST: Duration = Duration::from_secs(5);
+
+fn options(url: &str, schema: &str) -> Options {
+    Options::new(url).unwrap().schema(schema).patience(PATIENCE)
+}
+
+/// A sign-up with a deadline.
+async fn sign_up(server: &Server, name: &str) -> Answer {
+    let mut server = server.clone();
+    server.deadline = Some(DEADLINE);
+    let begun = Instant::now();
+    let person = json!({"person": {"email_addresses": [{"address": format!("{name}@example.org")}]}});
+    let answer = server.post("people/person_signup", person).await;
+    assert!(begun.elapsed() < LONGEST, "UND-36: answered after {:?}", begun.elapsed());
+    answer
+}
+
+/// Waits until sign-ups are taken again.
+async fn is_back(server: &Server, name: &str) {
+    let begun = Instant::now();
+    while sign_up(server, name).await.status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the service is back");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn people(server: &Server) -> u64 {
+    let people = server.walk("people?per_page=100").await.len() as u64;
+    assert_eq!(server.total("people").await, people, "COL-23");
+    people
+}
+
+/// A lock that somebody else holds: 503 for the tenant, nothing for another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_lock_that_somebody_holds() {
+    let Some(database) = support::server() else { return };
+    let schema = database.schema();
+    let server = Server::open(options(&database.url(), &schema)).await;
+    let other = Server::of(server.store.clone(), "other").await;
+    is_back(&server, "before").await;
+    let text = format!(
+        "BEGIN; SELECT 1 FROM {schema}.ledger l JOIN {schema}.tenant t ON t.id = l.tenant WHERE t.name = 'demo' FOR UPDATE; \
+         SELECT pg_sleep(6); COMMIT"
+    );
+    let holder = tokio::task::spawn_blocking(move || database.psql(&text));
+    let is_held = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%{schema}.ledger%pg_sleep%' AND wait_event = 'PgSleep'"
+    );
+    support::wait_until("it is held", || database.psql(&is_held).trim() == "1");
+    let refused = sign_up(&server, "meanwhile").await;
+    assert_eq!(refused.status, 503, "UND-36");
+    assert_eq!(sign_up(&other, "meanwhile").await.status, 200, "AUT-02");
+    assert_eq!(people(&server).await, 1, "reads do not wait");
+    holder.await.unwrap();
+    is_back(&server, "after").await;
+    assert_eq!(people(&server).await, 2);
+}
+
+/// A network that stalls: 503 in time, and no connection is left that waits for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_network_that_stalls() {
+    let Some(database) = support::server() else { return };
+    let way = Proxy::start(database.port());
+    let server = Server::open(options(&way.url(), &database.schema())).await;
+    is_back(&server, "before").await;
+    way.stall(true);
+    let (write, read) = tokio::join!(sign_up(&server, "meanwhile"), server.get("people"));
+    assert_eq!((write.status, read.status), (503, 503), "UND-36");
+    way.stall(false);
+    is_back(&server, "after").await;
+    // What was under way when the network stalled may have been done, once.
+    assert!((2..=3).contains(&people(&server).await));
+}
+
+/// The answer to COMMIT is lost: what is stored says what is answered, and nothing is done twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_answer_that_is_lost() {
+    let Some(database) = support::server() else { return };
+    let schema = database.schema();
+    let way = Arc::new(Proxy::start(database.port()));
+    let server = Server::open(options(&way.url(), &schema)).await;
+    let mut expected = 0;
+    for round in 0..20 {
+        is_back(&server, &format!("before{round}")).await;
+        let there = people(&server).await;
+        // Lets the questions through and holds the answers, so that COMMIT is done before the connection is cut.
+        let cutter = tokio::task::spawn_blocking({
+            let (way, schema) = (Arc::clone(&way), schema.clone());
+            move || {
+                way.delay(Duration::from_millis(30));
+                let count = format!("SELECT count(*) FROM {schema}.record WHERE kind = 1");
+                support::wait_until("it is stored", || database.psql(&count).trim() == (there + 1).to_string());
+                way.cut();
+                way.delay(Duration::ZERO);
+            }
+        });
+        assert_eq!(sign_up(&server, &format!("lost{round}")).await.status, 200, "round {round}");
+        cutter.await.unwrap();
+        expected += 2;
+        assert_eq!(people(&server).await, expected, "round {round}");
+    }
+}
+
+/// A pooler that is restarted under load.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_pooler_that_is_restarted() {
+    let Some(database) = support::server() else { return };
+    let pooler = Arc::new(Bouncer::start(database, 3));
+    let options = options(&pooler.url(), &database.schema()).statements(Statements::Unnamed);
+    let server = Server::open(options).await;
+    let mut taken = 0;
+    for round in 0..10 {
+        is_back(&server, &format!("before{round}")).await;
+        taken += 1;
+        let again = tokio::task::spawn_blocking({
+            let pooler = Arc::clone(&pooler);
+            move || {
+                pooler.kill();
+                pooler.start_again();
+            }
+        });
+        let answer = sign_up(&server, &format!("meanwhile{round}")).await;
+        assert!(matches!(answer.status, 200 | 503), "UND-36: {}", answer.json);
+        taken += u64::from(answer.status == 200);
+        again.await.unwrap();
+    }
+    let there = people(&server).await;
+    assert!((taken..=taken + 10).contains(&there), "{taken} were acknowledged, {there} are there");
+}
+
+/// No connection is free: 503 with `Retry-After`, and no more waiting than the patience allows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_pool_that_is_used_up() {
+    let Some(database) = support::server() else { return };
+    let schema = database.schema();
+    let server = Server::open(options(&database.url(), &schema).connections(2)).await;
+    is_back(&server, "before").await;
+    let text = format!("BEGIN; LOCK TABLE {schema}.record; SELECT pg_sleep(3); COMMIT");
+    let holder = tokio::task::spawn_blocking(move || database.psql(&text));
+    support::wait_until("it is held", || {
+        database.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'").trim() != "0"
+    });
+    let begun = Instant::now();
+    let mut reads = JoinSet::new();
+    for _ in 0..8 {
+        let server = server.clone();
+        reads.spawn(async move { server.get("people").await.status });
+    }
+    let reads = reads.join_all().await;
+    assert!(reads.iter().all(|status| *status == 503), "UND-36: {reads:?}");
+    assert!(begun.elapsed() < LONGEST);
+    holder.await.unwrap();
+    is_back(&server, "after").await;
+    assert_eq!(server.get("people").await.status, 200);
+}
