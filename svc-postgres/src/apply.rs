@@ -115,7 +115,9 @@ impl<'a> Apply<'a> {
                 let row = self.row(at)?;
                 let (old, now): (Vec<i64>, Vec<i64>) = places.iter().copied().unzip();
                 self.settle();
-                self.step(&self.texts.move_holders, values![self.tenant, row, old, now]);
+                self.step(&self.texts.lift_holders, values![self.tenant, row, old, now]);
+                self.step(&self.texts.drop_holders, values![self.tenant, row]);
+                self.step(&self.texts.lower_holders, values![self.tenant, row]);
             }
             Change::Forget(person) => {
                 let person = known(person)?;

@@ -6,7 +6,6 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use svc_core::store::cursor::Cursors;
 use tokio_postgres::Row;
 
 use crate::{
@@ -26,7 +25,6 @@ pub(crate) struct Database {
     pub(crate) texts: Texts,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
-    pub(crate) cursors: Cursors,
 }
 
 /// Where reads go besides the first server.
@@ -51,8 +49,8 @@ impl Replica {
 }
 
 impl Database {
-    /// With these options, and the secret of its cursors.
-    pub(crate) fn new(options: Options, secret: &[u8; 32]) -> Self {
+    /// With these options; nothing is asked yet.
+    pub(crate) fn new(options: Options) -> Self {
         let pool = |connector: &Connector| {
             Arc::new(Pool::new(connector.clone(), options.connections, options.patience, options.statements))
         };
@@ -63,7 +61,6 @@ impl Database {
             replica,
             texts: Texts::of(&options.schema),
             commits: Commits::default(),
-            cursors: Cursors::new(secret),
             options,
         }
     }

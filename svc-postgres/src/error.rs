@@ -155,9 +155,9 @@ pub enum ConnectError {
     /// The names of the share objects are others than those of the tables.
     #[error("the tables have the share objects `{}` and `{}`; use these names, they cannot be changed", .0.network_a(), .0.network_b())]
     ShareNames(ShareNames),
-    /// The system has no random numbers, or what was made of them is damaged.
+    /// Whatever else is in the way.
     #[error("{0}")]
-    Random(String),
+    Other(String),
     /// The schema holds tables of somebody else, or none.
     #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
     NotOurs(String),
@@ -177,4 +177,13 @@ pub enum ConnectError {
     /// The record of changes does not fit what this program knows.
     #[error("migration {0} was not made as this program knows it (its checksum differs); restore a backup")]
     Damaged(u32),
+}
+
+impl From<StoreError> for ConnectError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Postgres(error) => Self::Postgres(error),
+            other => Self::Other(format!("{:#}", Error::from(other))),
+        }
+    }
 }

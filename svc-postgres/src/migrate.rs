@@ -1,17 +1,12 @@
 //! Numbered changes of the tables, each made once, also where two processes start at the same time.
 
 use svc_core::{
-    link::ShareNames,
     store::migration::{Migration, Mismatch, missing},
     value::Timestamp,
 };
-use tokio_postgres::{Client, error::SqlState};
+use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
-use crate::{
-    error::ConnectError,
-    options::Options,
-    texts::{Texts, containers},
-};
+use crate::{error::ConnectError, options::Options, texts::containers};
 
 /// Every change, in order.
 pub(crate) const MIGRATIONS: &[Migration] =
@@ -49,60 +44,23 @@ pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
     migration.sql.replace("{s}", schema).replace("{containers}", &containers())
 }
 
-/// Brings the tables of these options up to date; the secret of their cursors.
-pub(crate) async fn open(options: &Options) -> Result<[u8; 32], ConnectError> {
-    let schema = &*options.schema;
-    if !is_schema(schema) {
-        return Err(ConnectError::Schema(schema.to_owned()));
-    }
-    let mut client = options.primary.connect().await?;
-    migrate(&mut client, schema, (options.now)()).await?;
-    if options.row_level_security {
-        client.batch_execute(&fences(schema)).await?;
-    }
-    let texts = Texts::of(schema);
-    let mut drawn = [0; 32];
-    getrandom::fill(&mut drawn).map_err(|error| ConnectError::Random(error.to_string()))?;
-    let secret = remembered(&client, &texts, "secret", &drawn).await?;
-    let names = &options.share_names;
-    let stored = [("network_a", names.network_a()), ("network_b", names.network_b())];
-    let mut found = Vec::new();
-    for (name, value) in stored {
-        found.push(String::from_utf8_lossy(&remembered(&client, &texts, name, value.as_bytes()).await?).into_owned());
-    }
-    if let [a, b] = found.as_slice()
-        && let Some(stored) = ShareNames::new(a, b)
-        && stored != *names
-    {
-        return Err(ConnectError::ShareNames(stored));
-    }
-    secret.try_into().map_err(|_| ConnectError::Random("the secret of the cursors is damaged".to_owned()))
-}
-
-/// What the database remembers under a name; the first to come says what that is.
-async fn remembered(client: &Client, texts: &Texts, name: &str, first: &[u8]) -> Result<Vec<u8>, ConnectError> {
-    client.execute(&texts.make_meta, &[&name, &first]).await?;
-    Ok(client.query_one(&texts.meta, &[&name]).await?.try_get(0)?)
-}
-
-/// Removes the tables of these options with all that is in them.
+/// Removes the tables of these options with all that is in them; only where the first of the changes is recorded.
 pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
-    let schema = &*options.schema;
-    if !is_schema(schema) {
-        return Err(ConnectError::Schema(schema.to_owned()));
-    }
+    let schema = checked(options)?;
     let mut client = options.primary.connect().await?;
-    let text = "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name = ANY($2)";
-    let found: i64 = client.query_one(text, &[&schema, &&TABLES[..]]).await?.try_get(0)?;
-    if found == 0 {
+    let ours = MIGRATIONS.first().map(Migration::checksum);
+    if found(&client, schema).await?.first().map(|(_, checksum)| checksum) != ours.as_ref() {
         return Err(ConnectError::NotOurs(schema.to_owned()));
     }
     let transaction = client.transaction().await?;
     for table in TABLES {
         transaction.batch_execute(&format!("DROP TABLE IF EXISTS {schema}.{table}")).await?;
     }
-    transaction.commit().await?;
-    Ok(())
+    Ok(transaction.commit().await?)
+}
+
+fn checked(options: &Options) -> Result<&str, ConnectError> {
+    if is_schema(&options.schema) { Ok(&options.schema) } else { Err(ConnectError::Schema(options.schema.clone())) }
 }
 
 /// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant, as `svc.tenant` names it. The
@@ -125,48 +83,92 @@ fn fences(schema: &str) -> String {
     )
 }
 
-/// Brings the tables up to date in one transaction; whoever comes second waits and finds them so.
-async fn migrate(client: &mut Client, schema: &str, now: Timestamp) -> Result<(), ConnectError> {
-    // Outside of the transaction: two that make a schema at the same time may fail, and then it is there.
-    if let Err(error) = client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await
-        && error.code() != Some(&SqlState::UNIQUE_VIOLATION)
-        && error.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE)
-    {
-        return Err(error.into());
+/// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no
+/// right to change anything is needed, where nothing is missing.
+pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
+    let schema = checked(options)?;
+    let mut client = options.primary.connect().await?;
+    if !lacks(&found(&client, schema).await?)?.is_empty() {
+        // Outside of the transaction: two that make a schema or a table at the same time may fail, and then it is there.
+        let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
+        made_by_now(client.batch_execute(&made).await)?;
+        made_by_now(client.batch_execute(&record(schema)).await)?;
+        let transaction = client.transaction().await?;
+        transaction.batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE")).await?;
+        for migration in lacks(&found(transaction.client(), schema).await?)? {
+            transaction.batch_execute(&ddl(migration, schema)).await?;
+            transaction.batch_execute(&recorded(migration, schema, (options.now)())).await?;
+        }
+        transaction.commit().await?;
     }
-    let made = format!(
+    if options.row_level_security {
+        client.batch_execute(&fences(schema)).await?;
+    }
+    Ok(())
+}
+
+fn made_by_now(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_postgres::Error> {
+    let passed = [SqlState::UNIQUE_VIOLATION, SqlState::INSUFFICIENT_PRIVILEGE];
+    made.or_else(|error| if error.code().is_some_and(|code| passed.contains(code)) { Ok(()) } else { Err(error) })
+}
+
+/// The table that records the changes.
+fn record(schema: &str) -> String {
+    format!(
         "CREATE TABLE IF NOT EXISTS {schema}.migration (number int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, \
          applied bigint NOT NULL)"
-    );
-    if let Err(error) = client.batch_execute(&made).await
-        && error.code() != Some(&SqlState::UNIQUE_VIOLATION)
-    {
-        return Err(error.into());
-    }
-    let transaction = client.transaction().await?;
-    transaction.batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE")).await?;
-    let rows =
-        transaction.query(&format!("SELECT number, checksum FROM {schema}.migration ORDER BY number"), &[]).await?;
-    let mut found = Vec::new();
-    for row in rows {
-        found.push((u32::try_from(row.try_get::<_, i32>(0)?).unwrap_or_default(), row.try_get::<_, String>(1)?));
-    }
-    let missing = missing(MIGRATIONS, &found).map_err(|mismatch| match mismatch {
+    )
+}
+
+/// Records a change: numbers and names of this crate, and hex.
+fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
+    let (number, name, checksum) = (migration.number, migration.name, migration.checksum());
+    format!("INSERT INTO {schema}.migration VALUES ({number}, '{name}', '{checksum}', {})", now.micros())
+}
+
+/// The changes that are recorded, in order.
+async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, ConnectError> {
+    let text = format!("SELECT number::text, checksum FROM {schema}.migration ORDER BY number");
+    let rows = match client.simple_query(&text).await {
+        Err(error)
+            if error
+                .code()
+                .is_some_and(|code| [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(code)) =>
+        {
+            return Ok(Vec::new());
+        }
+        rows => rows?,
+    };
+    let rows = rows.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some((row.get(0)?.parse().ok()?, row.get(1)?.to_owned())),
+        _ => None,
+    });
+    Ok(rows.collect())
+}
+
+fn lacks(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {
+    missing(MIGRATIONS, found).map_err(|mismatch| match mismatch {
         Mismatch::Newer(found) => {
             ConnectError::Newer { found, known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX) }
         }
         Mismatch::Damaged(number) => ConnectError::Damaged(number),
-    })?;
-    for migration in missing {
-        transaction.batch_execute(&ddl(migration, schema)).await?;
-        let number = i32::try_from(migration.number).unwrap_or_default();
-        transaction
-            .execute(
-                &format!("INSERT INTO {schema}.migration (number, name, checksum, applied) VALUES ($1, $2, $3, $4)"),
-                &[&number, &migration.name, &migration.checksum(), &now.micros()],
-            )
-            .await?;
-    }
-    transaction.commit().await?;
-    Ok(())
+    })
+}
+
+/// The statements that make the tables on a cluster of Citus, to be run there by somebody who may: directories on every node,
+/// everything else by tenant.
+pub(crate) fn on_citus(options: &Options) -> Result<String, ConnectError> {
+    let schema = checked(options)?;
+    let made = MIGRATIONS
+        .iter()
+        .map(|migration| format!("{}{};\n", ddl(migration, schema), recorded(migration, schema, (options.now)())));
+    let spread = TABLES.iter().map(|table| match *table {
+        table if DIRECTORIES.contains(&table) => format!("SELECT create_reference_table('{schema}.{table}');\n"),
+        "ledger" => format!("SELECT create_distributed_table('{schema}.ledger', 'tenant');\n"),
+        table => format!(
+            "SELECT create_distributed_table('{schema}.{table}', 'tenant', colocate_with => '{schema}.ledger');\n"
+        ),
+    });
+    let first = format!("CREATE SCHEMA IF NOT EXISTS {schema};\n{};\n", record(schema));
+    Ok(std::iter::once(first).chain(made).chain(spread).collect())
 }

@@ -4,7 +4,7 @@ use svc_core::{
     Error, ListRequest,
     model::Kind,
     raw::{RawPage, RawRecord},
-    store::cursor::Start,
+    store::cursor::{Cursors, Start},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -20,11 +20,17 @@ use crate::{
 
 impl Database {
     /// A page of a collection.
-    pub(crate) async fn page(&self, jumps: &Jumps, tenant: i64, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+    pub(crate) async fn page(
+        &self,
+        (jumps, cursors): (&Jumps, &Cursors),
+        tenant: i64,
+        kind: Kind,
+        request: &ListRequest,
+    ) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
         let place = Place::of(tenant, kind, scope)?;
         let collection = place.collection();
-        let after = match self.cursors.start(tenant, &collection, page) {
+        let after = match cursors.start(tenant, &collection, page) {
             Start::After(row) => row,
             Start::At(position) => jumps.to(self, &place, position).await?.unwrap_or(i64::MAX),
         };
@@ -42,7 +48,7 @@ impl Database {
         }
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
         let (records, last) = records(given.last().map_or(&[][..], Vec::as_slice), first, size)?;
-        let next = self.cursors.next(tenant, &collection, page, last);
+        let next = cursors.next(tenant, &collection, page, last);
         let total: i64 = total.try_get(0)?;
         Ok(RawPage::new(records, u64::try_from(total).unwrap_or_default()).with_next(next))
     }

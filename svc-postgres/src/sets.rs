@@ -14,7 +14,7 @@ pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {
     let code = of.code;
     let condition = condition(schema, "r", set);
     let these = |column: &str| format!("(SELECT r.{column} FROM {s}.record r WHERE {condition})");
-    let from = format!("FROM {s}.record r JOIN {s}.ledger l ON l.tenant = r.tenant WHERE {condition}");
+    let from = format!("FROM {s}.record r JOIN {s}.ledger l ON l.tenant = $1 WHERE {condition}");
     let taken_out = "ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
                      moved = excluded.moved";
     let mut texts: Vec<String> = of

@@ -2,6 +2,7 @@
 
 mod calls;
 mod keys;
+mod opening;
 mod tenants;
 
 use std::{
@@ -10,7 +11,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp};
+use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, store::cursor::Cursors, value::Timestamp};
 
 use crate::{
     database::Database,
@@ -35,6 +36,7 @@ struct Inner {
     database: Arc<Database>,
     turns: Arc<Turns>,
     jumps: Jumps,
+    cursors: Cursors,
     keys: KnownKeys,
     tenants: Mutex<HashMap<Tenant, i64>>,
 }
@@ -47,11 +49,13 @@ impl Store {
     ///
     /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other share names.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
-        let secret = migrate::open(&options).await?;
+        migrate::migrate(&options).await?;
         let keys = KnownKeys::new(options.key_cache);
-        let database = Arc::new(Database::new(options, &secret));
+        let database = Arc::new(Database::new(options));
+        let cursors = opening::cursors(&database).await?;
+        opening::check_share_names(&database).await?;
         let turns = Arc::new(Turns::new(Arc::clone(&database)));
-        let inner = Inner { database, turns, jumps: Jumps::default(), keys, tenants: Mutex::default() };
+        let inner = Inner { database, turns, jumps: Jumps::default(), cursors, keys, tenants: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -63,6 +67,16 @@ impl Store {
     /// removed then.
     pub async fn remove(options: &Options) -> Result<(), ConnectError> {
         migrate::remove(options).await
+    }
+
+    /// The statements that make the tables on a cluster of Citus, which shards by tenant; somebody who may make tables there runs
+    /// them before a store is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Schema`].
+    pub fn tables_on_citus(options: &Options) -> Result<String, ConnectError> {
+        migrate::on_citus(options)
     }
 
     /// What the two share objects are called in this database (HAL-11).

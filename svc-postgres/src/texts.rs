@@ -61,7 +61,7 @@ texts! {
     note_turn, turn_noted, forget_turns,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
-    hold, move_holders, forget_holdings, forget_outbox, outbox,
+    hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox,
     // Directories.
     tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
 }
@@ -84,7 +84,7 @@ fn home(schema: &str, slot: &str) -> String {
         let (there, container) = (to.code, to.parent()?);
         Some(format!(
             " WHEN {here} THEN (SELECT h.{container} FROM {schema}.record h \
-             WHERE h.tenant = r.tenant AND h.kind = {there} AND h.id = r.{slot})"
+             WHERE h.tenant = $1 AND h.kind = {there} AND h.id = r.{slot})"
         ))
     };
     let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
@@ -107,6 +107,9 @@ fn totals(schema: &str) -> String {
          AND t.scope = r.kind AND t.owner = r.id"
     )
 }
+
+/// More tickets than any attendance has.
+const LIFT: i64 = 1 << 40;
 
 /// Parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
 fn arrays(first: usize, types: &str) -> String {
@@ -327,12 +330,19 @@ impl Texts {
                  ON CONFLICT (tenant, person, attendance, place) DO NOTHING",
                 from_ledger("uuid bigint bigint")
             ),
-            move_holders: format!(
-                "WITH gone AS (DELETE FROM {s}.holder h WHERE h.tenant = $1 AND h.attendance = $2 \
-                 RETURNING h.tenant, h.person, h.place) \
-                 INSERT INTO {s}.holder (tenant, person, attendance, place) \
-                 SELECT DISTINCT g.tenant, g.person, $2::bigint, coalesce(m.now, -1) FROM gone g \
-                 LEFT JOIN unnest($3::bigint[], $4::bigint[]) m(old, now) ON m.old = g.place"
+            // Places are changed in three steps, so that no two of a person ever meet: each moves up out of reach, the old ones
+            // go, and the new ones come down.
+            lift_holders: format!(
+                "INSERT INTO {s}.holder (tenant, person, attendance, place) \
+                 SELECT DISTINCT h.tenant, h.person, h.attendance, coalesce(m.now, -1) + {LIFT} FROM {s}.holder h \
+                 LEFT JOIN unnest($3::bigint[], $4::bigint[]) m(old, now) ON m.old = h.place \
+                 WHERE h.tenant = $1 AND h.attendance = $2"
+            ),
+            drop_holders: format!(
+                "DELETE FROM {s}.holder WHERE tenant = $1 AND attendance = $2 AND place < {LIFT} - 1"
+            ),
+            lower_holders: format!(
+                "UPDATE {s}.holder SET place = place - {LIFT} WHERE tenant = $1 AND attendance = $2"
             ),
             forget_holdings: format!("DELETE FROM {s}.holder WHERE tenant = $1 AND person = $2"),
             forget_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND person = $2"),

@@ -98,8 +98,8 @@ async fn keys() {
     let token = "a-token-that-was-chosen-before";
     let given = one.add_key_with_token(&acme, token, KeyOptions::new("given")).await.unwrap();
     assert_eq!(other.add_key_with_token(&acme, token, KeyOptions::new("again")).await.unwrap().id, given.id);
-    let taken = other.add_key_with_token(&beta, token, KeyOptions::new("taken")).await;
-    assert!(matches!(taken, Err(KeyError::TokenTaken)), "AUT-02");
+    let refused = other.add_key_with_token(&beta, token, KeyOptions::new("taken")).await;
+    assert!(matches!(refused, Err(KeyError::TokenTaken)), "AUT-02");
     let unknown = one.create_key(&Tenant::new("nobody"), KeyOptions::new("")).await;
     assert!(matches!(unknown, Err(KeyError::TenantUnknown(_))));
     assert_eq!(one.list_keys(Some(&acme)).await.unwrap().len(), 2);

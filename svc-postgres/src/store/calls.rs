@@ -20,7 +20,7 @@ use crate::{error, fetch::Fetch};
 impl store::Store for Store {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let tenant = self.tenant(cx).await?;
-        Ok(self.database().page(&self.inner.jumps, tenant, kind, request).await?)
+        Ok(self.database().page((&self.inner.jumps, &self.inner.cursors), tenant, kind, request).await?)
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

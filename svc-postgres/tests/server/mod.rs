@@ -37,8 +37,7 @@ impl Server {
     /// For another tenant of a store.
     pub(crate) async fn of(store: Store, tenant: &str) -> Self {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
-        let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
-        let api = store.register_all(api).authenticator(store.clone()).anonymous_helpers(store.clone());
+        let api = store.register_all(builder()).authenticator(store.clone()).anonymous_helpers(store.clone());
         Self { api: api.build().unwrap(), store, tenant, deadline: None }
     }
 
@@ -47,27 +46,7 @@ impl Server {
     }
 
     pub(crate) async fn call(&self, method: &str, address: &str, body: serde_json::Value) -> Answer {
-        self.call_as(&self.caller(), method, address, body).await
-    }
-
-    pub(crate) async fn call_as(&self, cx: &Context, method: &str, address: &str, body: serde_json::Value) -> Answer {
-        let path = address.strip_prefix(BASE).unwrap_or(address);
-        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        assert!(self.api.route(path).is_some(), "{path} is no address");
-        let method: http::Method = method.parse().unwrap();
-        let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
-        let request = Request::new(&method, path).with_query(query).with_body(body).with_received(cx.now);
-        let request = request.with_timeout(self.deadline);
-        let reply = self.api.answer(Identity::Known(cx.tenant.clone(), cx.caller.clone()), request).await;
-        let mut json = if reply.body.is_empty() {
-            serde_json::Value::Null
-        } else {
-            serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body))
-        };
-        if let Some(json) = json.as_object_mut() {
-            json.remove("svc:warnings");
-        }
-        Answer { status: reply.status.as_u16(), json }
+        call_within(&self.api, &self.tenant, method, address, body, self.deadline).await
     }
 
     pub(crate) async fn get(&self, address: &str) -> Answer {
@@ -113,6 +92,58 @@ impl Server {
             }
         }
     }
+}
+
+/// An interface that says as little as possible.
+pub(crate) fn builder() -> svc_core::api::ApiBuilder {
+    Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE)
+}
+
+/// A call of somebody who may do everything.
+pub(crate) async fn call(api: &Api, tenant: &Tenant, method: &str, address: &str, body: serde_json::Value) -> Answer {
+    call_within(api, tenant, method, address, body, None).await
+}
+
+async fn call_within(
+    api: &Api,
+    tenant: &Tenant,
+    method: &str,
+    address: &str,
+    body: serde_json::Value,
+    deadline: Option<std::time::Duration>,
+) -> Answer {
+    let reply = answer(api, tenant, method, address, body, deadline).await;
+    let mut json = serde_json::Value::Null;
+    if !reply.body.is_empty() {
+        json = serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body));
+    }
+    if let Some(json) = json.as_object_mut() {
+        json.remove("svc:warnings");
+    }
+    Answer { status: reply.status.as_u16(), json }
+}
+
+/// A read whose body nobody looks at.
+pub(crate) async fn read(api: &Api, tenant: &Tenant, address: &str) {
+    let reply = answer(api, tenant, "GET", address, serde_json::Value::Null, None).await;
+    assert_eq!(reply.status.as_u16(), 200, "{address}");
+}
+
+async fn answer(
+    api: &Api,
+    tenant: &Tenant,
+    method: &str,
+    address: &str,
+    body: serde_json::Value,
+    deadline: Option<std::time::Duration>,
+) -> svc_core::api::Reply {
+    let path = address.strip_prefix(BASE).unwrap_or(address);
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let method: http::Method = method.parse().unwrap();
+    let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
+    let request = Request::new(&method, path).with_query(query).with_body(body).with_received(Timestamp::now());
+    let identity = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
+    api.answer(identity, request.with_timeout(deadline)).await
 }
 
 impl Answer {

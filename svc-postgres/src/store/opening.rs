@@ -1,0 +1,39 @@
+//! What a database remembers of the store that was opened on it first.
+
+use svc_core::{link::ShareNames, store::cursor::Cursors};
+
+use crate::{
+    database::Database,
+    error::{ConnectError, StoreError},
+    pipeline::{Query, values},
+};
+
+/// The cursors of this database, with the secret that it keeps.
+pub(super) async fn cursors(database: &Database) -> Result<Cursors, ConnectError> {
+    let mut drawn = [0; 32];
+    getrandom::fill(&mut drawn).map_err(|error| ConnectError::Other(error.to_string()))?;
+    let secret = remembered(database, "secret", &drawn).await?;
+    let secret =
+        secret.try_into().map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
+    Ok(Cursors::new(&secret))
+}
+
+/// Refuses other names of the share objects than those that were fixed here.
+pub(super) async fn check_share_names(database: &Database) -> Result<(), ConnectError> {
+    let names = &database.options.share_names;
+    let a = remembered(database, "network_a", names.network_a().as_bytes()).await?;
+    let b = remembered(database, "network_b", names.network_b().as_bytes()).await?;
+    match ShareNames::new(&String::from_utf8_lossy(&a), &String::from_utf8_lossy(&b)) {
+        Some(stored) if stored != *names => Err(ConnectError::ShareNames(stored)),
+        _ => Ok(()),
+    }
+}
+
+/// What is remembered under a name; the first to come says what that is.
+async fn remembered(database: &Database, name: &str, first: &[u8]) -> Result<Vec<u8>, ConnectError> {
+    let make = Query::new(&*database.texts.make_meta, values![name.to_owned(), first.to_vec()]);
+    database.ask(None, make).await?;
+    let rows = database.ask(None, Query::new(&*database.texts.meta, values![name.to_owned()])).await?;
+    let value = rows.first().map(|row| row.try_get(0)).transpose().map_err(StoreError::from)?;
+    value.ok_or_else(|| ConnectError::Other("what was remembered is gone".to_owned()))
+}

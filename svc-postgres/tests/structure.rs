@@ -1,0 +1,67 @@
+//! What this crate is made of, read from its source: short, without a rule of the interface, and without a circle.
+
+#[allow(dead_code, reason = "svc-sqlite tests these checks, too")]
+#[path = "../../svc-sqlite/tests/layers/mod.rs"]
+mod layers;
+
+use layers::{circle, rules, sources, uses};
+
+/// Lines of this crate without unit tests, at most.
+const LINES: usize = 4_000;
+
+/// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
+/// with one of these paths.
+const DATA: [&str; 25] = [
+    "Revision",
+    "Context",
+    "Error",
+    "ListRequest",
+    "Result",
+    "Tenant",
+    "api::ApiBuilder",
+    "auth",
+    "helper::PersonMatching",
+    "helper::StockMatching",
+    "link::Address",
+    "link::Scope",
+    "link::ShareNames",
+    "model::Kind",
+    "model::PerKind",
+    "raw::RawPage",
+    "raw::RawRecord",
+    "record",
+    "rules::Decision",
+    "rules::decide",
+    "rules::first_questions",
+    "schema::Reference",
+    "schema::Source",
+    "store",
+    "value",
+];
+
+#[test]
+fn the_crate_is_small() {
+    let sources = sources();
+    let lines: usize = sources.iter().map(|source| source.lines).sum();
+    println!("{lines} lines in {} files, without unit tests", sources.len());
+    assert!(lines > 2_000, "the count is wrong: {lines}");
+    assert!(lines <= LINES, "{lines} lines: what another store would write, too, belongs into svc-core");
+    for source in &sources {
+        assert!(source.lines <= 400, "{}: {} lines", source.name, source.lines);
+    }
+}
+
+/// Every rule of the interface is in `svc-core`: no file has what a rule needs, and none but those that speak SQL knows one
+/// kind from another.
+#[test]
+fn no_file_decides_a_rule() {
+    assert_eq!(rules(&sources(), &DATA), Vec::<String>::new());
+}
+
+#[test]
+fn no_module_leads_back_to_itself() {
+    let sources = sources();
+    let uses = uses(&sources);
+    assert_eq!(circle(&uses), Vec::<&str>::new());
+    assert!(uses["store"].contains("turns") && uses["turns"].contains("turn"), "{uses:?}");
+}
