@@ -124,9 +124,9 @@ fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f6
     let id: Uuid = petition.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an id");
     let hand: &'static [Mutex<Naive>] = runtime.block_on(async {
         // A tenant of its own on the same tables.
-        let other = Server::of(server.store.clone(), "by hand").await;
+        let other = Server::of(server.store.clone(), "by-hand").await;
         other.make("petitions", json!({})).await;
-        let tenant = number(url, &schema, "by hand").await;
+        let tenant = number(url, &schema, "by-hand").await;
         let mut all = Vec::new();
         for _ in 0..BY_HAND {
             all.push(Mutex::new(Naive::connect(url, &schema, tenant, id).await));
@@ -162,10 +162,11 @@ async fn number(url: &str, schema: &str, name: &str) -> i64 {
 
 /// Fills a tenant with people by one statement; each with a body of some 700 bytes.
 fn people(database: &support::server::Server, schema: &str, tenant: &str, many: u32) {
-    let body = format!(r#"{{"given_name":"Ada","family_name":"L","custom_fields":{{"note":"{}"}}}}"#, "x".repeat(620));
+    // As the store keeps it: members without braces.
+    let body = format!(r#""given_name":"Ada","family_name":"L","custom_fields":{{"note":"{}"}}"#, "x".repeat(620));
     database.psql(&format!(
         "INSERT INTO {schema}.record (tenant, kind, id, seq, created, modified, identifiers, body) \
-         SELECT t.id, 1, md5(t.id::text || n)::uuid, n, 1767603600000000 + n, 1767603600000000 + n, '[]', '{body}'::bytea \
+         SELECT t.id, 1, md5(t.id::text || n)::uuid, n, 1767603600000000 + n, 1767603600000000 + n, '', '{body}'::bytea \
          FROM {schema}.tenant t, generate_series(1, {many}) n WHERE t.name LIKE '{tenant}'; \
          INSERT INTO {schema}.total (tenant, kind, scope, owner, records) \
          SELECT t.id, 1, 0, '00000000-0000-0000-0000-000000000000', {many} FROM {schema}.tenant t WHERE t.name LIKE '{tenant}'; \

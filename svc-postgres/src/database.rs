@@ -68,7 +68,8 @@ impl Database {
     /// `BEGIN` with what holds for a transaction of a tenant.
     pub(crate) fn begin(&self, tenant: Option<i64>) -> Query<'static> {
         let millis = self.options.patience.as_millis().max(1);
-        // Before the first statement, so that a cluster sends them along with it.
+        // Before the first statement, so that a cluster sends them along with it. Every statement looks a few keys up: where a
+        // table was never analyzed, the planner would rather read all of it.
         let fence = match tenant {
             _ if !self.options.row_level_security => String::new(),
             Some(tenant) => format!("; SET LOCAL svc.tenant = '{tenant}'"),
@@ -76,9 +77,10 @@ impl Database {
         };
         Query::control(format!(
             "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = {millis}; \
-             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL statement_timeout = {}{fence}",
-            millis.saturating_mul(2),
-            millis.saturating_mul(15)
+             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL plan_cache_mode = force_generic_plan; \
+             SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
+             SET LOCAL enable_material = off{fence}",
+            millis.saturating_mul(2)
         ))
     }
 

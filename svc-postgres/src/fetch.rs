@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::{
     error::{Result, StoreError},
     layout::{SLOTS, layout},
-    pipeline::{Query, Value, columns, of_tenant},
+    pipeline::{Query, Value, columns, of_tenant, values},
     rows::{COLUMNS, code, stored, uuid},
     texts::Texts,
 };
@@ -112,6 +112,19 @@ impl<'a> Fetch<'a> {
         }
         let (gives, queries) = sorted.queries(texts, tenant).into_iter().unzip();
         Self { questions, gives, queries }
+    }
+
+    /// The statement that reads one record.
+    pub(crate) fn one(texts: &'a Texts, tenant: i64, key: Key) -> Self {
+        let query = match &key {
+            Key::Id(kind, id) => uuid(id).map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
+            _ => return Self::new(texts, tenant, vec![Question::Record(key)]),
+        };
+        Self {
+            questions: vec![Question::Record(key)],
+            gives: vec![Gives::Record],
+            queries: query.into_iter().collect(),
+        }
     }
 
     /// The statements, to be run in this order.

@@ -41,7 +41,7 @@ macro_rules! texts {
 
 texts! {
     // What the rulebook asks.
-    by_id, by_identifier, by_email, by_name, by_link, memberships, answers, totals, parts, holdings,
+    by_id, one, by_identifier, by_email, by_name, by_link, memberships, answers, totals, parts, holdings,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records of one moment.
     page,
@@ -103,13 +103,28 @@ fn totals(schema: &str) -> String {
     };
     let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
     format!(
-        "LEFT JOIN {schema}.total t ON t.tenant = $1 AND t.kind = (CASE r.kind{cases} END)::smallint \
-         AND t.scope = r.kind AND t.owner = r.id"
+        "LEFT JOIN LATERAL (SELECT t.records, t.accepted, t.number, t.amount FROM {schema}.total t WHERE t.tenant = $1 \
+         AND t.kind = (CASE r.kind{cases} END)::smallint AND t.scope = r.kind AND t.owner = r.id OFFSET 0) t ON true"
     )
 }
 
 /// More tickets than any attendance has.
 const LIFT: i64 = 1 << 40;
+
+/// The rows of a table that fit a row before: looked up for each, whatever the planner believes to know of the table.
+fn each(s: &str, table: &str, alias: &str, condition: &str) -> String {
+    format!(
+        "CROSS JOIN LATERAL (SELECT * FROM {s}.{table} {alias} WHERE {alias}.tenant = $1 AND {condition} OFFSET 0) {alias}"
+    )
+}
+
+/// The oldest person with each address: the hash of a row before.
+fn oldest(s: &str, hash: &str) -> String {
+    format!(
+        "CROSS JOIN LATERAL (SELECT min(o.seq) AS seq FROM (SELECT m.seq FROM {s}.email m WHERE m.tenant = $1 \
+         AND m.hash = {hash} OFFSET 0) o) e"
+    )
+}
 
 /// Parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
 fn arrays(first: usize, types: &str) -> String {
@@ -122,20 +137,19 @@ fn arrays(first: usize, types: &str) -> String {
 fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other: &str) -> String {
     let person = layout(Kind::Person).code;
     let kinds = of.iter().map(|kind| layout(*kind).code.to_string()).collect::<Vec<_>>().join(", ");
+    let by_name = each(s, "record", "q", "q.name = n.name AND q.kind = n.kind");
+    let by_hash = each(s, "identifier", "i", "i.hash = n.hash AND i.kind = n.kind");
+    let by_seq = each(s, "record", "q", "q.kind::int = i.kind AND q.seq = i.seq");
+    let (oldest, person) =
+        (oldest(s, "n.hash"), each(s, "record", "q", &format!("q.kind::int = {person} AND q.seq = e.seq")));
     // The condition on the first side is no index condition: it would be a group with a million members.
+    let tie = each(s, "record", "r", &format!("r.kind IN ({kinds}) AND r.{other} = b.id AND (r.{one} = a.id) IS TRUE"));
     format!(
         "WITH k AS (SELECT i.side, i.place, i.id FROM unnest({ids}) i(side, place, id) UNION ALL \
-         SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name) \
-         JOIN {s}.record q ON q.tenant = $1 AND q.kind = n.kind AND q.name = n.name UNION ALL \
-         SELECT n.side, n.place, q.id FROM unnest({identifiers}) n(side, place, kind, hash) \
-         JOIN {s}.identifier i ON i.tenant = $1 AND i.kind = n.kind AND i.hash = n.hash \
-         JOIN {s}.record q ON q.tenant = $1 AND q.kind = i.kind AND q.seq = i.seq UNION ALL \
-         SELECT e.side, e.place, q.id FROM (SELECT n.side, n.place, min(m.seq) AS seq FROM unnest({emails}) \
-         n(side, place, hash) JOIN {s}.email m ON m.tenant = $1 AND m.hash = n.hash GROUP BY n.side, n.place, n.hash \
-         OFFSET 0) e JOIN {s}.record q ON q.tenant = $1 AND q.kind = {person} AND q.seq = e.seq) \
-         SELECT a.place, {cols} FROM k a JOIN k b ON b.place = a.place AND b.side = 1 \
-         JOIN {s}.record r ON r.tenant = $1 AND r.kind IN ({kinds}) AND r.{other} = b.id \
-         AND (r.{one} = a.id) IS TRUE {tot} WHERE a.side = 0",
+         SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name) {by_name} UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({identifiers}) n(side, place, kind, hash) {by_hash} {by_seq} UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({emails}) n(side, place, hash) {oldest} {person}) \
+         SELECT a.place, {cols} FROM k a JOIN k b ON b.place = a.place AND b.side = 1 {tie} {tot} WHERE a.side = 0",
         ids = arrays(2, "smallint int uuid"),
         names = arrays(5, "smallint int smallint text"),
         identifiers = arrays(9, "smallint int smallint uuid"),
@@ -160,10 +174,13 @@ impl Texts {
         let groups = layout(Kind::Tagging).parent().unwrap_or_default();
         let rows = |condition: &str| {
             format!(
-                "SELECT {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2{condition} AND r.seq > $3 \
-                 ORDER BY r.seq LIMIT $4"
+                "SELECT {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq \
+                 LIMIT (SELECT $4::bigint)"
             )
         };
+        // Two conditions on the kind for two indexes: see the tables.
+        let of_all = "r.kind::int = $2";
+        let under = |slot: &str, owner: &str| format!("r.{slot} = {owner} AND r.kind = $2");
         let total_of = format!(
             "SELECT coalesce((SELECT o.records FROM {s}.total o WHERE o.tenant = $1 AND o.kind = $2 AND o.scope = $5 \
              AND o.owner = $6), 0) AS n, (SELECT ARRAY[p.l1, p.l2, p.l3, p.l4] FROM {s}.record p WHERE p.tenant = $1 \
@@ -176,9 +193,7 @@ impl Texts {
             )
         };
         let members = |condition: &str| {
-            format!(
-                "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND r.kind = $2 AND r.seq > $3{condition} ORDER BY r.seq"
-            )
+            format!("SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq")
         };
         // From the tenant's own row: a cluster takes the tenant from it, and with it the one shard.
         let from_ledger = |types: &str| {
@@ -190,34 +205,40 @@ impl Texts {
         );
         Self {
             by_id: format!(
-                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) \
-                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.kind AND r.id = k.id {tot}",
-                arrays(2, "smallint uuid int")
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) {} {tot}",
+                arrays(2, "smallint uuid int"),
+                each(s, "record", "r", "r.id = k.id AND r.kind = k.kind")
             ),
+            // Without arrays: the server keeps its plan.
+            one: format!("SELECT 0, {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2 AND r.id = $3"),
             by_identifier: format!(
-                "SELECT k.place, {cols} FROM unnest({}) k(kind, hash, place) \
-                 JOIN {s}.identifier i ON i.tenant = $1 AND i.kind = k.kind AND i.hash = k.hash \
-                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = i.kind AND r.seq = i.seq {tot}",
-                arrays(2, "smallint uuid int")
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, hash, place) {} {} {tot}",
+                arrays(2, "smallint uuid int"),
+                each(s, "identifier", "i", "i.hash = k.hash AND i.kind = k.kind"),
+                each(s, "record", "r", "r.kind::int = i.kind AND r.seq = i.seq")
             ),
-            // The oldest person with the address. Fenced: the plan may not begin with all people.
             by_email: format!(
-                "SELECT e.place, {cols} FROM (SELECT k.place, min(m.seq) AS seq FROM unnest({}) k(hash, place) \
-                 JOIN {s}.email m ON m.tenant = $1 AND m.hash = k.hash GROUP BY k.place OFFSET 0) e \
-                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = {person} AND r.seq = e.seq {tot}",
-                arrays(2, "uuid int")
+                "SELECT k.place, {cols} FROM unnest({}) k(hash, place) {} {} {tot}",
+                arrays(2, "uuid int"),
+                oldest(s, "k.hash"),
+                each(s, "record", "r", &format!("r.kind::int = {person} AND r.seq = e.seq"))
             ),
             by_name: format!(
-                "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) \
-                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.kind AND r.name = k.name {tot}",
-                arrays(2, "smallint text int")
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) {} {tot}",
+                arrays(2, "smallint text int"),
+                each(s, "record", "r", "r.name = k.name AND r.kind = k.kind")
             ),
             by_link: format!(
-                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, target, slot, place) \
-                 JOIN {s}.record f ON f.tenant = $1 AND f.kind = k.kind AND f.id = k.id \
-                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = k.target AND r.id = CASE k.slot WHEN 1 THEN f.l1 \
-                 WHEN 2 THEN f.l2 WHEN 3 THEN f.l3 WHEN 4 THEN f.l4 ELSE f.modified_by END {tot}",
-                arrays(2, "smallint uuid smallint smallint int")
+                "SELECT k.place, {cols} FROM unnest({}) k(kind, id, target, slot, place) {} {} {tot}",
+                arrays(2, "smallint uuid smallint smallint int"),
+                each(s, "record", "f", "f.id = k.id AND f.kind = k.kind"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    "r.kind = k.target AND r.id = CASE k.slot WHEN 1 THEN f.l1 WHEN 2 THEN f.l2 WHEN 3 THEN f.l3 \
+                     WHEN 4 THEN f.l4 ELSE f.modified_by END"
+                )
             ),
             memberships: ties(s, cols, tot, &[Kind::Tagging, Kind::Item], groups, by(Kind::Tagging, Kind::Person)),
             answers: ties(
@@ -229,32 +250,34 @@ impl Texts {
                 by(Kind::Answer, Kind::Person),
             ),
             totals: format!(
-                "SELECT k.place, t.records, t.accepted, t.number, t.amount FROM unnest({}) k(kind, scope, owner, place) \
-                 JOIN {s}.total t ON t.tenant = $1 AND t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner",
-                arrays(2, "smallint smallint uuid int")
+                "SELECT k.place, t.records, t.accepted, t.number, t.amount \
+                 FROM unnest({}) k(kind, scope, owner, place) {}",
+                arrays(2, "smallint smallint uuid int"),
+                each(s, "total", "t", "t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner")
             ),
             parts: format!(
-                "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) \
-                 JOIN {s}.part p ON p.tenant = $1 AND p.owner = k.owner ORDER BY k.place, p.name COLLATE \"C\"",
-                arrays(2, "uuid int")
+                "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) {} \
+                 ORDER BY k.place, p.name COLLATE \"C\"",
+                arrays(2, "uuid int"),
+                each(s, "part", "p", "p.owner = k.owner")
             ),
             holdings: format!(
-                "SELECT k.place, {cols}, h.place AS ticket FROM unnest({}) k(person, place) \
-                 JOIN {s}.holder h ON h.tenant = $1 AND h.person = k.person \
-                 JOIN {s}.record r ON r.tenant = $1 AND r.kind = {attendance} AND r.seq = h.attendance {tot} \
+                "SELECT k.place, {cols}, h.place AS ticket FROM unnest({}) k(person, place) {} {} {tot} \
                  ORDER BY k.place, h.attendance, h.place",
-                arrays(2, "uuid int")
+                arrays(2, "uuid int"),
+                each(s, "holder", "h", "h.person = k.person"),
+                each(s, "record", "r", &format!("r.kind::int = {attendance} AND r.seq = h.attendance"))
             ),
-            page: page(""),
-            page_under: SLOTS.map(|slot| page(&format!(" AND r.{slot} = $6"))),
-            rows_of_all: rows(""),
-            rows_under: SLOTS.map(|slot| rows(&format!(" AND r.{slot} = $5"))),
+            page: page(of_all),
+            page_under: SLOTS.map(|slot| page(&under(slot, "$6"))),
+            rows_of_all: rows(of_all),
+            rows_under: SLOTS.map(|slot| rows(&under(slot, "$5"))),
             total_of: total_of.replace("$5", "$3").replace("$6", "$4"),
-            members_of_all: members(""),
+            members_of_all: members(of_all),
             moved: format!(
                 "SELECT o.moved FROM {s}.total o WHERE o.tenant = $1 AND o.kind = $2 AND o.scope = $3 AND o.owner = $4"
             ),
-            members_under: SLOTS.map(|slot| members(&format!(" AND r.{slot} = $4"))),
+            members_under: SLOTS.map(|slot| members(&under(slot, "$4"))),
             lock: format!("SELECT seq, clock FROM {s}.ledger WHERE tenant = $1 FOR NO KEY UPDATE"),
             // `seq` may not be null.
             guard: format!(
@@ -282,18 +305,19 @@ impl Texts {
                  name = CASE WHEN x.flags & 32 > 0 THEN x.name ELSE r.name END, \
                  scheduled_start = CASE WHEN x.flags & 64 > 0 THEN x.start ELSE r.scheduled_start END, \
                  scheduled_stop = CASE WHEN x.flags & 64 > 0 THEN x.stop ELSE r.scheduled_stop END \
-                 FROM unnest({}) x(kind, seq, flags, modified, l1, l2, l3, l4, modified_by, name, identifiers, body, start, \
-                 stop) WHERE r.tenant = $1 AND r.kind = x.kind AND r.seq = x.seq",
-                arrays(2, "smallint bigint int bigint uuid uuid uuid uuid uuid text text bytea bigint bigint")
+                 FROM (SELECT q.id, x.* FROM unnest({}) x(kind, seq, flags, modified, l1, l2, l3, l4, modified_by, name, \
+                 identifiers, body, start, stop) {} OFFSET 0) x WHERE r.tenant = $1 AND r.id = x.id AND r.kind = x.kind",
+                arrays(2, "smallint bigint int bigint uuid uuid uuid uuid uuid text text bytea bigint bigint"),
+                each(s, "record", "q", "q.kind::int = x.kind AND q.seq = x.seq")
             ),
             tie_identifiers: format!(
                 "INSERT INTO {s}.identifier AS o (tenant, kind, hash, seq) {} \
-                 ON CONFLICT (tenant, kind, hash) DO UPDATE SET seq = excluded.seq",
+                 ON CONFLICT (tenant, hash, kind) DO UPDATE SET seq = excluded.seq",
                 from_ledger("smallint uuid bigint")
             ),
             free_identifiers: format!(
                 "DELETE FROM {s}.identifier i USING unnest({}) x(kind, hash) \
-                 WHERE i.tenant = $1 AND i.kind = x.kind AND i.hash = x.hash",
+                 WHERE i.tenant = $1 AND i.hash = ANY($3) AND i.kind = x.kind AND i.hash = x.hash",
                 arrays(2, "smallint uuid")
             ),
             tie_emails: format!(
@@ -302,7 +326,7 @@ impl Texts {
             ),
             free_emails: format!(
                 "DELETE FROM {s}.email e USING unnest({}) x(hash, seq) \
-                 WHERE e.tenant = $1 AND e.hash = x.hash AND e.seq = x.seq",
+                 WHERE e.tenant = $1 AND e.hash = ANY($2) AND e.hash = x.hash AND e.seq = x.seq",
                 arrays(2, "uuid bigint")
             ),
             // `moved` is the number of the last turn that took a member out, or let one in that is not the youngest.

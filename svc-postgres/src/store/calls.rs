@@ -10,7 +10,7 @@ use svc_core::{
     link::Address,
     model::Kind,
     raw::{RawPage, RawRecord},
-    store::{self, Answer, Call, Key, Load, Outcome, Question, Work},
+    store::{self, Answer, Call, Key, Load, Outcome, Work},
 };
 
 use super::Store;
@@ -45,7 +45,7 @@ impl store::Store for Store {
 impl Store {
     async fn record(&self, cx: &Context, key: &Key) -> error::Result<Option<RawRecord>> {
         let tenant = self.tenant(cx).await?;
-        let mut fetch = Fetch::new(&self.database().texts, tenant, vec![Question::Record(key.clone())]);
+        let mut fetch = Fetch::one(&self.database().texts, tenant, key.clone());
         let queries = fetch.take_queries();
         if queries.is_empty() {
             // An id that no record here can have (UND-41).
