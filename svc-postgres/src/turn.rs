@@ -1,7 +1,10 @@
 //! One turn: a transaction of two round trips. The first locks the tenant and fetches what its calls ask, the second writes
 //! what they change and commits.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use svc_core::{
     Error,
@@ -32,6 +35,8 @@ pub(crate) enum Ended {
 /// Notes of turns are kept for this many numbers of the tenant, and thrown away in steps.
 const NOTES: i64 = 65_536;
 const STEP: i64 = 1_024;
+/// How often a turn looks ahead: the questions of a call have no more levels.
+const LOOK_AHEAD: u8 = 4;
 
 /// What is decided inside a turn.
 struct Progress<'a> {
@@ -44,6 +49,10 @@ struct Progress<'a> {
     last: Timestamp,
     has_changes: bool,
     deadline: Instant,
+    /// The calls that are not decided yet, the last one first.
+    waiting: Vec<&'a Call>,
+    /// How often it may still be asked for all of them what is missing.
+    look_ahead: u8,
 }
 
 impl Database {
@@ -161,17 +170,12 @@ impl Database {
         &'a self,
         lent: &mut Lent,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&'a [Call]],
         deadline: Instant,
     ) -> Result<Progress<'a>> {
-        let mut wanted: Vec<Question> = Vec::new();
-        for call in calls.iter().copied().flatten() {
-            for question in first_questions(call, &*self.options.matching) {
-                if !wanted.contains(&question) {
-                    wanted.push(question);
-                }
-            }
-        }
+        let mut known = HashSet::new();
+        let questions = calls.iter().copied().flatten().flat_map(|call| first_questions(call, &*self.options.matching));
+        let wanted: Vec<Question> = questions.filter(|question| known.insert(question.clone())).collect();
         let mut fetch = Fetch::new(&self.texts, tenant, wanted);
         let mut queries = vec![self.begin(Some(tenant)), Query::new(&self.texts.lock, values![tenant])];
         queries.extend(fetch.take_queries());
@@ -190,6 +194,8 @@ impl Database {
             last: Timestamp::from_micros(clock),
             has_changes: false,
             deadline,
+            waiting: calls.iter().rev().flat_map(|calls| calls.iter().rev()).collect(),
+            look_ahead: LOOK_AHEAD,
         })
     }
 
@@ -205,6 +211,7 @@ impl Database {
         let mut outcome = Err(StoreError::unexpected("a turn without a call"));
         let is_alone = calls.len() == 1;
         for call in calls {
+            progress.waiting.pop();
             match self.decide_one(lent, tenant, call, time, progress).await? {
                 Ok(Decision { changes, outcome: came_to, .. }) => {
                     for change in &changes {
@@ -238,7 +245,10 @@ impl Database {
             let turn = Turn::new(time, &ids, &self.options.share_names, matching);
             match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
                 Ok(decision) => return Ok(Ok(decision)),
-                Err(Pause::Missing(more)) => self.fetch(lent, tenant, more, progress).await?,
+                Err(Pause::Missing(mut more)) => {
+                    self.look_ahead(time, progress, &mut more);
+                    self.fetch(lent, tenant, more, progress).await?;
+                }
                 // What is collected has to be in the tables before this call can be decided.
                 Err(Pause::Unsettled) => {
                     let (within, (seq, queries)) = (self.half_of(progress.deadline), self.writes(tenant, progress));
@@ -249,6 +259,20 @@ impl Database {
                 }
                 Err(Pause::Failed(error)) => return Ok(Err(error)),
                 Err(other) => return Err(StoreError::unexpected(other.to_string())),
+            }
+        }
+    }
+
+    /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand calls has few round trips.
+    fn look_ahead(&self, time: Timestamp, progress: &mut Progress<'_>, missing: &mut Vec<Question>) {
+        let Some(left) = progress.look_ahead.checked_sub(1) else { return };
+        progress.look_ahead = left;
+        let mut known: HashSet<Question> = missing.iter().cloned().collect();
+        for call in &progress.waiting {
+            let ids = Ids::default();
+            let turn = Turn::new(time, &ids, &self.options.share_names, &*self.options.matching);
+            if let Err(Pause::Missing(more)) = decide(call, &turn, &mut progress.fetched, &progress.overlay) {
+                missing.extend(more.into_iter().filter(|question| known.insert(question.clone())));
             }
         }
     }
