@@ -131,16 +131,23 @@ async fn remembered(client: &Client, texts: &Texts, name: &str, first: &[u8]) ->
     Ok(client.query_one(&texts.meta, &[&name]).await?.try_get(0)?)
 }
 
-/// Removes the tables of these options with all that is in them.
-pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
+/// A connection to the database of these options, and whether their schema has tables of this crate.
+pub(crate) async fn look(options: &Options) -> Result<(Client, bool), ConnectError> {
     let schema = &*options.schema;
     if !is_schema(schema) {
         return Err(ConnectError::Schema(schema.to_owned()));
     }
-    let mut client = options.primary.connect().await?;
+    let client = options.primary.connect().await?;
     let text = "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name = ANY($2)";
     let found: i64 = client.query_one(text, &[&schema, &&TABLES[..]]).await?.try_get(0)?;
-    if found == 0 {
+    Ok((client, found > 0))
+}
+
+/// Removes the tables of these options with all that is in them.
+pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
+    let schema = &*options.schema;
+    let (mut client, is_there) = look(options).await?;
+    if !is_there {
         return Err(ConnectError::NotOurs(schema.to_owned()));
     }
     let transaction = client.transaction().await?;
