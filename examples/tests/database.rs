@@ -282,11 +282,13 @@ fn what_a_file_needs_a_program_for_postgresql_does_itself() -> TestResult {
 fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
     let Some(server) = postgres::server() else { return Ok(()) };
     let place = Place::new(server)?;
-    let with = |url: String| Place { url, schema: place.schema.clone(), cache: tempdir().expect("a folder") };
+    let in_schema = |url: String, schema: &str| -> TestResult<Place> {
+        Ok(Place { url, schema: schema.to_owned(), cache: tempdir()? })
+    };
     let start = ["--port", "0", "--people", "1"];
     let tell = |url: String, what: &str, remedy: &str| -> TestResult {
         for more in [&[][..], &["--fresh"]] {
-            let said = with(url.clone()).refused(&[&start, more].concat())?;
+            let said = in_schema(url.clone(), &place.schema)?.refused(&[&start, more].concat())?;
             assert!(said.contains(what) && said.contains(remedy), "{said}");
         }
         Ok(())
@@ -299,7 +301,7 @@ fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
     tell(place.url.replace("svc:", "nobody:"), "role \"nobody\" does not exist", "user and password")?;
     tell(format!("{}?sslmode=require", place.url), "TLS", "sslmode=disable")?;
     tell(place.url.replace("postgres://", "mysql://"), "cannot be read", "postgres://user:password@host")?;
-    let said = with(place.url.clone()).refused(&["--port", "0", "--schema", "A-b"])?;
+    let said = in_schema(place.url.clone(), "A-b")?.refused(&start)?;
     assert!(said.contains("--schema A-b") && said.contains("lower-case"), "{said}");
     let said = place.refused(&["--port", "0", "--data", "a.db"])?;
     assert!(said.contains("--data, --database"), "{said}");

@@ -34,11 +34,7 @@ pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
         }
         ConnectError::Schema(_) => {
             let remedy = "Use 1 to 63 lower-case letters, digits and underscores, beginning with a letter.";
-            Trouble::new(
-                "The schema has no name that can be one.",
-                format!("--schema {}", server.schema().escape_debug()),
-                remedy,
-            )
+            Trouble::new("The schema has no name that can be one.", format!("--schema {}", server.schema()), remedy)
         }
         // The text is "what" or "what; what to do".
         _ => {

@@ -40,8 +40,8 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_DATA", value_name = "FILE", global = true)]
     pub data: Option<PathBuf>,
 
-    /// A PostgreSQL database in place of the data file, such as postgres://user:password@host:5432/database
-    #[arg(long, env = "SVC_DEMO_DATABASE", value_name = "URL", global = true, hide_env_values = true)]
+    /// A PostgreSQL database to use in place of the data file; its password is shown nowhere
+    #[arg(long, env = "SVC_DEMO_DATABASE", value_name = "postgres://...", global = true, hide_env_values = true)]
     pub database: Option<DatabaseUrl>,
 
     /// The schema of the tables in the database [default: svc]
@@ -57,7 +57,7 @@ pub struct Options {
     pub statements: Option<StatementsBy>,
 
     /// A replica of the database, which answers reads
-    #[arg(long, env = "SVC_DEMO_READ_FROM", value_name = "URL", global = true, hide_env_values = true)]
+    #[arg(long, env = "SVC_DEMO_READ_FROM", value_name = "postgres://...", global = true, hide_env_values = true)]
     pub read_from: Option<DatabaseUrl>,
 
     /// Delete the data first: the file, if it is one of this program, or the tables in the database
@@ -170,12 +170,12 @@ pub enum Command {
         #[command(subcommand)]
         action: KeyAction,
     },
-    /// Copies the data file, also while a server runs on it (of a database: see pg_dump)
+    /// Copies the data file, also while a server runs on it (a database is copied by PostgreSQL)
     Backup {
         /// The new file.
         to: PathBuf,
     },
-    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (of a database: see VACUUM)
+    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (a database: by PostgreSQL)
     Compact,
     /// Shows what a running demo does: its routes with their requests and times, and its store
     Top {

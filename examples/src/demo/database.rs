@@ -127,7 +127,7 @@ impl Database {
                         "Start the server once to make it, or name another schema with --schema.",
                     ));
                 }
-                Self::open(&Location::Server(server.with_connections(FEW)), None, &mut Vec::new()).await
+                Self::open(&Location::Server(Box::new(server.with_connections(FEW))), None, &mut Vec::new()).await
             }
         }
     }
@@ -143,7 +143,7 @@ impl Database {
             }
             Location::Server(server) => {
                 let store = svc_postgres::Store::connect(server.options().share_names(names)).await;
-                store.map(|store| Self::Server(store, Box::new(server.clone()))).map_err(|error| match error {
+                store.map(|store| Self::Server(store, server.clone())).map_err(|error| match error {
                     ConnectError::ShareNames(stored) => Refused::ShareNames(stored),
                     error => Refused::Other(about_server(server, &error)),
                 })

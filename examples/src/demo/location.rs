@@ -1,6 +1,6 @@
 //! Where the data is: in a file, or in a schema of a PostgreSQL database. The password of a database's URL is shown nowhere.
 
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
@@ -23,7 +23,7 @@ pub enum Location {
     /// In this file.
     File(PathBuf),
     /// In this database.
-    Server(Server),
+    Server(Box<Server>),
 }
 
 /// A schema of a database.
@@ -50,7 +50,7 @@ impl Location {
                 "--data, --database (or SVC_DEMO_DATA, SVC_DEMO_DATABASE)",
                 "Leave one of them out.",
             )),
-            (Some(url), None) => Ok(Self::Server(Server::of(url, options)?)),
+            (Some(url), None) => Ok(Self::Server(Box::new(Server::of(url, options)?))),
             (None, data) => {
                 let given = [
                     ("--schema", options.schema.is_some()),
@@ -100,8 +100,10 @@ impl Location {
     /// What to tell whoever starts a server here.
     pub(super) fn notes(&self) -> Vec<String> {
         match self {
-            Self::Server(Server { replica: Some(replica), .. }) => vec![format!("reads are answered by {replica}")],
-            _ => Vec::new(),
+            Self::File(_) => Vec::new(),
+            Self::Server(server) => {
+                server.replica.iter().map(|replica| format!("reads are answered by {replica}")).collect()
+            }
         }
     }
 }
@@ -119,13 +121,13 @@ impl Server {
     fn of(url: &DatabaseUrl, options: &Options) -> Result<Self, Trouble> {
         let place = place(url).ok_or_else(|| unreadable("--database"))?;
         let schema = options.schema.as_deref().unwrap_or(SCHEMA);
-        // What is said of the URL is said above.
         let mut server = Self {
             options: svc_postgres::Options::new(&url.0)
                 .map_err(|error| about_url("--database", &error))?
                 .schema(schema),
             place,
-            schema: schema.to_owned(),
+            // A name that can be one stays as it is.
+            schema: schema.escape_debug().to_string(),
             replica: None,
         };
         if let Some(most) = options.connections {
@@ -159,7 +161,11 @@ impl Server {
     /// The same name for the same data, whatever user asks for it.
     fn id(&self) -> String {
         let digest = Sha256::digest(format!("{}\n{}", self.place, self.schema));
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        digest.iter().take(8).fold(String::new(), |mut name, byte| {
+            // Writing into a string does not fail.
+            let _ = write!(name, "{byte:02x}");
+            name
+        })
     }
 
     async fn remove(&self) -> Result<(), Trouble> {
