@@ -1,6 +1,7 @@
 //! Loading a tenant's invented data, in steps that a start-up after an interruption goes on from.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::error::{Error, Result};
@@ -12,8 +13,12 @@ use svc_core::{Context, Tenant};
 use super::database::Database;
 use super::seed::{Row, Seed};
 
-/// Records in one transaction.
+/// Records in one transaction: of a file, and of a database, which may be far away and has a time limit for each.
 const STEP: usize = 4000;
+const SERVER_STEP: usize = 500;
+/// How long a step is waited for that another process is likely to load, and how often it is looked for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The data of one tenant that is still to be loaded.
 #[derive(Debug)]
@@ -115,18 +120,27 @@ impl Load {
     pub async fn run(self, store: &Database, mut go_on: impl FnMut(Progress) -> bool + Send) -> Result<bool> {
         let mut seed = Seed::new(self.tenant.as_str(), self.people);
         let owner = seed.owner().id.to_string();
+        let most = match store {
+            Database::File(_) => STEP,
+            Database::Server(..) => SERVER_STEP,
+        };
+        let mut patience = Duration::ZERO;
         let mut done = seed.by_ref().take(self.done).count();
         loop {
-            let step: Vec<Row> = seed.by_ref().take(STEP).collect();
+            let step: Vec<Row> = seed.by_ref().take(most).collect();
             let Some(first) = step.first().map(|row| row.address.clone()) else { break };
             let rows = step.len();
             // A step is stored as a whole. It is there already when the program ended between the step and its mark, or when
             // another process loads the same database and was faster.
-            if !self.is_there(store, &first).await?
-                && let Err(error) = store.seed(&self.tenant, step.into_iter().map(store::Load::from).collect()).await
-                && !self.is_there(store, &first).await?
-            {
-                return Err(error);
+            if !self.comes_within(store, &first, patience).await? {
+                patience = Duration::ZERO;
+                if let Err(error) = store.seed(&self.tenant, step.into_iter().map(store::Load::from).collect()).await {
+                    if !self.comes_within(store, &first, patience).await? {
+                        return Err(error);
+                    }
+                    // That process is at the next step by now.
+                    patience = PATIENCE;
+                }
             }
             done += rows;
             let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
@@ -141,9 +155,17 @@ impl Load {
         Ok(true)
     }
 
-    async fn is_there(&self, store: &Database, address: &Address) -> Result<bool> {
+    /// Whether a record is there, or is before this time is over.
+    async fn comes_within(&self, store: &Database, address: &Address, patience: Duration) -> Result<bool> {
         let cx = Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now());
-        Ok(store.get(&cx, address).await?.is_some())
+        let begun = Instant::now();
+        loop {
+            let is_there = store.get(&cx, address).await?.is_some();
+            if is_there || begun.elapsed() >= patience {
+                return Ok(is_there);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 }
 
