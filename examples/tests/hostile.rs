@@ -3,7 +3,6 @@
 mod support;
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use support::program::KEY;
 use support::{Answer, Raw, TestResult};
 use svc_examples::demo::cli::Cli;
-use svc_examples::demo::{AccessLog, Data, Gate, Limits, Settings, serve, service};
+use svc_examples::demo::{AccessLog, Data, Gate, Limits, Location, Settings, serve, service};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -42,7 +41,7 @@ impl Demo {
         let key = format!("demo={KEY}");
         let given = ["svc-demo", "--people", "1", "--base-url", "http://demo.example.org/", "--key", &key];
         let settings = Settings::check(&Cli::try_parse_from(given.iter().chain(arguments))?.options)?;
-        let data = Data::open(Path::new(&folder.path().join("demo.db")), &settings).await?;
+        let data = Data::open(&Location::File(folder.path().join("demo.db")), &settings).await?;
         for load in data.loads {
             load.run(&data.store, |_| true).await.map_err(|error| format!("{error:?}"))?;
         }

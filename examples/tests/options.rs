@@ -19,6 +19,11 @@ const OPTIONS: &[(&str, &str)] = &[
     ("port", "4711"),
     ("base-url", "https://demo.example.org/x/"),
     ("data", "/tmp/somewhere/else.db"),
+    ("database", "postgres://ada@localhost/crm"),
+    ("schema", "other"),
+    ("connections", "4"),
+    ("statements", "unnamed"),
+    ("read-from", "postgres://ada@replica/crm"),
     ("fresh", "true"),
     ("people", "17"),
     ("prefix", "abc"),
@@ -52,7 +57,9 @@ fn environment_name(option: &str) -> String {
 fn told(options: &Options) -> String {
     let settings = Settings::check(options).expect("good options");
     let tokens: Vec<_> = settings.keys.iter().map(|key| &key.token).collect();
-    format!("{:?} {settings:?} {tokens:?}", options.data)
+    let urls = [&options.database, &options.read_from].map(|url| url.as_ref().map(|url| &url.0));
+    let database = (urls, &options.schema, options.connections, options.statements);
+    format!("{:?} {database:?} {settings:?} {tokens:?}", options.data)
 }
 
 fn by_command_line(arguments: &[String]) -> String {

@@ -48,8 +48,7 @@ pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
 pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.connect().await?;
-    let ours = MIGRATIONS.first().map(Migration::checksum);
-    if found(&client, schema).await?.first().map(|(_, checksum)| checksum) != ours.as_ref() {
+    if !is_ours(&found(&client, schema).await?) {
         return Err(ConnectError::NotOurs(schema.to_owned()));
     }
     let transaction = client.transaction().await?;
@@ -57,6 +56,18 @@ pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
         transaction.batch_execute(&format!("DROP TABLE IF EXISTS {schema}.{table}")).await?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Whether the schema has tables of this crate.
+pub(crate) async fn is_there(options: &Options) -> Result<bool, ConnectError> {
+    let schema = checked(options)?;
+    let client = options.primary.connect().await?;
+    Ok(is_ours(&found(&client, schema).await?))
+}
+
+fn is_ours(found: &[(u32, String)]) -> bool {
+    let first = MIGRATIONS.first().map(Migration::checksum);
+    found.first().map(|(_, checksum)| checksum) == first.as_ref()
 }
 
 fn checked(options: &Options) -> Result<&str, ConnectError> {

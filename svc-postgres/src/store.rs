@@ -59,6 +59,15 @@ impl Store {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// Whether the schema has tables of this crate: what [`Store::connect`] would find. Nothing is made.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be reached, or the schema has no name that can be one.
+    pub async fn is_there(options: &Options) -> Result<bool, ConnectError> {
+        migrate::is_there(options).await
+    }
+
     /// Removes everything: the tables with all that is in them, of every tenant. Nobody may be connected with a [`Store`].
     ///
     /// # Errors

@@ -13,8 +13,8 @@ pub struct Banner<'a> {
     pub base_url: &'a str,
     /// The header that carries the key.
     pub key_header: &'a str,
-    /// The data file.
-    pub data: &'a Path,
+    /// Where the data is.
+    pub data: &'a str,
     /// The file that keeps the keys.
     pub keys_file: &'a Path,
     /// The keys that the demo has made.
@@ -31,7 +31,7 @@ impl Display for Banner<'_> {
         writeln!(f)?;
         writeln!(f, "  entry point  {}", self.base_url)?;
         writeln!(f, "  docs         {}docs/", self.base_url)?;
-        writeln!(f, "  data         {}", self.data.display())?;
+        writeln!(f, "  data         {}", self.data)?;
         let made = self.keys.iter().map(|key| (&*key.token, &key.tenant, key.read_only));
         let given = self.settings.keys.iter().map(|key: &FixedKey| ("as you gave it", &key.tenant, key.read_only));
         for (number, (shown, tenant, read_only)) in made.chain(given).enumerate() {
@@ -108,7 +108,7 @@ mod tests {
         let banner = Banner {
             base_url: "http://127.0.0.1:8081/",
             key_header: "SVC-API-Token",
-            data: Path::new("/tmp/demo.db"),
+            data: "/tmp/demo.db",
             keys_file: Path::new("/tmp/demo.db.keys"),
             keys: &[key("one|two", false), key("three", true)],
             settings: &settings(&["--read-key", "other=planted-and-long-enough", "--cors", "any"]),

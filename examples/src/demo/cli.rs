@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// The Activist Data Exchange API on an embedded database, with data in it, on this machine.
+/// The Activist Data Exchange API on an embedded database or on PostgreSQL, with data in it, on this machine.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110)]
 #[command(
@@ -40,7 +40,27 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_DATA", value_name = "FILE", global = true)]
     pub data: Option<PathBuf>,
 
-    /// Delete the data file first, if it is one of this program
+    /// A PostgreSQL database to use in place of the data file; its password is shown nowhere
+    #[arg(long, env = "SVC_DEMO_DATABASE", value_name = "postgres://...", global = true, hide_env_values = true)]
+    pub database: Option<DatabaseUrl>,
+
+    /// The schema of the tables in the database [default: svc]
+    #[arg(long, env = "SVC_DEMO_SCHEMA", value_name = "NAME", global = true)]
+    pub schema: Option<String>,
+
+    /// Connections to the database, at most [default: 16]
+    #[arg(long, env = "SVC_DEMO_CONNECTIONS", value_name = "N", value_parser = clap::value_parser!(u16).range(2..=1000), global = true)]
+    pub connections: Option<u16>,
+
+    /// How statements reach the database; unnamed for a pooler that knows no names [default: named]
+    #[arg(long, env = "SVC_DEMO_STATEMENTS", value_name = "HOW", global = true)]
+    pub statements: Option<StatementsBy>,
+
+    /// A replica of the database, which answers reads
+    #[arg(long, env = "SVC_DEMO_READ_FROM", value_name = "postgres://...", global = true, hide_env_values = true)]
+    pub read_from: Option<DatabaseUrl>,
+
+    /// Delete the data first: the file, if it is one of this program, or the tables in the database
     #[arg(long, env = "SVC_DEMO_FRESH", value_parser = FalseyValueParser::new())]
     pub fresh: bool,
 
@@ -125,21 +145,37 @@ impl std::fmt::Debug for KeyText {
     }
 }
 
+/// The URL of a database; no debug output shows it, for it may hold a password.
+#[derive(Clone)]
+pub struct DatabaseUrl(pub String);
+
+impl From<String> for DatabaseUrl {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl std::fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DatabaseUrl(..)")
+    }
+}
+
 /// What to do instead of serving.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// Makes, lists and revokes the keys of a data file; a server that runs on it takes notice at once
+    /// Makes, lists and revokes the keys of the data; a server that runs on it takes notice at once
     Keys {
         /// What to do with them.
         #[command(subcommand)]
         action: KeyAction,
     },
-    /// Copies the data file, also while a server runs on it
+    /// Copies the data file, also while a server runs on it (a database is copied by PostgreSQL)
     Backup {
         /// The new file.
         to: PathBuf,
     },
-    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it
+    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (a database: by PostgreSQL)
     Compact,
     /// Shows what a running demo does: its routes with their requests and times, and its store
     Top {
@@ -217,6 +253,15 @@ pub enum Style {
     Examples,
 }
 
+/// How statements reach a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatementsBy {
+    /// Prepared once a connection, by name.
+    Named,
+    /// Sent whole each time.
+    Unnamed,
+}
+
 /// Which collections the entry point lists (ENT-21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EntryLinks {
@@ -253,6 +298,14 @@ mod tests {
     }
 
     #[test]
+    fn und_42_no_debug_output_shows_the_url_of_a_database() {
+        let url = "postgres://ada:planted@localhost/crm";
+        let cli = Cli::try_parse_from(["svc-demo", "--database", url, "--read-from", url]).expect("it parses");
+        let shown = format!("{cli:?}");
+        assert!(shown.contains("DatabaseUrl") && !shown.contains("planted"), "{shown}");
+    }
+
+    #[test]
     fn every_option_of_the_server_also_reads_the_environment() {
         let command = Cli::command();
         command.clone().debug_assert();
@@ -263,6 +316,6 @@ mod tests {
             assert_eq!(option.get_env().and_then(|env| env.to_str()), Some(expected.as_str()));
             options += 1;
         }
-        assert_eq!(options, 21);
+        assert_eq!(options, 26);
     }
 }

@@ -1,9 +1,9 @@
 //! The documents about the interface, printed without a server.
 
-use svc_sqlite::Store;
 use svc_tower::documents::{capabilities, json_schema, json_schema_names, openapi};
 
 use super::cli::{Document, Options};
+use super::database::Database;
 use super::interface::service;
 use super::run::say;
 use super::scratch::Scratch;
@@ -18,15 +18,15 @@ const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
 /// # Errors
 ///
 /// The options contradict each other, or nothing can be written to the folder of temporary files.
-pub(super) fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
+pub(super) async fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
     let settings = Settings::check(options)?;
     let scratch = Scratch::make()?;
-    let text = written(&scratch.open(&settings)?, &settings, document)?;
+    let text = written(&scratch.open(&settings).await?, &settings, document)?;
     say(&text);
     Ok(())
 }
 
-fn written(store: &Store, settings: &Settings, document: &Document) -> Result<String, Trouble> {
+fn written(store: &Database, settings: &Settings, document: &Document) -> Result<String, Trouble> {
     let base_url = settings.base_url.as_deref().unwrap_or(BASE_URL);
     let service = service(store, settings, base_url)?;
     let api = service.api();

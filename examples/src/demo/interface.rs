@@ -5,10 +5,10 @@ use std::time::Duration;
 use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, PatchMethod, ResponseStyle, Vendor};
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
-use svc_sqlite::Store;
 use svc_tower::SvcService;
 
 use super::cli;
+use super::database::Database;
 use super::scratch::Scratch;
 use super::settings::{Cors, Settings};
 use super::trouble::Trouble;
@@ -18,12 +18,12 @@ const NAMESPACE: &str = "svc_demo";
 /// Longer than a call without a key takes where a sync of the disk is quick.
 const EVEN: Duration = Duration::from_millis(10);
 
-/// The dialect that was asked for, with the share names that are fixed in the file.
+/// The dialect that was asked for, with the share names that are fixed in the data.
 ///
 /// # Errors
 ///
 /// The prefix is none.
-pub fn dialect(store: &Store, settings: &Settings) -> Result<Dialect, Trouble> {
+pub fn dialect(store: &Database, settings: &Settings) -> Result<Dialect, Trouble> {
     let dialect = match &settings.prefix {
         None => Dialect::default(),
         Some(prefix) => Dialect::with_prefix(prefix).ok_or_else(|| {
@@ -57,17 +57,15 @@ pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
 /// # Errors
 ///
 /// The options contradict each other, or name a capability that is none.
-pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<SvcService, Trouble> {
+pub fn service(store: &Database, settings: &Settings, base_url: &str) -> Result<SvcService, Trouble> {
     let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
     let vendor = Vendor::new("Example", "svc-demo")
         .namespace(namespace)
         .motd("Welcome to the demo. Begin here, and follow the links.");
     let mut api = store
-        .register_all(Api::builder(vendor))
+        .register(Api::builder(vendor), settings.anonymous_helpers)
         .base_url(base_url)
         .dialect(dialect(store, settings)?)
-        .authenticator(store.clone())
-        .response_cache(store.clone())
         .response_style(match settings.style {
             cli::Style::Table => ResponseStyle::Table,
             cli::Style::Examples => ResponseStyle::Examples,
@@ -79,9 +77,6 @@ pub fn service(store: &Store, settings: &Settings, base_url: &str) -> Result<Svc
         .error_bodies(if settings.error_bodies { ErrorBodies::Everywhere } else { ErrorBodies::AsSpecified })
         .atomicity(if settings.atomic_helpers { Atomicity::WholeCall } else { Atomicity::PerResource })
         .patch_method(if settings.patch_is_put { PatchMethod::AsPut } else { PatchMethod::Unsupported });
-    if settings.anonymous_helpers {
-        api = api.anonymous_helpers(store.clone());
-    }
     for capability in settings.without.iter().chain(&also_withheld(settings)) {
         api = api.without(capability);
     }
@@ -115,12 +110,12 @@ async fn exactly(time: Duration) {
 /// # Errors
 ///
 /// As [`service`]; nothing can be written to the folder of temporary files.
-pub(super) fn check(settings: &Settings) -> Result<(), Trouble> {
+pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
     if settings.without.is_empty() && !settings.helpers_only && !settings.atomic_helpers && settings.prefix.is_none() {
         return Ok(());
     }
     let scratch = Scratch::make()?;
-    service(&scratch.open(settings)?, settings, "http://localhost/").map(drop)
+    service(&scratch.open(settings).await?, settings, "http://localhost/").map(drop)
 }
 
 #[cfg(test)]
@@ -132,6 +127,8 @@ mod tests {
     use svc_core::model::Kind;
     use svc_sqlite::{Options, Store};
 
+    use crate::demo::database::Database;
+
     fn settings(arguments: &[&str]) -> Settings {
         let arguments = ["svc-demo"].iter().chain(arguments);
         Settings::check(&Cli::try_parse_from(arguments).expect("parses").options).expect("is good")
@@ -140,7 +137,7 @@ mod tests {
     #[test]
     fn what_hangs_on_a_kind_that_cannot_be_read_is_withheld_with_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(Options::new(folder.path().join("a.db"))).expect("it opens");
+        let store = Database::File(Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"));
         for kind in Kind::ALL {
             let settings = settings(&["--without", &format!("{}.read", kind.plural())]);
             assert!(service(&store, &settings, "http://localhost/").is_ok(), "{kind:?}");
@@ -153,7 +150,7 @@ mod tests {
     #[test]
     fn a_capability_that_is_none_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(Options::new(folder.path().join("a.db"))).expect("it opens");
+        let store = Database::File(Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"));
         let trouble = service(&store, &settings(&["--without", "people.fly"]), "http://localhost/").expect_err("none");
         assert!(trouble.what().contains("people.fly"), "{trouble}");
     }

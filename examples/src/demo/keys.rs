@@ -8,23 +8,25 @@ use svc_core::auth::{Caller, Right, Rights};
 use svc_core::context::Context;
 use svc_core::link::Address;
 use svc_core::model::Kind;
+use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions};
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{KeyError, KeyInfo, KeyOptions, Options, Store};
+use svc_sqlite::{Options, Store};
 
+use super::about::about_file;
 use super::cli::KeyAction;
-use super::data::{about_file, about_store};
+use super::database::Database;
 use super::load::Load;
-use super::places::KeysFile;
+use super::location::Location;
 use super::run::say;
 use super::trouble::Trouble;
 
-/// Makes, lists or revokes keys of the data file at `path`.
+/// Makes, lists or revokes keys of the data at a location.
 ///
 /// # Errors
 ///
-/// There is no such file, tenant, person, right or key, or the file cannot be used.
-pub(super) async fn manage(path: &Path, action: KeyAction) -> Result<(), Trouble> {
-    let store = open(path)?;
+/// There is no such data, tenant, person, right or key, or the data cannot be used.
+pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(), Trouble> {
+    let store = Database::beside(location).await?;
     match action {
         KeyAction::Create { tenant, label, read_only, rights, person, expires } => {
             let mut options = KeyOptions::new(label);
@@ -42,29 +44,37 @@ pub(super) async fn manage(path: &Path, action: KeyAction) -> Result<(), Trouble
             }
             create(&store, &tenant, options).await
         }
-        KeyAction::List => list(&store),
-        KeyAction::Revoke { id } => revoke(&store, &id).await,
+        KeyAction::List => list(&store).await,
+        KeyAction::Revoke { id } => revoke(location, &store, &id).await,
     }
 }
 
-/// Copies the data file at `path`, also while a server runs on it.
+/// Copies the data file, also while a server runs on it.
 ///
 /// # Errors
 ///
-/// There is no such file, there is a file already where the copy should be, or one of them cannot be used.
-pub(super) async fn backup(path: &Path, to: &Path) -> Result<(), Trouble> {
+/// The data is in a database, there is no such file, there is a file already where the copy should be, or one of them cannot be used.
+pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble> {
+    let path = match location {
+        Location::File(path) => path,
+        Location::Server(server) => return Err(server.no_backup()),
+    };
     let store = open(path)?;
     store.backup(to).await.map_err(|error| about_file(&error))?;
     say(&format!("copied {} to {}\n", path.display(), to.display()));
     Ok(())
 }
 
-/// Writes the data file at `path` anew: afterwards nothing that was ever deleted is left in it (UND-26).
+/// Writes the data file anew: afterwards nothing that was ever deleted is left in it (UND-26).
 ///
 /// # Errors
 ///
-/// There is no such file, a server runs on it, or it cannot be written.
-pub(super) async fn compact(path: &Path) -> Result<(), Trouble> {
+/// The data is in a database, there is no such file, a server runs on it, or it cannot be written.
+pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
+    let path = match location {
+        Location::File(path) => path,
+        Location::Server(server) => return Err(server.no_compact()),
+    };
     let failed = |error| about_file(&error);
     // Opening alone makes a file where there is none; opening beside a server does not, and knows its share names.
     let names = open(path)?.share_names().clone();
@@ -102,9 +112,9 @@ fn instant(text: &str) -> Result<Timestamp, Trouble> {
 }
 
 /// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys are bound.
-async fn bound(store: &Store, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
-    let trouble = |error| about_store(store.path(), &error);
-    let Some(asked) = asked else { return Load::owner(store, tenant).map_err(trouble) };
+async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
+    let trouble = |error| store.trouble(&error);
+    let Some(asked) = asked else { return Load::owner(store, tenant).await.map_err(trouble) };
     let unknown = || {
         Trouble::new(
             "This tenant has no such person.",
@@ -115,13 +125,13 @@ async fn bound(store: &Store, tenant: &str, asked: Option<&str>) -> Result<Optio
     let id = Id::new(asked).ok_or_else(unknown)?;
     let cx = Context::new(Tenant::new(tenant), Caller::with_rights(Rights::all()), Timestamp::now());
     let address = Address::top(Kind::Person, id.clone());
-    let person = svc_core::store::Store::get(store, &cx, &address).await.map_err(trouble)?;
+    let person = store.get(&cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }
 
-async fn create(store: &Store, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
+async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
     let key = store.create_key(&Tenant::new(tenant), options).await.map_err(|error| match error {
-        KeyError::Storage(error) => about_store(store.path(), &error),
+        KeyError::Storage(error) => store.trouble(&error),
         other => {
             let remedy = "See `svc-demo keys list` for the tenants that there are.";
             Trouble::new(format!("No key was made: {other}."), format!("--tenant {tenant}"), remedy)
@@ -131,8 +141,8 @@ async fn create(store: &Store, tenant: &str, options: KeyOptions) -> Result<(), 
     Ok(())
 }
 
-fn list(store: &Store) -> Result<(), Trouble> {
-    let keys = store.list_keys(None).map_err(|error| about_store(store.path(), &error))?;
+async fn list(store: &Database) -> Result<(), Trouble> {
+    let keys = store.list_keys().await.map_err(|error| store.trouble(&error))?;
     let now = Timestamp::now();
     let mut text = row(["id", "tenant", "ends with", "rights", "state", "label"]);
     for key in &keys {
@@ -177,22 +187,22 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
     }
 }
 
-async fn revoke(store: &Store, id: &str) -> Result<(), Trouble> {
-    if !store.revoke_key(id).await.map_err(|error| about_store(store.path(), &error))? {
+async fn revoke(location: &Location, store: &Database, id: &str) -> Result<(), Trouble> {
+    if !store.revoke_key(id).await.map_err(|error| store.trouble(&error))? {
         return Err(Trouble::new(
             "No key in force has this id.",
             format!("keys revoke {}", id.escape_debug()),
             "See `svc-demo keys list` for the ids.",
         ));
     }
-    forget(store.path(), id);
+    forget(location, id);
     say(&format!("key {id} is revoked\n"));
     Ok(())
 }
 
 /// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this fails.
-fn forget(path: &Path, id: &str) {
-    let file = KeysFile::beside(path);
+fn forget(location: &Location, id: &str) {
+    let Ok(file) = location.keys_file() else { return };
     if let Ok(mut keys) = file.read() {
         let before = keys.len();
         keys.retain(|key| key.id != id);

@@ -1,28 +1,31 @@
 //! Loading a tenant's invented data, in steps that a start-up after an interruption goes on from.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
-use http::Method;
-use svc_core::Tenant;
-use svc_core::api::{Api, Request, Vendor};
-use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::auth::{Caller, Rights};
 use svc_core::error::{Error, Result};
-use svc_core::link::Target;
+use svc_core::link::Address;
 use svc_core::store;
-use svc_core::value::Id;
-use svc_sqlite::Store;
+use svc_core::value::{Id, Timestamp};
+use svc_core::{Context, Tenant};
 
+use super::database::Database;
 use super::seed::{Row, Seed};
 
-/// Records in one transaction.
+/// Records in one transaction: of a file, and of a database, which may be far away and has a time limit for each.
 const STEP: usize = 4000;
+const SERVER_STEP: usize = 500;
+/// How long a step is waited for that another process is likely to load, and how often it is looked for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The data of one tenant that is still to be loaded.
 #[derive(Debug)]
 pub struct Load {
     tenant: Tenant,
     people: u32,
-    /// Rows that are known to be in the file.
+    /// Rows that are known to be there.
     done: usize,
 }
 
@@ -35,7 +38,7 @@ pub struct Progress {
     pub records: usize,
 }
 
-/// What the file remembers of a tenant's load.
+/// What the store remembers of a tenant's load.
 struct Mark {
     people: u32,
     /// `None`: all of them.
@@ -44,8 +47,8 @@ struct Mark {
 }
 
 impl Mark {
-    fn read(store: &Store, tenant: &str) -> Result<Option<Self>> {
-        let Some(text) = store.read_mark(&name(tenant))? else { return Ok(None) };
+    async fn read(store: &Database, tenant: &str) -> Result<Option<Self>> {
+        let Some(text) = store.read_mark(&name(tenant)).await? else { return Ok(None) };
         let members: HashMap<_, _> = text.split(' ').filter_map(|member| member.split_once('=')).collect();
         let damaged = || Error::unexpected(format!("the mark of tenant {tenant} is damaged: {text}"));
         let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
@@ -59,7 +62,7 @@ impl Mark {
         }))
     }
 
-    async fn write(&self, store: &Store, tenant: &str) -> Result<()> {
+    async fn write(&self, store: &Database, tenant: &str) -> Result<()> {
         let done = self.done.map_or_else(|| "all".to_owned(), |rows| rows.to_string());
         let text = format!("people={} done={done} owner={}", self.people, self.owner);
         store.mark(&name(tenant), &text).await
@@ -73,7 +76,7 @@ fn name(tenant: &str) -> String {
 
 impl Load {
     /// A new tenant with so many people. It exists and has an owner from now on; its data is still to be loaded.
-    pub(super) async fn begin(store: &Store, tenant: &str, people: u32) -> Result<Self> {
+    pub(super) async fn begin(store: &Database, tenant: &str, people: u32) -> Result<Self> {
         let owner = Seed::new(tenant, people).owner().id.to_string();
         // The mark comes first: a tenant without one was not made by this program, and nothing is loaded into it.
         Mark { people, done: Some(0), owner }.write(store, tenant).await?;
@@ -82,8 +85,8 @@ impl Load {
     }
 
     /// What is left to load of a tenant that exists; `None` when that is nothing.
-    pub(super) fn resume(store: &Store, tenant: &str) -> Result<Option<Self>> {
-        let Some(mark) = Mark::read(store, tenant)? else { return Ok(None) };
+    pub(super) async fn resume(store: &Database, tenant: &str) -> Result<Option<Self>> {
+        let Some(mark) = Mark::read(store, tenant).await? else { return Ok(None) };
         Ok(mark.done.map(|done| Self { tenant: Tenant::new(tenant), people: mark.people, done }))
     }
 
@@ -92,8 +95,8 @@ impl Load {
     /// # Errors
     ///
     /// Storage trouble.
-    pub fn owner(store: &Store, tenant: &str) -> Result<Option<Id>> {
-        Ok(Mark::read(store, tenant)?.and_then(|mark| Id::new(&mark.owner)))
+    pub async fn owner(store: &Database, tenant: &str) -> Result<Option<Id>> {
+        Ok(Mark::read(store, tenant).await?.and_then(|mark| Id::new(&mark.owner)))
     }
 
     /// The tenant.
@@ -114,19 +117,30 @@ impl Load {
     /// # Errors
     ///
     /// Storage trouble. What was loaded stays, and the next start goes on from there.
-    pub async fn run(self, store: &Store, mut go_on: impl FnMut(Progress) -> bool + Send) -> Result<bool> {
-        let api = store.register_all(Api::builder(Vendor::new("", ""))).base_url("http://localhost/");
-        let api = api.authenticator(store.clone()).build()?;
+    pub async fn run(self, store: &Database, mut go_on: impl FnMut(Progress) -> bool + Send) -> Result<bool> {
         let mut seed = Seed::new(self.tenant.as_str(), self.people);
         let owner = seed.owner().id.to_string();
+        let most = match store {
+            Database::File(_) => STEP,
+            Database::Server(..) => SERVER_STEP,
+        };
+        let mut patience = Duration::ZERO;
         let mut done = seed.by_ref().take(self.done).count();
         loop {
-            let step: Vec<Row> = seed.by_ref().take(STEP).collect();
-            let Some(first) = step.first() else { break };
+            let step: Vec<Row> = seed.by_ref().take(most).collect();
+            let Some(first) = step.first().map(|row| row.address.clone()) else { break };
             let rows = step.len();
-            // The step is in the file already when the program ended between the step and its mark.
-            if done != self.done || !self.is_there(&api, first).await {
-                store.seed(&self.tenant, step.into_iter().map(store::Load::from).collect()).await?;
+            // A step is stored as a whole. It is there already when the program ended between the step and its mark, or when
+            // another process loads the same database and was faster.
+            if !self.comes_within(store, &first, patience).await? {
+                patience = Duration::ZERO;
+                if let Err(error) = store.seed(&self.tenant, step.into_iter().map(store::Load::from).collect()).await {
+                    if !self.comes_within(store, &first, patience).await? {
+                        return Err(error);
+                    }
+                    // That process is at the next step by now.
+                    patience = PATIENCE;
+                }
             }
             done += rows;
             let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
@@ -141,10 +155,17 @@ impl Load {
         Ok(true)
     }
 
-    async fn is_there(&self, api: &Api, row: &Row) -> bool {
-        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
-        let read = Request::new(&Method::GET, Target::Record(row.address.clone()));
-        api.answer(identity, read).await.status.is_success()
+    /// Whether a record is there, or is before this time is over.
+    async fn comes_within(&self, store: &Database, address: &Address, patience: Duration) -> Result<bool> {
+        let cx = Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now());
+        let begun = Instant::now();
+        loop {
+            let is_there = store.get(&cx, address).await?.is_some();
+            if is_there || begun.elapsed() >= patience {
+                return Ok(is_there);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 }
 
@@ -157,27 +178,35 @@ impl From<Row> for store::Load {
 #[cfg(test)]
 mod tests {
     use super::{Load, Mark, STEP};
+    use std::path::Path;
     use svc_core::auth::{Caller, Rights};
     use svc_core::context::Context;
-    use svc_core::error::Result;
+    use svc_core::error::{Error, Result};
     use svc_core::model::Kind;
     use svc_core::page::{ListRequest, PageRequest};
     use svc_core::store::Store as _;
     use svc_core::value::Timestamp;
     use svc_sqlite::{Options, Store};
 
+    use crate::demo::database::Database;
+
     const PEOPLE: u32 = 2500;
 
+    fn opened(folder: &Path) -> Result<Database> {
+        Ok(Database::File(Store::open(Options::new(folder.join("a.db")))?))
+    }
+
     /// How many people the tenant has.
-    async fn people(store: &Store) -> Result<u64> {
+    async fn people(store: &Database) -> Result<u64> {
         let tenant = store.ensure_tenant("demo").await?;
         let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
         let first = ListRequest::all(PageRequest::new(1, 1));
+        let Database::File(store) = store else { return Err(Error::unexpected("no file")) };
         Ok(store.list(&cx, Kind::Person, &first).await?.total)
     }
 
     /// Loads one step, then stops.
-    async fn one_step(store: &Store, load: Load) -> Result<usize> {
+    async fn one_step(store: &Database, load: Load) -> Result<usize> {
         let mut steps = 0;
         let complete = load
             .run(store, |_| {
@@ -192,30 +221,30 @@ mod tests {
     #[tokio::test]
     async fn a_load_goes_on_where_it_ended() -> Result<()> {
         let folder = tempfile::tempdir()?;
-        let store = Store::open(Options::new(folder.path().join("a.db")))?;
+        let store = opened(folder.path())?;
         let load = Load::begin(&store, "demo", PEOPLE).await?;
-        let owner = Load::owner(&store, "demo")?.expect("an owner").to_string();
+        let owner = Load::owner(&store, "demo").await?.expect("an owner").to_string();
         assert_eq!(one_step(&store, load).await?, 1);
         let half = people(&store).await?;
         assert!(0 < half && half < PEOPLE.into(), "{half}");
         // The second step is in the file, and its mark is not, as after a power failure between the two.
-        let load = Load::resume(&store, "demo")?.expect("a part is left");
+        let load = Load::resume(&store, "demo").await?.expect("a part is left");
         assert_eq!(one_step(&store, load).await?, 1);
         Mark { people: PEOPLE, done: Some(STEP), owner }.write(&store, "demo").await?;
-        let load = Load::resume(&store, "demo")?.expect("a part is left");
+        let load = Load::resume(&store, "demo").await?.expect("a part is left");
         assert!(load.run(&store, |_| true).await?);
         assert_eq!(people(&store).await?, u64::from(PEOPLE));
-        assert!(Load::resume(&store, "demo")?.is_none());
+        assert!(Load::resume(&store, "demo").await?.is_none());
         Ok(())
     }
 
     #[tokio::test]
     async fn a_tenant_that_was_not_made_here_is_left_alone() -> Result<()> {
         let folder = tempfile::tempdir()?;
-        let store = Store::open(Options::new(folder.path().join("a.db")))?;
+        let store = opened(folder.path())?;
         store.ensure_tenant("demo").await?;
-        assert!(Load::resume(&store, "demo")?.is_none());
-        assert!(Load::owner(&store, "demo")?.is_none());
+        assert!(Load::resume(&store, "demo").await?.is_none());
+        assert!(Load::owner(&store, "demo").await?.is_none());
         Ok(())
     }
 }

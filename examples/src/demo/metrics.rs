@@ -8,8 +8,9 @@ use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use svc_sqlite::Stats;
 use svc_tower::Answered;
+
+use super::database::{Connections, Stats};
 
 /// The upper ends of the latency's buckets, in microseconds.
 const BUCKETS: [u64; 12] =
@@ -100,9 +101,18 @@ impl Metrics {
         )?;
         value(out, "svc_batch_writes_max", "gauge", "Writes in the largest transaction.", store.largest_batch)?;
         value(out, "svc_commit_seconds_total", "counter", "Time spent in COMMIT, most of it in the sync.", seconds)?;
-        value(out, "svc_readers_open", "gauge", "Reading connections.", store.readers_open)?;
-        value(out, "svc_readers_busy", "gauge", "Reading connections at work.", store.readers_busy)?;
-        value(out, "svc_reads_waiting", "gauge", "Reads that wait for a connection.", store.reads_waiting)
+        match store.connections {
+            Connections::Readers { open, busy, waiting } => {
+                value(out, "svc_readers_open", "gauge", "Reading connections.", open)?;
+                value(out, "svc_readers_busy", "gauge", "Reading connections at work.", busy)?;
+                value(out, "svc_reads_waiting", "gauge", "Reads that wait for a connection.", waiting)
+            }
+            Connections::Pool { busy, idle, wanted } => {
+                value(out, "svc_connections_busy", "gauge", "Connections to the database at work.", busy)?;
+                value(out, "svc_connections_idle", "gauge", "Connections to the database without work.", idle)?;
+                value(out, "svc_connections_wanted", "gauge", "Calls that wait for a connection.", wanted)
+            }
+        }
     }
 }
 

@@ -1,17 +1,20 @@
 //! The demo server: its options, its HTTP server, its data.
 
+mod about;
 mod access_log;
 mod address;
 mod banner;
 mod body;
 pub mod cli;
 mod data;
+mod database;
 mod export;
 mod gate;
 mod interface;
 mod keys;
 mod limits;
 mod load;
+mod location;
 mod metrics;
 mod monitor;
 mod places;
@@ -30,10 +33,12 @@ pub use address::Address;
 pub use banner::Banner;
 pub use body::{BodyError, TimedBody};
 pub use data::Data;
+pub use database::{Connections, Database, Stats};
 pub use gate::{Gate, Gated, Opener};
 pub use interface::{dialect, service};
 pub use limits::Limits;
 pub use load::{Load, Progress};
+pub use location::{Location, Server};
 pub use metrics::Metrics;
 pub use monitor::{Monitor, Monitored};
 pub use places::{KeysFile, ShownKey, data_file};

@@ -9,10 +9,10 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::Full;
-use svc_sqlite::Store;
 use svc_tower::SvcService;
 use tower_service::Service;
 
+use super::database::Database;
 use super::gate::Gated;
 use super::metrics::Metrics;
 
@@ -31,14 +31,14 @@ pub struct Monitored {
 #[derive(Debug, Clone)]
 pub struct Monitor {
     metrics: Metrics,
-    store: Store,
+    store: Database,
 }
 
 impl Monitor {
     /// A monitor, if it is wanted, and the service that tells it of each answer. A service at the root of its host has
     /// no place beside it, and no monitor.
     #[must_use]
-    pub fn of(service: SvcService, store: &Store, wanted: bool) -> (SvcService, Option<Self>) {
+    pub fn of(service: SvcService, store: &Database, wanted: bool) -> (SvcService, Option<Self>) {
         let mount = service.api().base().as_str().splitn(4, '/').nth(3).unwrap_or_default();
         if !wanted || mount.is_empty() {
             return (service, None);
@@ -57,29 +57,50 @@ impl Monitored {
         Self { service, monitor }
     }
 
-    /// The answer to a monitor; `None` for any other request.
-    fn answer<B>(&self, request: &Request<B>) -> Option<Response<Full<Bytes>>> {
-        let monitor = self.monitor.as_ref()?;
-        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        let (status, text) = match request.uri().path() {
-            "/metrics" => (StatusCode::OK, monitor.metrics.text(&monitor.store.stats())),
-            "/healthz" if !self.service.is_open() => (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned()),
-            // It asks the data file something.
-            "/healthz" => match monitor.store.tenants() {
-                Ok(_) => (StatusCode::OK, "ok\n".to_owned()),
-                Err(error) => {
-                    tracing::warn!(?error, "the data file cannot be read");
-                    (StatusCode::SERVICE_UNAVAILABLE, "the data file cannot be read\n".to_owned())
-                }
-            },
+    /// What a monitor asks for, and who answers; `None` for any other request.
+    fn asked<B>(&self, request: &Request<B>) -> Option<(Monitor, Asked)> {
+        let asked = match request.uri().path() {
+            "/metrics" => Asked::Metrics,
+            "/healthz" => Asked::Health { is_loaded: self.service.is_open() },
             _ => return None,
         };
-        let text = if request.method() == Method::HEAD || !is_read { String::new() } else { text };
+        Some((self.monitor.clone()?, asked))
+    }
+}
+
+/// What a monitor can ask for.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Metrics,
+    Health { is_loaded: bool },
+}
+
+impl Monitor {
+    async fn answer(self, asked: Asked, method: Method) -> Response<Full<Bytes>> {
+        let is_read = matches!(method, Method::GET | Method::HEAD);
+        let (status, text) = match asked {
+            _ if !is_read => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
+            Asked::Metrics => (StatusCode::OK, self.metrics.text(&self.store.stats())),
+            Asked::Health { is_loaded: false } => (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned()),
+            // It asks the data something, for no longer than the store waits for anything.
+            Asked::Health { is_loaded: true } => match self.store.tenants().await {
+                Ok(_) => (StatusCode::OK, "ok\n".to_owned()),
+                Err(error) => {
+                    let what = match self.store {
+                        Database::File(_) => "the data file cannot be read",
+                        Database::Server(..) => "the database does not answer",
+                    };
+                    tracing::warn!(?error, "{what}");
+                    (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n"))
+                }
+            },
+        };
+        let text = if method == Method::HEAD { String::new() } else { text };
         let mut response = Response::new(Full::from(text));
-        *response.status_mut() = if is_read { status } else { StatusCode::METHOD_NOT_ALLOWED };
+        *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT));
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Some(response)
+        response
     }
 }
 
@@ -98,8 +119,11 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        match self.answer(&request) {
-            Some(response) => Box::pin(std::future::ready(Ok(response))),
+        match self.asked(&request) {
+            Some((monitor, asked)) => {
+                let method = request.method().clone();
+                Box::pin(async move { Ok(monitor.answer(asked, method).await) })
+            }
             None => self.service.call(request),
         }
     }

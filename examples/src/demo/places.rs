@@ -17,7 +17,11 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
     if let Some(path) = asked {
         return Ok(path.to_owned());
     }
-    let remedy = "Name a file with --data.";
+    Ok(cache_folder("Name a file with --data.")?.join("demo.db"))
+}
+
+/// The demo's own folder in the user's cache folder, which is made.
+pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, Trouble> {
     let Ok(folders) = choose_native_strategy() else {
         return Err(Trouble::new("This user has no home folder.", "the environment (HOME)", remedy));
     };
@@ -25,7 +29,7 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
     make_private_folder(&folder).map_err(|error| {
         Trouble::new(format!("The cache folder cannot be made: {error}."), folder.display().to_string(), remedy)
     })?;
-    Ok(folder.join("demo.db"))
+    Ok(folder)
 }
 
 /// Makes a folder that only its owner can look into, with those above it.

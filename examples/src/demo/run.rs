@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
-use svc_sqlite::Store;
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -15,15 +14,16 @@ use super::access_log::AccessLog;
 use super::address::Address;
 use super::banner::Banner;
 use super::cli::{Cli, Command, Options};
-use super::data::{Data, about_store};
+use super::data::Data;
+use super::database::Database;
 use super::export::export;
 use super::gate::Gate;
 use super::interface::{also_withheld, check, service};
 use super::keys;
 use super::limits::Limits;
 use super::load::Load;
+use super::location::Location;
 use super::monitor::{Monitor, Monitored};
-use super::places::data_file;
 use super::server::serve;
 use super::settings::Settings;
 use super::signals::Stop;
@@ -33,7 +33,8 @@ use super::trouble::Trouble;
 /// The program: it does what its command line says, and tells on standard error why it could not.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Warnings and errors only: each request has its line already.
+    // Warnings and errors only: each request has its line already, and what stands below them in the client of PostgreSQL tells
+    // the values of statements (as records of `log`, which nothing here listens to either).
     tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(io::stderr).init();
     let cli = Cli::parse();
     let runtime = match Runtime::new() {
@@ -56,29 +57,29 @@ pub fn main() -> ExitCode {
 
 /// Does what the command line says; a server runs until it is told to stop.
 async fn run(cli: Cli) -> Result<(), Trouble> {
-    let data = cli.options.data.as_deref();
+    let options = &cli.options;
     match cli.command {
-        None => run_server(&cli.options).await,
-        Some(Command::Keys { action }) => keys::manage(&data_file(data)?, action).await,
-        Some(Command::Backup { to }) => keys::backup(&data_file(data)?, &to).await,
-        Some(Command::Compact) => keys::compact(&data_file(data)?).await,
+        None => run_server(options).await,
+        Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
+        Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
+        Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
         Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
-        Some(Command::Export { document }) => export(&cli.options, &document),
+        Some(Command::Export { document }) => export(options, &document).await,
     }
 }
 
 /// Serves until the order to stop comes.
 async fn run_server(options: &Options) -> Result<(), Trouble> {
     let settings = Settings::check(options)?;
-    check(&settings)?;
+    check(&settings).await?;
     let stop = Stop::listen().map_err(|error| {
         let what = format!("Signals cannot be listened to: {error}.");
         Trouble::new(what, "the operating system", "Start the demo where it may handle SIGINT and SIGTERM.")
     })?;
     // The port comes first: nothing is deleted or made for a server that cannot listen.
     let address = Address::open(&settings).await?;
-    let path = data_file(options.data.as_deref())?;
-    let Data { store, keys, keys_file, mut notes, loads } = Data::open(&path, &settings).await?;
+    let location = Location::of(options)?;
+    let Data { store, keys, keys_file, mut notes, loads } = Data::open(&location, &settings).await?;
     notes.extend(address.notes);
     let also = also_withheld(&settings);
     if !also.is_empty() {
@@ -90,7 +91,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     let banner = Banner {
         base_url: service.api().base().as_str(),
         key_header: &dialect.key_header_text(),
-        data: &path,
+        data: &location.to_string(),
         keys_file: keys_file.path(),
         keys: &keys,
         settings: &settings,
@@ -129,13 +130,13 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     writer.finish();
     match watched.await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(about_store(&path, &error)),
-        Err(panic) => Err(about_store(&path, &Error::unexpected(panic.to_string()))),
+        Ok(Err(error)) => Err(store.trouble(&error)),
+        Err(panic) => Err(store.trouble(&Error::unexpected(panic.to_string()))),
     }
 }
 
 /// Loads what is missing behind a bar that shows how far it is. Whether all of it is there.
-async fn load(store: &Store, loads: Vec<Load>, stop: &Stop) -> Result<bool, Error> {
+async fn load(store: &Database, loads: Vec<Load>, stop: &Stop) -> Result<bool, Error> {
     let begun = Instant::now();
     let mut records = 0;
     let mut people = 0;

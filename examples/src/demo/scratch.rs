@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use svc_sqlite::Store;
 use uuid::Uuid;
 
-use super::data::open_store;
+use super::data::asked_names;
+use super::database::Database;
+use super::location::Location;
 use super::places::make_private_folder;
 use super::settings::Settings;
 use super::trouble::Trouble;
@@ -34,8 +35,9 @@ impl Scratch {
     /// # Errors
     ///
     /// It cannot be written.
-    pub(super) fn open(&self, settings: &Settings) -> Result<Store, Trouble> {
-        open_store(&self.0.join("scratch.db"), settings, &mut Vec::new())
+    pub(super) async fn open(&self, settings: &Settings) -> Result<Database, Trouble> {
+        let file = Location::File(self.0.join("scratch.db"));
+        Database::open(&file, asked_names(settings), &mut Vec::new()).await
     }
 }
 

@@ -15,14 +15,17 @@ use super::trouble::Trouble;
 const ROUTES: usize = 15;
 /// Bytes of an answer that are read.
 const MOST: u64 = 4 * 1024 * 1024;
-/// What is shown of the store, and its series.
-const STORE: [(&str, &str); 6] = [
+/// What is shown of the store, and its series: those that it has.
+const STORE: [(&str, &str); 9] = [
     ("writes waiting", "svc_writes_waiting"),
     ("writes", "svc_writes_total"),
     ("transactions", "svc_batches_total"),
     ("readers open", "svc_readers_open"),
     ("readers busy", "svc_readers_busy"),
     ("reads waiting", "svc_reads_waiting"),
+    ("connections busy", "svc_connections_busy"),
+    ("connections idle", "svc_connections_idle"),
+    ("calls waiting", "svc_connections_wanted"),
 ];
 
 /// Shows the metrics of the demo at an address, so many times or until it is stopped.
@@ -122,7 +125,9 @@ fn view(text: &str, routes: &BTreeMap<String, Route>, since: Option<(f64, &BTree
     }
     for (words, series) in STORE {
         let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-        let _ = writeln!(out, "{words:<16}{:>8}", value.unwrap_or("-"));
+        if let Some(value) = value {
+            let _ = writeln!(out, "{words:<18}{value:>8}");
+        }
     }
     out
 }

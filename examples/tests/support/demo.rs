@@ -13,13 +13,20 @@ const TRIES: usize = 60;
 
 /// A command that runs the demo, whatever the environment of the test says.
 pub(crate) fn demo(data: &Path) -> Command {
+    let mut command = bare_demo();
+    command.arg("--data").arg(data);
+    command
+}
+
+/// The same, not told where its data is.
+pub(crate) fn bare_demo() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("SVC_DEMO_") {
             command.env_remove(name);
         }
     }
-    command.arg("--data").arg(data).stdin(Stdio::null());
+    command.stdin(Stdio::null());
     command
 }
 

@@ -1,0 +1,353 @@
+//! Where the data is: in a file, or in a schema of a PostgreSQL database. The password of a database's URL is shown nowhere.
+
+use std::fmt::{self, Display, Write as _};
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+use svc_postgres::Statements;
+use svc_sqlite::remove_data_file;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use super::about::{about_file, about_server};
+use super::cli::{DatabaseUrl, Options, StatementsBy};
+use super::places::{KeysFile, cache_folder, data_file};
+use super::trouble::Trouble;
+
+/// The schema of the tables, unless another one is asked for.
+const SCHEMA: &str = "svc";
+
+/// Where the data is.
+#[derive(Debug, Clone)]
+pub enum Location {
+    /// In this file.
+    File(PathBuf),
+    /// In this database.
+    Server(Box<Server>),
+}
+
+/// A schema of a database.
+#[derive(Debug, Clone)]
+pub struct Server {
+    options: svc_postgres::Options,
+    /// Its host, port and database.
+    place: String,
+    schema: String,
+    /// Those of the replica that reads go to.
+    replica: Option<String>,
+}
+
+impl Location {
+    /// Where the options say; the file in the user's cache folder unless they do.
+    ///
+    /// # Errors
+    ///
+    /// The options contradict each other, name no database, or there is no place for a file.
+    pub fn of(options: &Options) -> Result<Self, Trouble> {
+        match (&options.database, &options.data) {
+            (Some(_), Some(_)) => Err(Trouble::new(
+                "The data is either in a file or in a database.",
+                "--data, --database (or SVC_DEMO_DATA, SVC_DEMO_DATABASE)",
+                "Leave one of them out.",
+            )),
+            (Some(url), None) => Ok(Self::Server(Box::new(Server::of(url, options)?))),
+            (None, data) => {
+                let given = [
+                    ("--schema", options.schema.is_some()),
+                    ("--connections", options.connections.is_some()),
+                    ("--statements", options.statements.is_some()),
+                    ("--read-from", options.read_from.is_some()),
+                ];
+                if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+                    return Err(Trouble::new(
+                        "This option is about a database, and none is named.",
+                        option,
+                        "Name one with --database, or leave the option out.",
+                    ));
+                }
+                Ok(Self::File(data_file(data.as_deref())?))
+            }
+        }
+    }
+
+    /// The file that keeps the keys of this data readable.
+    pub(super) fn keys_file(&self) -> Result<KeysFile, Trouble> {
+        Ok(match self {
+            Self::File(path) => KeysFile::beside(path),
+            Self::Server(server) => {
+                let folder = cache_folder("Name one in the environment, as HOME or XDG_CACHE_HOME.")?;
+                KeysFile::beside(&folder.join(format!("postgres-{}", server.id())))
+            }
+        })
+    }
+
+    /// What is made anew by `--fresh`.
+    pub(super) fn noun(&self) -> &'static str {
+        match self {
+            Self::File(_) => "file",
+            Self::Server(_) => "schema",
+        }
+    }
+
+    /// Removes the data, if there is some of this program.
+    pub(super) async fn remove(&self) -> Result<(), Trouble> {
+        match self {
+            Self::File(path) => remove_data_file(path).map(drop).map_err(|error| about_file(&error)),
+            Self::Server(server) => server.remove().await,
+        }
+    }
+
+    /// What to tell whoever starts a server here.
+    pub(super) fn notes(&self) -> Vec<String> {
+        match self {
+            Self::File(_) => Vec::new(),
+            Self::Server(server) => {
+                server.replica.iter().map(|replica| format!("reads are answered by {replica}")).collect()
+            }
+        }
+    }
+}
+
+impl Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Server(server) => server.fmt(f),
+        }
+    }
+}
+
+impl Server {
+    fn of(url: &DatabaseUrl, options: &Options) -> Result<Self, Trouble> {
+        let place = place(url).ok_or_else(|| unreadable("--database"))?;
+        let schema = options.schema.as_deref().unwrap_or(SCHEMA);
+        let mut server = Self {
+            options: svc_postgres::Options::new(&url.0)
+                .map_err(|error| about_url("--database", &error))?
+                .schema(schema),
+            place,
+            // A name that can be one stays as it is.
+            schema: schema.escape_debug().to_string(),
+            replica: None,
+        };
+        if let Some(most) = options.connections {
+            server.options = server.options.connections(most.into());
+        }
+        if options.statements == Some(StatementsBy::Unnamed) {
+            server.options = server.options.statements(Statements::Unnamed);
+        }
+        if let Some(url) = &options.read_from {
+            server.replica = Some(self::place(url).ok_or_else(|| unreadable("--read-from"))?);
+            server.options = server.options.read_from(&url.0).map_err(|error| about_url("--read-from", &error))?;
+        }
+        Ok(server)
+    }
+
+    /// How to open it.
+    pub(super) fn options(&self) -> svc_postgres::Options {
+        self.options.clone()
+    }
+
+    /// The same with so many connections at most.
+    pub(super) fn with_connections(&self, most: usize) -> Self {
+        Self { options: self.options().connections(most), ..self.clone() }
+    }
+
+    /// The schema of the tables.
+    pub(super) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// The same name for the same data, whatever user asks for it.
+    fn id(&self) -> String {
+        let digest = Sha256::digest(format!("{}\n{}", self.place, self.schema));
+        digest.iter().take(8).fold(String::new(), |mut name, byte| {
+            // Writing into a string does not fail.
+            let _ = write!(name, "{byte:02x}");
+            name
+        })
+    }
+
+    async fn remove(&self) -> Result<(), Trouble> {
+        match svc_postgres::Store::remove(&self.options).await {
+            Ok(()) | Err(svc_postgres::ConnectError::NotOurs(_)) => Ok(()),
+            Err(error) => Err(about_server(self, &error)),
+        }
+    }
+
+    /// What to use in place of a copy of the file.
+    pub(super) fn no_backup(&self) -> Trouble {
+        Trouble::new(
+            "A database is copied by PostgreSQL's own program, also while a server runs on it.",
+            self.to_string(),
+            format!(
+                "Use pg_dump --schema={} with the URL of the database, and pg_restore or psql for the way back.",
+                self.schema
+            ),
+        )
+    }
+
+    /// What to use in place of a file that is written anew.
+    pub(super) fn no_compact(&self) -> Trouble {
+        Trouble::new(
+            "A database is written anew by PostgreSQL itself, so that no byte of what was deleted is left in its tables.",
+            self.to_string(),
+            format!(
+                "Use VACUUM (FULL) on the tables of the schema {}, with psql, while nobody has to write.",
+                self.schema
+            ),
+        )
+    }
+}
+
+impl Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "postgres://{}, schema {}", self.place, self.schema)
+    }
+}
+
+/// The hosts with their ports, and the database: all of a URL that is shown. `None` for what is no such URL, or where a part
+/// of the password could be taken for one of these.
+fn place(url: &DatabaseUrl) -> Option<String> {
+    let rest = url.0.strip_prefix("postgres://").or_else(|| url.0.strip_prefix("postgresql://"))?;
+    if rest.matches('@').count() > 1 {
+        return None;
+    }
+    let config: Config = url.0.parse().ok()?;
+    let mut hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
+    if hosts.is_empty() {
+        hosts = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+    }
+    let is_host =
+        |host: &String| host.chars().all(|it| it.is_alphanumeric() || matches!(it, '.' | '-' | '_' | ':' | '/'));
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    if hosts.is_empty() || !hosts.iter().all(is_host) || database.contains(['@', '=', '&', '?']) {
+        return None;
+    }
+    let ports = config.get_ports();
+    let with_port = |(number, host): (usize, &String)| {
+        let port = ports.get(number).or(ports.first()).copied().unwrap_or(5432);
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    };
+    let hosts: Vec<String> = hosts.iter().enumerate().map(with_port).collect();
+    Some(format!("{}/{}", hosts.join(","), database.escape_debug()))
+}
+
+fn host(host: &Host) -> String {
+    match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    }
+}
+
+/// Not what the parser says: that may be a part of the password.
+fn unreadable(option: &str) -> Trouble {
+    Trouble::new(
+        "The URL of the database cannot be read.",
+        option,
+        "Write it as postgres://user:password@host:5432/database; in a password, @ is %40, / is %2F, : is %3A and % is %25.",
+    )
+}
+
+fn about_url(option: &str, error: &svc_postgres::ConnectError) -> Trouble {
+    match error {
+        svc_postgres::ConnectError::Url(_) => unreadable(option),
+        svc_postgres::ConnectError::NoTls => Trouble::new(
+            "The URL asks for TLS (sslmode=require), which this program was built without.",
+            option,
+            "Build it with the feature `tls` of svc-postgres, or say sslmode=disable where the way is safe without.",
+        ),
+        other => Trouble::new(format!("The database cannot be used: {other}."), option, "Change the URL."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Location, place};
+    use crate::demo::cli::{Cli, DatabaseUrl};
+    use clap::Parser;
+
+    fn location(arguments: &[&str]) -> Result<Location, String> {
+        let arguments = ["svc-demo"].iter().chain(arguments);
+        let options = Cli::try_parse_from(arguments).expect("parses").options;
+        Location::of(&options).map_err(|trouble| trouble.to_string())
+    }
+
+    fn shown(url: &str) -> Option<String> {
+        place(&DatabaseUrl::from(url.to_owned()))
+    }
+
+    #[test]
+    fn host_port_and_database_are_shown_and_nothing_else() {
+        for (url, expected) in [
+            ("postgres://ada:planted@db.example.org:6432/crm", "db.example.org:6432/crm"),
+            ("postgresql://ada:plan%40ted@localhost/crm?password=planted", "localhost:5432/crm"),
+            ("postgres://ada:planted@one,two:6000/crm?sslmode=require", "one:5432,two:6000/crm"),
+            ("postgres://ada:planted@[::1]/crm", "[::1]:5432/crm"),
+            ("postgres://ada:planted@%2Frun%2Fpostgresql/crm", "/run/postgresql:5432/crm"),
+            ("postgres://ada@localhost", "localhost:5432/ada"),
+        ] {
+            assert_eq!(shown(url).as_deref(), Some(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_read_is_not_repeated() {
+        for url in [
+            "planted",
+            "host=localhost password=planted",
+            "mysql://ada:planted@localhost/crm",
+            "postgres://ada:planted@",
+            "postgres:///crm?password=planted",
+            "postgres://ada:plan@planted@localhost/crm",
+            "postgres://ada:planted/crm",
+            "postgres://localhost/crm&password=planted",
+            "postgres://localhost/crm?passwort=planted",
+        ] {
+            for option in [&["--database", url][..], &["--database", "postgres://localhost/crm", "--read-from", url]] {
+                let said = location(option).expect_err(url);
+                assert!(said.contains(option[option.len() - 2]) && said.contains("%40"), "{said}");
+                assert!(!said.contains("planted"), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_debug_output_shows_a_password() {
+        let url = "postgres://ada:planted@localhost/crm";
+        let shown = location(&["--database", url, "--read-from", url]).expect("it is good");
+        assert!(!format!("{shown:?} {shown}").contains("planted"), "{shown:?}");
+        assert_eq!(shown.to_string(), "postgres://localhost:5432/crm, schema svc");
+        assert_eq!(shown.notes(), ["reads are answered by localhost:5432/crm"]);
+    }
+
+    #[test]
+    fn each_place_has_keys_of_its_own_whoever_asks() {
+        let name = |arguments: &[&str]| {
+            let Ok(Location::Server(server)) = location(arguments) else { panic!("{arguments:?}") };
+            server.id()
+        };
+        let url = "postgres://ada:planted@localhost/crm";
+        let first = name(&["--database", url]);
+        assert_eq!(first, name(&["--database", "postgres://grace@localhost:5432/crm", "--schema", "svc"]));
+        for other in [
+            &["--database", url, "--schema", "other"][..],
+            &["--database", "postgres://ada@localhost/other"],
+            &["--database", "postgres://ada@localhost:6432/crm"],
+        ] {
+            assert_ne!(first, name(other));
+        }
+    }
+
+    #[test]
+    fn options_that_contradict_each_other_are_named() {
+        let both = location(&["--data", "a.db", "--database", "postgres://localhost/crm"]).expect_err("both");
+        assert!(both.contains("--data, --database"), "{both}");
+        for option in [["--schema", "a"], ["--connections", "4"], ["--statements", "named"], ["--read-from", "planted"]]
+        {
+            let said = location(&option).expect_err("no database");
+            assert!(said.contains(option[0]) && !said.contains("planted"), "{said}");
+        }
+    }
+}
