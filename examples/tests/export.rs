@@ -29,6 +29,21 @@ fn und_40_each_document_is_printed_as_a_server_with_these_options_has_it() {
     assert_eq!(about["schemas"]["person"], "http://127.0.0.1:8080/api/v1/docs/schemas/person.json");
 }
 
+/// The tables of a cluster: every table goes by tenant or to every node, and a store that is opened afterwards finds them made.
+#[test]
+fn the_tables_of_a_cluster_are_printed() {
+    let output = export(&["--schema", "crm", "export", "schema", "--citus"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let tables = text.matches("CREATE TABLE").count();
+    let spread = ["create_distributed_table('crm.", "create_reference_table('crm."].map(|way| text.matches(way).count());
+    assert_eq!((tables, spread.iter().sum::<usize>(), spread[1]), (13, 13, 4), "{text}");
+    assert!(text.contains("INSERT INTO crm.migration VALUES (1, 'tables', '") && !text.contains('{'), "{text}");
+    assert!(text.contains("create_distributed_table('crm.record', 'tenant', colocate_with => 'crm.ledger')"), "{text}");
+    let refused = export(&["--schema", "not a name", "export", "schema", "--citus"]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("not a name"));
+}
+
 #[test]
 fn nothing_is_left_among_the_temporary_files() {
     let folder = tempfile::tempdir().expect("a folder");

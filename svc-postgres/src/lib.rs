@@ -1,4 +1,18 @@
 //! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for several processes.
+//!
+//! [`Store::connect`] makes the tables and gives a store that registers every kind and all eight helpers; the [`guide`] says
+//! what is to be thought of on one machine, behind a pooler, with a replica, and on a cluster.
+//!
+//! How it works, from the outside in:
+//!
+//! - The rules are in `svc-core`: this crate fetches and writes. `turns` has a queue for each tenant; a `turn` is one
+//!   transaction of two round trips, however many calls it has: the first locks the tenant's row of the ledger and fetches what
+//!   the calls ask, the second writes what they change and commits. `fetch` and `apply` gather both, one statement a table.
+//! - Every text is in `texts` and `sets`, composed from constant names only, and names the tenant first. All kinds are in one
+//!   table; where their links lie in it is said by `layout`.
+//! - A read is one round trip (`database`), of a page by key (`page`); a jump to a page has its members in memory (`jumps`).
+//! - A connection goes back to the `pool` clean, or not at all. Statements of a `pipeline` are sent without waiting in between.
+//! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod apply;
@@ -23,6 +37,9 @@ mod texts;
 mod tls;
 mod turn;
 mod turns;
+
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 
 pub use error::ConnectError;
 pub use options::{Options, Pages, Statements};

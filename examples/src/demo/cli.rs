@@ -202,10 +202,13 @@ pub enum Command {
 pub enum Document {
     /// Every route, method and body, in version 3.1 of that form
     Openapi,
-    /// The JSON Schema (2020-12) of a kind of record or of a helper's body
+    /// The JSON Schema (2020-12) of a kind of record or of a helper's body; or the tables of a cluster
     Schema {
         /// What it describes, such as person; without one, the names that there are
         name: Option<String>,
+        /// Instead, the statements that make the tables on a cluster of Citus, spread by tenant; --schema names theirs
+        #[arg(long, conflicts_with = "name")]
+        citus: bool,
     },
     /// What the server supports: the capability document
     Capabilities,

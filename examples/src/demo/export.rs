@@ -19,11 +19,25 @@ const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
 ///
 /// The options contradict each other, or nothing can be written to the folder of temporary files.
 pub(super) async fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
+    if let Document::Schema { citus: true, .. } = document {
+        say(&on_citus(options)?);
+        return Ok(());
+    }
     let settings = Settings::check(options)?;
     let scratch = Scratch::make()?;
     let text = written(&scratch.open(&settings).await?, &settings, document)?;
     say(&text);
     Ok(())
+}
+
+/// The statements that make the tables on a cluster; no server is asked.
+fn on_citus(options: &Options) -> Result<String, Trouble> {
+    let named = options.schema.as_deref().unwrap_or("svc");
+    let tables = svc_postgres::Options::new("postgres://localhost").map(|options| options.schema(named));
+    tables.and_then(|options| svc_postgres::Store::tables_on_citus(&options)).map_err(|error| {
+        let place = format!("--schema {}", named.escape_debug());
+        Trouble::new(format!("The tables cannot be written: {error}."), place, "Name another schema, or leave it out.")
+    })
 }
 
 fn written(store: &Database, settings: &Settings, document: &Document) -> Result<String, Trouble> {
@@ -39,8 +53,8 @@ fn written(store: &Database, settings: &Settings, document: &Document) -> Result
                 "Report this as a fault of the program.",
             )
         })?,
-        Document::Schema { name: None } => json_schema_names(api).join("\n"),
-        Document::Schema { name: Some(name) } => {
+        Document::Schema { name: None, .. } => json_schema_names(api).join("\n"),
+        Document::Schema { name: Some(name), .. } => {
             let schema = json_schema(api, api.base(), name).ok_or_else(|| {
                 let remedy = format!("Name one of these: {}.", json_schema_names(api).join(", "));
                 Trouble::new("There is no schema of this name.", format!("export schema {name}"), remedy)
