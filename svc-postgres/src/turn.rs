@@ -1,6 +1,8 @@
 //! One turn: a transaction of two round trips. The first locks the tenant and fetches what its calls ask, the second writes
 //! what they change and commits.
 
+pub(crate) mod restore;
+
 use std::time::{Duration, Instant};
 
 use svc_core::{

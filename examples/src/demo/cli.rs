@@ -141,6 +141,19 @@ pub enum Command {
     },
     /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it
     Compact,
+    /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let nobody write. What was
+    /// interrupted goes on where it was
+    Copy {
+        /// The data file
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+        /// The database, such as postgres://user:password@host/name
+        #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true)]
+        to: KeyText,
+        /// The schema of its tables, made when there is none
+        #[arg(long, value_name = "NAME", default_value = "svc")]
+        schema: String,
+    },
     /// Shows what a running demo does: its routes with their requests and times, and its store
     Top {
         /// The address on which it listens

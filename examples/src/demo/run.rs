@@ -15,6 +15,7 @@ use super::access_log::AccessLog;
 use super::address::Address;
 use super::banner::Banner;
 use super::cli::{Cli, Command, Options};
+use super::copy;
 use super::data::{Data, about_store};
 use super::export::export;
 use super::gate::Gate;
@@ -62,6 +63,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Keys { action }) => keys::manage(&data_file(data)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&data_file(data)?, &to).await,
         Some(Command::Compact) => keys::compact(&data_file(data)?).await,
+        Some(Command::Copy { from, to, schema }) => copy::run(&from, &to.0, &schema).await,
         Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(&cli.options, &document),
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
     helper::normal_email,
-    link::{Ref, Scope},
+    link::{Address, Ref, Scope},
     model::Kind,
     record::{Computed, RawRecord},
     schema::{Reference, Source},
@@ -127,6 +127,17 @@ impl Tables {
     }
 }
 
+#[cfg(feature = "store")]
+impl Tables {
+    /// The records of a kind behind a row, in creation order.
+    pub(super) fn behind(&self, kind: Kind, after: i64, most: u32) -> Vec<Stored> {
+        let mut rows: Vec<i64> =
+            self.ids.iter().filter(|((of, _), row)| *of == kind && **row > after).map(|it| *it.1).collect();
+        rows.sort_unstable();
+        rows.into_iter().take(most as usize).filter_map(|row| self.in_row(row)).collect()
+    }
+}
+
 // What is changed.
 impl Tables {
     /// Applies a change. What is said of a record that is not there changes nothing.
@@ -159,7 +170,7 @@ impl Tables {
             }
             Change::Hold { at, place, person } => {
                 let row = self.row(&Key::Id(at.kind, at.id.clone()));
-                self.holders.extend(row.map(|row| (person.clone(), row, Some(*place))));
+                self.holders.extend(row.map(|row| (person.clone(), row, Some(*place).filter(|place| *place >= 0))));
             }
             Change::MoveHolders { at, places } => {
                 let row = self.row(&Key::Id(at.kind, at.id.clone()));
@@ -231,8 +242,11 @@ impl Tables {
     fn set_link(&mut self, row: i64, link: &'static str, to: Option<&Id>) {
         let Some(kind) = self.rows.get(&row).map(|(record, _)| record.kind()) else { return };
         let reference = kind.schema().references().iter().find(|reference| reference.name == link);
-        let to = reference.zip(to).and_then(|(reference, id)| self.ids.get(&(reference.kind, id.clone())));
-        let to = to.and_then(|row| self.rows.get(row)).map(|(record, _)| record.address());
+        let to = reference.zip(to).map(|(reference, id)| {
+            let known = self.ids.get(&(reference.kind, id.clone())).and_then(|row| self.rows.get(row));
+            // What comes from another store may lead to a person who comes next.
+            known.map_or_else(|| Address::top(reference.kind, id.clone()), |(record, _)| record.address())
+        });
         let Some((record, _)) = self.rows.get_mut(&row) else { return };
         if let Some(before) = record.link(link) {
             self.collections.entry((kind, Some((link, before.id.clone())))).or_default().remove(&row);

@@ -95,6 +95,14 @@ impl Store {
     }
 
     async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+        match self.insert_key(&key).await? {
+            None => Ok(key.info),
+            Some(existing) => key.or_existing(existing),
+        }
+    }
+
+    /// Stores a key; the one that has its token already, where there is one.
+    pub(super) async fn insert_key(&self, key: &IssuedKey) -> Result<Option<KeyInfo>, KeyError> {
         let (info, hash) = (&key.info, &key.hash);
         let Some(tenant) = self.number(&info.tenant).await.map_err(svc_core::Error::from)? else {
             return Err(KeyError::TenantUnknown(info.tenant.as_str().to_owned()));
@@ -111,17 +119,18 @@ impl Store {
             info.person.as_ref().map(|person| person.as_str().to_owned()),
             info.created.micros(),
             info.expires.map(Timestamp::micros),
+            info.revoked.map(Timestamp::micros),
         ];
         let inner = &self.inner;
         let added = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.add_key, values)]).await;
         inner.keys.forget();
         match added.map_err(svc_core::Error::from)?.first() {
-            Some(rows) if !rows.is_empty() => Ok(key.info),
+            Some(rows) if !rows.is_empty() => Ok(None),
             // There is one with this token.
-            _ => {
-                let existing = self.key(hash).await.map_err(svc_core::Error::from)?;
-                existing.map_or(Err(KeyError::TokenTaken), |existing| key.or_existing(existing))
-            }
+            _ => match self.key(hash).await.map_err(svc_core::Error::from)? {
+                None => Err(KeyError::TokenTaken),
+                existing => Ok(existing),
+            },
         }
     }
 

@@ -30,7 +30,12 @@ impl Store {
 
     /// The number of the tenant that a request works on.
     pub(super) fn tenant(&self, cx: &Context) -> Result<i64> {
-        let number = self.inner.tenants.number(self.readers(), &cx.tenant)?;
+        self.number(&cx.tenant)
+    }
+
+    /// The number of a tenant.
+    pub(super) fn number(&self, tenant: &Tenant) -> Result<i64> {
+        let number = self.inner.tenants.number(self.readers(), tenant)?;
         number.ok_or_else(|| Error::unexpected("this file has no such tenant"))
     }
 }
