@@ -144,13 +144,8 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn read_mark(&self, name: &str) -> Result<Option<String>> {
-        self.meta(mark(name)).await
-    }
-
-    /// What the database remembers under a name.
-    async fn meta(&self, name: String) -> Result<Option<String>> {
         let inner = &self.inner;
-        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.meta, values![name])]).await?;
+        let given = inner.ask(&inner.pool, None, vec![Query::new(&*inner.texts.meta, values![mark(name)])]).await?;
         let Some(row) = given.first().and_then(|rows| rows.first()) else { return Ok(None) };
         let value: Vec<u8> = row.try_get(0).map_err(StoreError::from)?;
         Ok(Some(String::from_utf8_lossy(&value).into_owned()))

@@ -34,7 +34,7 @@ pub(crate) struct Turns {
 }
 
 /// The longest that a turn is tried for when its calls have no deadline.
-const LONGEST: Duration = Duration::from_secs(30);
+pub(crate) const LONGEST: Duration = Duration::from_secs(30);
 /// How long to wait before a turn is tried again: at first, and at most.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);

@@ -1,14 +1,14 @@
 //! Everything of a tenant as changes, for another store.
 
 use bytes::Bytes;
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 use svc_core::{
     model::Kind,
     store::{
         Outbox, Tally,
         transfer::{Batch, Position},
     },
-    value::{Id, Timestamp},
+    value::Timestamp,
 };
 
 use crate::{
@@ -30,7 +30,9 @@ pub(crate) fn batch(file: &Connection, tenant: i64, from: Position, most: usize)
         let Some(kind) = at.kind() else {
             let responses = outbox(file, tenant, at.row(), room)?;
             batch.next = if responses.len() < room { None } else { responses.last().map(|(row, _)| at.after(*row)) };
-            responses.into_iter().for_each(|(_, outbox)| batch.push_outbox(outbox));
+            for (_, outbox) in responses {
+                batch.push_outbox(outbox);
+            }
             break;
         };
         let (records, is_end) = behind(file, tenant, kind, at.row(), room)?;
@@ -69,14 +71,10 @@ fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec
     )?;
     let rows = statement.query_and_then((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)), |row| {
         let id = |column| Ok::<_, StoreError>(row.get::<_, Option<RecordId>>(column)?.map(RecordId::to_id));
-        let outbox = outgoing(row, id(3)?, id(4)?)?;
-        Ok((row.get(0)?, outbox))
+        let (received, body) =
+            (Timestamp::from_micros(row.get(1)?), Bytes::copy_from_slice(row.get_ref(5)?.as_blob()?));
+        let outbox = Outbox::stored(received, row.get_ref(2)?.as_str()?, id(3)?, id(4)?, body);
+        Ok((row.get(0)?, outbox.ok_or_else(|| StoreError::unexpected("a response of a helper that there is not"))?))
     })?;
     rows.collect()
-}
-
-fn outgoing(row: &Row<'_>, person: Option<Id>, action: Option<Id>) -> Result<Outbox> {
-    let body = Bytes::copy_from_slice(row.get_ref(5)?.as_blob()?);
-    let outbox = Outbox::stored(Timestamp::from_micros(row.get(1)?), row.get_ref(2)?.as_str()?, person, action, body);
-    outbox.ok_or_else(|| StoreError::unexpected("a response of a helper that there is not"))
 }

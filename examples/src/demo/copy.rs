@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::Tenant;
 use svc_core::error::{Error, ErrorKind, Result as Stored};
 use svc_core::store::compare::compare;
-use svc_core::store::transfer::Position;
+use svc_core::store::transfer::{Batch, Position};
+use svc_core::value::Timestamp;
 use svc_postgres::{ConnectError, Options, Store as Target};
 use svc_sqlite::Store as Source;
 
@@ -166,8 +167,8 @@ impl Copy<'_> {
         self.hand_over(tenant).await?;
         let before = mark.to_string();
         let mark = Mark { at: At::Complete(same.digest.clone()), ..mark };
-        let (clock, after) = (svc_core::value::Timestamp::from_micros(mark.clock), mark.to_string());
-        let done = self.target.restore(tenant, &[], clock, (Some(&before), &after)).await;
+        let (end, after) = (Batch::new(Timestamp::from_micros(mark.clock)), mark.to_string());
+        let done = self.target.restore(tenant, &end, (Some(&before), &after)).await;
         done.map_err(|error| about_restoring(tenant, &error))?;
         Ok(Some(Copied { tenant: name, records: same.records, digest: same.digest, was_complete: false }))
     }
@@ -179,7 +180,7 @@ impl Copy<'_> {
         all: u64,
         go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
     ) -> Result<Option<Mark>, Trouble> {
-        let mut tries = 0;
+        let (mut tries, mut in_doubt) = (0, false);
         let mut before = self.known(tenant).await?;
         loop {
             let mark = match &before {
@@ -194,10 +195,11 @@ impl Copy<'_> {
             let at = batch.next.map_or(At::Brought, At::Position);
             let mark = Mark { records: mark.records + batch.records, at, ..mark };
             let after = mark.to_string();
-            match self.target.restore(tenant, &batch.changes, batch.clock, (before.as_deref(), &after)).await {
-                Ok(()) => (before, tries) = (Some(after), 0),
-                Err(error) if passes(&error) && tries < TRIES => {
-                    tries += 1;
+            match self.target.restore(tenant, &batch, (before.as_deref(), &after)).await {
+                Ok(()) => (before, tries, in_doubt) = (Some(after), 0, false),
+                Err(error) if (passes(&error) || in_doubt) && tries < TRIES => {
+                    // What was sent last may be stored while it is sent again.
+                    (tries, in_doubt) = (tries + 1, passes(&error));
                     tokio::time::sleep(PAUSE).await;
                     // Whether it was stored is what the database says.
                     before = self.known(tenant).await?;

@@ -20,13 +20,13 @@ use crate::{
 /// A store whose records can be read one after the other, whatever collections they are in.
 #[async_trait]
 pub trait Scan: Store {
-    /// The records of a kind behind a row, in the order of creation, with hidden references; fewer than `most` at the end
-    /// only.
+    /// Records of a kind behind a row, in the order of creation, with hidden references: so many at most, one at least where
+    /// there is one; and whether they are the last ones.
     ///
     /// # Errors
     ///
     /// Storage trouble, or an unknown tenant.
-    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<Vec<Stored>>;
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)>;
 }
 
 /// What two stores have alike.
@@ -144,8 +144,8 @@ struct Side {
 impl Side {
     async fn fill<S: Scan + ?Sized>(&mut self, store: &S, tenant: &Tenant, kind: Kind) -> Result<()> {
         if self.records.is_empty() && !self.ends {
-            let page = store.scan(tenant, kind, self.after, PAGE).await?;
-            self.ends = page.len() < PAGE as usize;
+            let (page, is_end) = store.scan(tenant, kind, self.after, PAGE).await?;
+            self.ends = is_end;
             self.after = page.last().map_or(self.after, |last| last.row);
             self.records.extend(page);
         }

@@ -95,10 +95,8 @@ impl Store {
     }
 
     async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
-        match self.insert_key(&key).await? {
-            None => Ok(key.info),
-            Some(existing) => key.or_existing(existing),
-        }
+        let existing = self.insert_key(&key).await?;
+        existing.map_or_else(|| Ok(key.info.clone()), |existing| key.or_existing(existing))
     }
 
     /// Stores a key; the one that has its token already, where there is one.
@@ -127,10 +125,7 @@ impl Store {
         match added.map_err(svc_core::Error::from)?.first() {
             Some(rows) if !rows.is_empty() => Ok(None),
             // There is one with this token.
-            _ => match self.key(hash).await.map_err(svc_core::Error::from)? {
-                None => Err(KeyError::TokenTaken),
-                existing => Ok(existing),
-            },
+            _ => Ok(Some(self.key(hash).await.map_err(svc_core::Error::from)?.ok_or(KeyError::TokenTaken)?)),
         }
     }
 

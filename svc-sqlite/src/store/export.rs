@@ -13,7 +13,7 @@ use svc_core::{
 };
 
 use super::Store;
-use crate::{error::Result as Stores, export, keys, metadata, rows};
+use crate::{export, keys, metadata, rows};
 
 impl Store {
     /// A part of everything that a tenant has, as changes that another store applies: beginning at a position, with so many
@@ -22,7 +22,7 @@ impl Store {
     /// # Errors
     /// Storage trouble, or an unknown tenant.
     pub fn export(&self, tenant: &Tenant, from: Position, most: usize) -> Result<Batch> {
-        let tenant = self.number(tenant)?;
+        let tenant = self.tenant(tenant)?;
         Ok(self.readers().with(|file| export::batch(file, tenant, from, most))?)
     }
 
@@ -31,7 +31,7 @@ impl Store {
     /// # Errors
     /// Storage trouble, or an unknown tenant.
     pub fn records(&self, tenant: &Tenant) -> Result<u64> {
-        let tenant = self.number(tenant)?;
+        let tenant = self.tenant(tenant)?;
         Ok(self.readers().with(|file| export::records(file, tenant))?)
     }
 
@@ -55,20 +55,8 @@ impl Store {
 
 #[async_trait]
 impl Scan for Store {
-    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<Vec<Stored>> {
-        let tenant = self.number(tenant)?;
-        let read = move |file: &_| -> Stores<Vec<Stored>> {
-            let mut all = Vec::new();
-            loop {
-                let after = all.last().map_or(after, |last: &Stored| last.row);
-                let left = (most as usize).saturating_sub(all.len());
-                let (more, is_end) = rows::behind(file, tenant, kind, after, left)?;
-                all.extend(more);
-                if is_end || all.len() >= most as usize {
-                    return Ok(all);
-                }
-            }
-        };
-        Ok(self.readers().with(read)?)
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+        let tenant = self.tenant(tenant)?;
+        Ok(self.readers().with(|file| Ok(rows::behind(file, tenant, kind, after, most as usize)?))?)
     }
 }
