@@ -7,12 +7,14 @@ mod support;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use support::TestResult;
 use support::demo::demo;
 use support::program::{KEY, Program, outcome};
 use svc_core::auth::{Authenticator as _, Caller, Credentials};
+use svc_core::laws::Laws;
 use svc_core::link::Address;
 use svc_core::model::Kind;
 use svc_core::page::{ListRequest, PageRequest};
@@ -185,6 +187,49 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     for tenant in &tenants {
         goes_on_alike(&file, &target, tenant).await?;
     }
+    Ok(())
+}
+
+/// Whatever a history has made moves, and goes on alike: sums, parts, holders, links that are not sent, responses to send.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_there_may_be_moves() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let (folder, schema) = (tempfile::tempdir()?, server.schema());
+    let path = folder.path().join("data.db");
+    let made = svc_sqlite::Store::open(svc_sqlite::Options::new(&path))?;
+    let number = AtomicU32::new(0);
+    let histories = Laws::new().histories(16).calls(80).seed(7_000);
+    let checked = histories.check(async || {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let one = made.ensure_tenant(&format!("one{number}")).await.expect("a tenant");
+        (made.clone(), [one, made.ensure_tenant(&format!("two{number}")).await.expect("a tenant")])
+    });
+    checked.await?;
+    drop(made);
+    let to = || Options::new(&server.url()).map(|options| options.schema(&schema));
+    let copied = copy(&path, to()?, |_| true).await?.expect("it is complete");
+    assert!(copied.iter().map(|copied| copied.records).sum::<u64>() > 300, "{copied:?}");
+    let counts = rows_of_file(&path)?;
+    assert_eq!(rows(server, &schema), counts);
+    let is_seen = |table: &&str| !counts.iter().any(|count| *count == format!("{table}|0"));
+    assert!(["part", "holder", "outbox", "identifier", "email"].iter().all(is_seen), "{counts:?}");
+    let (file, target) = (open(&path), Store::connect(to()?).await?);
+    for tenant in file.tenants()? {
+        let cx = cx(&tenant);
+        let first = ListRequest::all(PageRequest::new(1, 1000));
+        let mut all = file.list(&cx, Kind::Person, &first).await?.records;
+        for kind in [Kind::Event, Kind::Form, Kind::FundraisingPage] {
+            all.extend(file.list(&cx, kind, &first).await?.records);
+        }
+        // None of it gets a date.
+        for at in all.iter().map(svc_core::raw::RawRecord::address) {
+            let delete = || Call::new(&cx, Work::Delete(at.clone()));
+            let (told, meant) = (file.write(&cx, delete()).await, target.write(&cx, delete()).await);
+            assert_eq!(told.is_ok(), meant.is_ok(), "{at:?}: {told:?} {meant:?}");
+        }
+        same(&file, &target, &tenant).await?;
+    }
+    assert_eq!(rows(server, &schema), rows_of_file(&path)?);
     Ok(())
 }
 

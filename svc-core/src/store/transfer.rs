@@ -140,7 +140,8 @@ impl Batch {
         if let Some(members) = kind.schema().fields.fields.iter().filter_map(Field::source).find_map(summed) {
             let (of, key) = ((kind, id.clone()), Key::Id(kind, id.clone()));
             if let Answer::Sum(sum) = answers.answer(&Question::Sum(key.clone()))?
-                && sum != Sum::default()
+                // 0.0 is sent with its digits.
+                && (sum != Sum::default() || sum.amount.to_string() != "0")
             {
                 self.changes.push(Change::SetSum { of: of.clone(), members, sum });
             }
