@@ -125,6 +125,9 @@ impl std::fmt::Debug for KeyText {
     }
 }
 
+/// In angle brackets, as documentation would have it, nobody could copy it.
+const TO: &str = "The database, such as postgres://user:password@host/name";
+
 /// What to do instead of serving.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
@@ -147,8 +150,8 @@ pub enum Command {
         /// The data file
         #[arg(long, value_name = "FILE")]
         from: PathBuf,
-        /// The database, such as postgres://user:password@host/name
-        #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true)]
+        /// The URL of the database
+        #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true, help = TO)]
         to: KeyText,
         /// The schema of its tables, made when there is none
         #[arg(long, value_name = "NAME", default_value = "svc")]
