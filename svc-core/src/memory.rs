@@ -208,22 +208,6 @@ impl Store for MemoryStore {
     }
 }
 
-#[cfg(feature = "store")]
-#[async_trait]
-impl crate::store::compare::Scan for MemoryStore {
-    async fn scan(
-        &self,
-        tenant: &Tenant,
-        kind: Kind,
-        after: i64,
-        most: u32,
-    ) -> Result<(Vec<crate::store::Stored>, bool)> {
-        let records = self.read(tenant, |tables| tables.behind(kind, after, most));
-        let is_end = records.len() < most as usize;
-        Ok((records, is_end))
-    }
-}
-
 /// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
 #[async_trait]
 impl Revision for MemoryStore {

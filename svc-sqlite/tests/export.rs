@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use async_trait::async_trait;
 use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
@@ -10,14 +11,69 @@ use svc_core::{
     memory::MemoryStore,
     model::Kind,
     page::PageRequest,
+    raw::{RawPage, RawRecord},
     store::{
-        Call, Change, Key, Store as _, Work,
-        compare::{Compared, compare},
+        Answer, Call, Change, Key, Outcome, Question, Store as _, Stored, Work,
+        compare::{Compared, Scan, compare},
         transfer::{Batch, Position},
     },
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 use svc_sqlite::{KeyOptions, Options, Store};
+
+/// A store in memory, whose records can be read one after the other: those that came, as long as they are there.
+#[derive(Default)]
+struct Memory {
+    store: MemoryStore,
+    came: Vec<(Kind, Id)>,
+}
+
+impl Memory {
+    fn commit(&mut self, tenant: &Tenant, changes: &[Change]) {
+        let time = self.store.next_turn(tenant);
+        self.store.commit(tenant, time, changes).unwrap();
+        self.came.extend(changes.iter().filter_map(|change| match change {
+            Change::Insert(insert) => Some((insert.record.kind(), insert.record.meta().id.clone())),
+            _ => None,
+        }));
+    }
+}
+
+#[async_trait]
+impl svc_core::store::Store for Memory {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        self.store.list(cx, kind, request).await
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        self.store.get(cx, at).await
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        self.store.find(cx, key).await
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        self.store.write(cx, call).await
+    }
+}
+
+#[async_trait]
+impl Scan for Memory {
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+        let of_kind = self.came.iter().filter(|(of, _)| *of == kind);
+        let wanted: Vec<Question> = of_kind.map(|(_, id)| Question::Record(Key::Id(kind, id.clone()))).collect();
+        let found = self.store.fetch(tenant, &wanted).into_iter().filter_map(|(_, answer)| match answer {
+            Answer::Record(stored) => stored,
+            _ => None,
+        });
+        let mut found: Vec<Stored> = found.filter(|stored| stored.row > after).collect();
+        found.sort_by_key(|stored| stored.row);
+        let is_end = found.len() <= most as usize;
+        found.truncate(most as usize);
+        Ok((found, is_end))
+    }
+}
 
 fn open(folder: &tempfile::TempDir) -> Store {
     Store::open(Options::new(folder.path().join("data.db"))).unwrap()
@@ -37,22 +93,21 @@ async fn filled(folder: &tempfile::TempDir) -> Store {
 }
 
 /// Moves a tenant over in parts of so many records.
-fn moved(from: &Store, to: &MemoryStore, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
-    let (mut next, mut records, mut all, mut time) = (Some(Position::start()), 0, Vec::new(), Timestamp::MIN);
+fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
+    let (mut next, mut records, mut all) = (Some(Position::start()), 0, Vec::new());
     while let Some(position) = next {
         // As after a restart.
         let position: Position = position.to_string().parse().unwrap();
         let Batch { changes, records: more, next: behind, .. } = from.export(tenant, position, most).unwrap();
         assert!(usize::try_from(more).unwrap() <= most);
-        time = to.next_turn(tenant).after(time);
-        to.commit(tenant, time, &changes).unwrap();
+        to.commit(tenant, &changes);
         (next, records) = (behind, records + more);
         all.extend(changes);
     }
     (records, all)
 }
 
-async fn same(one: &Store, other: &MemoryStore, tenant: &Tenant) -> Compared {
+async fn same(one: &Store, other: &Memory, tenant: &Tenant) -> Compared {
     let compared = compare(one, other, tenant, |_| {}).await.unwrap();
     compared.unwrap_or_else(|difference| panic!("{}: {difference}", tenant.as_str()))
 }
@@ -89,14 +144,14 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let (file, mut all, mut kinds) = (filled(&folder).await, 0, [0; 5]);
     for (number, tenant) in file.tenants().unwrap().iter().enumerate() {
-        let memory = MemoryStore::new();
+        let mut memory = Memory::default();
         // Small parts and large ones.
-        let (records, changes) = moved(&file, &memory, tenant, [3, 17, 1000][number % 3]);
+        let (records, changes) = moved(&file, &mut memory, tenant, [3, 17, 1000][number % 3]);
         assert_eq!(records, file.records(tenant).unwrap());
         assert_eq!(same(&file, &memory, tenant).await.records, records);
         assert_eq!(pages(&file, tenant).await.unwrap(), pages(&memory, tenant).await.unwrap());
         let outbox = |change: &&Change| matches!(change, Change::Outbox(_));
-        assert_eq!(memory.outbox(tenant).len(), changes.iter().filter(outbox).count());
+        assert_eq!(memory.store.outbox(tenant).len(), changes.iter().filter(outbox).count());
         for change in &changes {
             let place = match change {
                 Change::SetSum { .. } => 0,
@@ -118,12 +173,12 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
 
 /// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts and e-mail addresses, and
 /// none of it gets a date.
-async fn goes_on_alike(file: &Store, memory: &MemoryStore, tenant: &Tenant) {
+async fn goes_on_alike(file: &Store, memory: &Memory, tenant: &Tenant) {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for kind in [Kind::Person, Kind::Event, Kind::FundraisingPage, Kind::Canvass] {
         let first = ListRequest::all(PageRequest::new(1, 1000));
         let Ok(page) = file.list(&cx, kind, &first).await else { continue };
-        for at in page.records.iter().map(svc_core::raw::RawRecord::address) {
+        for at in page.records.iter().map(RawRecord::address) {
             let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
             let told = file.write(&cx, delete(&at)).await;
             let meant = memory.write(&cx, delete(&at)).await;
@@ -175,12 +230,12 @@ async fn differences_are_seen_and_name_no_person() {
     let file = filled(&folder).await;
     for tenant in file.tenants().unwrap() {
         let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
-        let (_, changes) = moved(&file, &MemoryStore::new(), &tenant, 1000);
+        let (_, changes) = moved(&file, &mut Memory::default(), &tenant, 1000);
         for (place, change) in changes.iter().enumerate().filter(|(place, _)| place % 5 == 0) {
             // Everything but one change.
-            let (memory, mut left) = (MemoryStore::new(), changes.clone());
+            let (mut memory, mut left) = (Memory::default(), changes.clone());
             left.remove(place);
-            memory.commit(&tenant, Timestamp::now(), &left).unwrap();
+            memory.commit(&tenant, &left);
             let seen = compare(&file, &memory, &tenant, |_| {}).await.unwrap();
             match change {
                 Change::Insert(insert) => {

@@ -127,17 +127,6 @@ impl Tables {
     }
 }
 
-#[cfg(feature = "store")]
-impl Tables {
-    /// The records of a kind behind a row, in creation order.
-    pub(super) fn behind(&self, kind: Kind, after: i64, most: u32) -> Vec<Stored> {
-        let mut rows: Vec<i64> =
-            self.ids.iter().filter(|((of, _), row)| *of == kind && **row > after).map(|it| *it.1).collect();
-        rows.sort_unstable();
-        rows.into_iter().take(most as usize).filter_map(|row| self.in_row(row)).collect()
-    }
-}
-
 // What is changed.
 impl Tables {
     /// Applies a change. What is said of a record that is not there changes nothing.
