@@ -122,11 +122,19 @@ pub async fn copy(
     for tenant in &tenants {
         patiently(async || target.ensure_tenant(tenant.as_str()).await).await.map_err(|error| about_target(&error))?;
     }
-    let mut copy = Copy { from, source, target };
-    let mut copied = Vec::new();
+    let copy = Copy { from, source, target };
+    let mut brought = Vec::new();
     for tenant in &tenants {
-        let Some(one) = copy.tenant(tenant, &mut go_on).await? else { return Ok(None) };
-        copied.push(one);
+        let all = copy.source.records(tenant).map_err(|error| about_source(from, &error))?;
+        let Some(mark) = copy.bring(tenant, all, &mut go_on).await? else { return Ok(None) };
+        brought.push((tenant, all, mark));
+    }
+    if brought.iter().any(|(_, _, mark)| mark.at == At::Brought) {
+        patiently(async || copy.target.analyze().await).await.map_err(|error| about_target(&error))?;
+    }
+    let mut copied = Vec::new();
+    for (tenant, all, mark) in brought {
+        copied.push(copy.complete(tenant, all, mark, &mut go_on).await?);
     }
     Ok(Some(copied))
 }
@@ -139,16 +147,17 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    async fn tenant(
-        &mut self,
+    /// Verifies what was brought of a tenant, and hands its keys over.
+    async fn complete(
+        &self,
         tenant: &Tenant,
+        all: u64,
+        mark: Mark,
         go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
-    ) -> Result<Option<Copied>, Trouble> {
+    ) -> Result<Copied, Trouble> {
         let name = tenant.as_str().to_owned();
-        let all = self.source.records(tenant).map_err(|error| about_source(self.from, &error))?;
-        let Some(mark) = self.bring(tenant, all, go_on).await? else { return Ok(None) };
         if let At::Complete(digest) = mark.at {
-            return Ok(Some(Copied { tenant: name, records: mark.records, digest, was_complete: true }));
+            return Ok(Copied { tenant: name, records: mark.records, digest, was_complete: true });
         }
         let step = |done| Step { tenant: tenant.as_str(), verifies: true, done, all };
         let compared =
@@ -170,7 +179,7 @@ impl Copy<'_> {
         let (end, after) = (Batch::new(Timestamp::from_micros(mark.clock)), mark.to_string());
         let done = self.target.restore(tenant, &end, (Some(&before), &after)).await;
         done.map_err(|error| about_restoring(tenant, &error))?;
-        Ok(Some(Copied { tenant: name, records: same.records, digest: same.digest, was_complete: false }))
+        Ok(Copied { tenant: name, records: same.records, digest: same.digest, was_complete: false })
     }
 
     /// Brings what is missing of a tenant's records; `None` where it was told to end.

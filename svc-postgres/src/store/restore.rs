@@ -50,6 +50,19 @@ impl Store {
         Ok(Some((mark.to_owned(), remembered(seq, mark) == known)))
     }
 
+    /// Lets the database look at its tables: after much was brought at once it plans badly until it has (a page: seconds).
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database.
+    pub async fn analyze(&self) -> Result<()> {
+        for table in ["record", "identifier", "email", "total", "part", "holder", "outbox"] {
+            let text = format!("ANALYZE {}.{table}", self.inner.options.schema);
+            self.inner.ask(&self.inner.pool, None, vec![Query::control(text)]).await?;
+        }
+        Ok(())
+    }
+
     /// Takes a key over as it is: its token opens this store, too. One that is here already is revoked where the other one is.
     ///
     /// # Errors
