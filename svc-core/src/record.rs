@@ -12,6 +12,7 @@ use crate::{
     json::{Json, write_string},
     link::{Address, Ref, ShareNames, is_relation_name},
     model::{Kind, Resource},
+    schema::Source,
     value::{Amount, Id, Identifier, Timestamp},
 };
 
@@ -105,6 +106,20 @@ pub enum Computed {
     Timestamp(Timestamp),
     /// The relation of a kind, sent with the dialect's prefix (UND-05).
     Relation(Kind),
+}
+
+impl Computed {
+    /// The computed fields of a record that was just made.
+    pub(crate) fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
+        let at_first = |source| match source {
+            Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => Some(Self::Count(0)),
+            Source::Sum(_) => Some(Self::Amount(Amount::ZERO)),
+            Source::Relation(kind) => Some(Self::Relation(kind)),
+            Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,
+        };
+        let fields = kind.schema().fields.fields.iter();
+        fields.filter_map(|field| Some((field.name, field.source().and_then(at_first)?))).collect()
+    }
 }
 
 /// A record on its way to the wire.

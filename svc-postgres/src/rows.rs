@@ -43,7 +43,7 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
     meta.identifiers = Identifiers::from_stored(row.try_get(at(5))?);
     let body: &[u8] = row.try_get(at(6))?;
     let mut record = RawRecord::stored(kind, meta, Bytes::copy_from_slice(body));
-    for (reference, column) in layout.columns().filter(|(reference, _)| reference.is_link) {
+    for (reference, column) in layout.columns() {
         let slot = SLOTS.iter().position(|slot| *slot == column);
         let Some(to) = row.try_get::<_, Option<Uuid>>(at(slot.map_or(11, |slot| slot.saturating_add(7))))? else {
             continue;

@@ -3,6 +3,7 @@
 mod calls;
 mod keys;
 mod opening;
+mod restore;
 mod tenants;
 
 use std::{

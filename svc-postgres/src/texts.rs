@@ -392,8 +392,8 @@ impl Texts {
             key: format!("{key} WHERE k.prefix = $1"),
             keys: format!("{key} WHERE $1::text IS NULL OR t.name = $1 ORDER BY k.created, k.id"),
             add_key: format!(
-                "INSERT INTO {s}.api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (hash) DO NOTHING RETURNING id"
+                "INSERT INTO {s}.api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires, \
+                 revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (hash) DO NOTHING RETURNING id"
             ),
             revoke_key: format!("UPDATE {s}.api_key SET revoked = $2 WHERE id = $1 AND revoked IS NULL RETURNING id"),
             meta: format!("SELECT value FROM {s}.meta WHERE name = $1"),

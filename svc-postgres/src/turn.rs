@@ -1,6 +1,8 @@
 //! One turn: a transaction of two round trips. The first locks the tenant and fetches what its calls ask, the second writes
 //! what they change and commits.
 
+pub(crate) mod restore;
+
 use std::{
     collections::HashSet,
     time::{Duration, Instant},
@@ -32,6 +34,8 @@ pub(crate) enum Ended {
     Undone(StoreError),
 }
 
+/// The longest that a turn is tried for when its calls have no deadline.
+pub(crate) const LONGEST: Duration = Duration::from_secs(30);
 /// Notes of turns are kept for this many numbers of the tenant, and thrown away in steps.
 const NOTES: i64 = 65_536;
 const STEP: i64 = 1_024;

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::{
     database::Database,
     error::{Result, StoreError},
-    turn::Ended,
+    turn::{Ended, LONGEST},
 };
 
 /// Calls that wait for their turn together, and who is told what they came to: several that belong together are written all
@@ -33,8 +33,6 @@ pub(crate) struct Turns {
     number: AtomicUsize,
 }
 
-/// The longest that a turn is tried for when its calls have no deadline.
-const LONGEST: Duration = Duration::from_secs(30);
 /// How long to wait before a turn is tried again: at first, and at most.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);

@@ -15,7 +15,7 @@ use svc_core::{
 
 use crate::{
     error::{Result, StoreError},
-    fetch::ANY,
+    fetch::{ANY, holders},
     record_id::RecordId,
     schema::{Table, table},
     sets,
@@ -274,17 +274,14 @@ impl<'a> Apply<'a> {
     }
 
     fn move_holders(&self, attendance: i64, places: &[(i64, i64)]) -> Result<()> {
-        let mut statement =
-            self.file.prepare_cached("SELECT person, place FROM holder WHERE tenant = ?1 AND attendance = ?2")?;
-        let rows = statement.query_map((self.tenant, attendance), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let held: Vec<(RecordId, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+        let held = holders(self.file, self.tenant, Kind::Attendance, attendance)?;
         if held.is_empty() {
             return Ok(());
         }
         self.run("DELETE FROM holder WHERE tenant = ?1 AND attendance = ?2", &[&self.tenant, &attendance])?;
         let places: HashMap<i64, i64> = places.iter().copied().collect();
         held.into_iter()
-            .try_for_each(|(person, place)| self.hold(attendance, places.get(&place).copied().unwrap_or(ANY), person))
+            .try_for_each(|(place, person)| self.hold(attendance, places.get(&place).copied().unwrap_or(ANY), person))
     }
 
     fn outbox(&self, outbox: &Outbox) -> Result<()> {

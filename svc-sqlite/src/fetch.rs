@@ -180,6 +180,16 @@ impl<'a> Direct<'a> {
     }
 }
 
+/// Who was recognised in the tickets of the attendance in a row, and the place of the ticket.
+pub(crate) fn holders(file: &Connection, tenant: i64, kind: Kind, row: i64) -> rusqlite::Result<Vec<(i64, RecordId)>> {
+    if kind != Kind::Attendance {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT place, person FROM holder WHERE tenant = ?1 AND attendance = ?2";
+    let mut statement = file.prepare_cached(sql)?;
+    statement.query_map((tenant, row), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
 /// The record that a key names; of several, the oldest.
 pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<Stored>> {
     let row = match key {

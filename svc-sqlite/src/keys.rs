@@ -8,7 +8,13 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-use crate::{data_version::DataVersion, error::Result, metadata, readers::Readers, tenants};
+use crate::{
+    data_version::DataVersion,
+    error::{Result, StoreError},
+    metadata,
+    readers::Readers,
+    tenants,
+};
 
 const SELECT: &str = "SELECT api_key.id, tenant.name, hint, label, rights, read_only, person, api_key.created, expires,
      revoked, hash FROM api_key JOIN tenant ON tenant.id = api_key.tenant";
@@ -60,11 +66,24 @@ pub(crate) fn add(file: &Connection, key: &IssuedKey) -> Result<Result<KeyInfo, 
     Ok(Ok(info.clone()))
 }
 
-/// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued.
-pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
+/// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued, as `read` has them.
+fn all<T>(file: &Connection, tenant: Option<&Tenant>, read: fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
     let sql = format!("{SELECT} WHERE ?1 IS NULL OR tenant.name = ?1 ORDER BY api_key.created, api_key.id");
     let mut keys = file.prepare_cached(&sql)?;
-    keys.query_and_then([tenant.map(Tenant::as_str)], info)?.collect()
+    keys.query_and_then([tenant.map(Tenant::as_str)], read)?.collect()
+}
+
+/// Every key as those who manage keys see it.
+pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
+    all(file, tenant, info)
+}
+
+/// Every key with its hash.
+pub(crate) fn issued(file: &Connection) -> Result<Vec<IssuedKey>> {
+    all(file, None, |row| {
+        let hash = TokenHash::stored(row.get_ref(10)?.as_blob()?);
+        Ok(IssuedKey::stored(info(row)?, hash.ok_or_else(|| StoreError::unexpected("a stored key is damaged"))?))
+    })
 }
 
 /// Revokes a key; `false` when there is no such key in force.

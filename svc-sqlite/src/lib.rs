@@ -57,6 +57,7 @@ mod backup;
 mod batch;
 mod data_version;
 mod error;
+mod export;
 mod fetch;
 mod file;
 mod keys;

@@ -31,6 +31,13 @@ pub(crate) fn set_mark(file: &Connection, name: &str, text: &str) -> rusqlite::R
     write.execute([&name_of(name), text]).map(drop)
 }
 
+/// Every mark, with its name.
+pub(crate) fn marks(file: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut marks =
+        file.prepare_cached("SELECT substr(name, 6), value FROM meta WHERE name GLOB 'mark.*' ORDER BY name")?;
+    marks.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
 /// The number of changes to keys.
 pub(crate) fn key_epoch(file: &Connection) -> rusqlite::Result<i64> {
     let mut epoch = file.prepare_cached("SELECT value FROM meta WHERE name = 'key_epoch'")?;

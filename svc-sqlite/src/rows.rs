@@ -33,7 +33,7 @@ pub(crate) fn read_raw(table: &Table, row: &Row<'_>, bodies: &mut BytesMut) -> r
     for column in table.columns {
         let link: Option<RecordId> = columns.next()?;
         let home: Option<RecordId> = if column.home_link().is_some() { homes.next()? } else { None };
-        if let Some(id) = link.filter(|_| column.is_link) {
+        if let Some(id) = link {
             let parent = home.map(RecordId::to_id);
             record.add_link(column.name, Address::new(column.kind, id.to_id(), parent).into());
         }
@@ -105,6 +105,32 @@ pub(crate) fn by_id(file: &Connection, tenant: i64, kind: Kind, id: &Id) -> rusq
 pub(crate) fn by_row(file: &Connection, tenant: i64, kind: Kind, seq: i64) -> rusqlite::Result<Option<Stored>> {
     let table = table(kind);
     one(file, table, &table.sql.row, &[&tenant, &seq])
+}
+
+/// Bytes of fields that are read at once, about.
+const BYTES: usize = 4 << 20;
+
+/// The records of a kind behind a row, at most so many, and whether they are the last ones.
+pub(crate) fn behind(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    after: i64,
+    most: usize,
+) -> rusqlite::Result<(Vec<Stored>, bool)> {
+    let (table, mut found, mut bytes) = (table(kind), Vec::new(), 0_usize);
+    let mut statement = file.prepare_cached(&table.sql.every)?;
+    let mut rows = statement.query((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)))?;
+    while let Some(row) = rows.next()? {
+        let record = stored(table, row)?;
+        bytes = bytes.saturating_add(record.record.stored_fields().len());
+        found.push(record);
+        if bytes >= BYTES {
+            return Ok((found, false));
+        }
+    }
+    let is_end = found.len() < most;
+    Ok((found, is_end))
 }
 
 /// Every record whose column leads to a record.

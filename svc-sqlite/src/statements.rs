@@ -14,6 +14,8 @@ pub(crate) struct Statements {
     pub(crate) row: String,
     /// The first record behind row `?2` in the collection of all, `?3` of them; empty where there is none.
     pub(crate) page: String,
+    /// The same of every record, also where there is no such collection: then through the whole table.
+    pub(crate) every: String,
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
     /// Every row of the collection of all, ascending.
@@ -51,10 +53,13 @@ impl Statements {
         let and_person = unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
         let name_of = table.kind.schema().unique_name().map(|field| field.name);
         let of_all = |text: String| if table.kind.schema().has_collection() { text } else { String::new() };
+        let fence = if table.kind.schema().has_collection() { "" } else { "+" };
+        let every = format!("{select} WHERE {fence}r.tenant = ?1 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3");
         Self {
             get: format!("{select} WHERE r.tenant = ?1 AND r.id = ?2"),
             row: format!("{select} WHERE r.tenant = ?1 AND r.seq = ?2"),
-            page: of_all(format!("{select} WHERE r.tenant = ?1 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3")),
+            page: of_all(every.clone()),
+            every,
             page_under: each(&|column| {
                 format!("{select} WHERE r.tenant = ?1 AND r.{column} = ?4 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3")
             }),
@@ -81,6 +86,7 @@ impl Statements {
             &self.get,
             &self.row,
             &self.page,
+            &self.every,
             &self.scan,
             &self.exists,
             &self.place,

@@ -1,6 +1,7 @@
 //! The store: a data file that is open, and what it does for the interface. Its parts know nothing of it.
 
 mod calls;
+mod export;
 mod keys;
 mod maintenance;
 mod tenants;

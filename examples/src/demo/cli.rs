@@ -161,6 +161,9 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
+/// In angle brackets, as documentation would have it, nobody could copy it.
+const TO: &str = "The database, such as postgres://user:password@host/name";
+
 /// What to do instead of serving.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
@@ -177,6 +180,16 @@ pub enum Command {
     },
     /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (a database: by PostgreSQL)
     Compact,
+    /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let nobody write. What was
+    /// interrupted goes on where it was. --schema names the schema of its tables
+    Copy {
+        /// The data file
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+        /// The URL of the database
+        #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true, help = TO)]
+        to: DatabaseUrl,
+    },
     /// Shows what a running demo does: its routes with their requests and times, and its store
     Top {
         /// The address on which it listens

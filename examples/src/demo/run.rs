@@ -14,6 +14,7 @@ use super::access_log::AccessLog;
 use super::address::Address;
 use super::banner::Banner;
 use super::cli::{Cli, Command, Options};
+use super::copy;
 use super::data::Data;
 use super::database::Database;
 use super::export::export;
@@ -63,6 +64,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
+        Some(Command::Copy { from, to }) => copy::run(&from, &to.0, options.schema.as_deref()).await,
         Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(options, &document).await,
     }

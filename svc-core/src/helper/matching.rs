@@ -80,6 +80,14 @@ pub fn emails(person: &Object) -> impl Iterator<Item = String> {
     addresses(person, normal_email).into_iter()
 }
 
+/// The addresses that a person is found by, each once.
+pub(crate) fn distinct_emails(person: &Object) -> Vec<String> {
+    let mut addresses: Vec<String> = emails(person).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
+}
+
 /// The same in any form.
 pub(crate) fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> {
     let list = person.get("email_addresses").and_then(Json::as_array).unwrap_or_default();

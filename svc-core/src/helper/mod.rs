@@ -18,8 +18,8 @@ pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
     Trigger, Triggers,
 };
-pub(crate) use matching::addresses;
 pub use matching::{MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email};
+pub(crate) use matching::{addresses, distinct_emails};
 pub use name::{
     HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
     RecordSubmission, Schedule,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
     helper::normal_email,
-    link::{Ref, Scope},
+    link::{Address, Ref, Scope},
     model::Kind,
     record::{Computed, RawRecord},
     schema::{Reference, Source},
@@ -159,7 +159,7 @@ impl Tables {
             }
             Change::Hold { at, place, person } => {
                 let row = self.row(&Key::Id(at.kind, at.id.clone()));
-                self.holders.extend(row.map(|row| (person.clone(), row, Some(*place))));
+                self.holders.extend(row.map(|row| (person.clone(), row, Some(*place).filter(|place| *place >= 0))));
             }
             Change::MoveHolders { at, places } => {
                 let row = self.row(&Key::Id(at.kind, at.id.clone()));
@@ -231,8 +231,11 @@ impl Tables {
     fn set_link(&mut self, row: i64, link: &'static str, to: Option<&Id>) {
         let Some(kind) = self.rows.get(&row).map(|(record, _)| record.kind()) else { return };
         let reference = kind.schema().references().iter().find(|reference| reference.name == link);
-        let to = reference.zip(to).and_then(|(reference, id)| self.ids.get(&(reference.kind, id.clone())));
-        let to = to.and_then(|row| self.rows.get(row)).map(|(record, _)| record.address());
+        let to = reference.zip(to).map(|(reference, id)| {
+            let known = self.ids.get(&(reference.kind, id.clone())).and_then(|row| self.rows.get(row));
+            // What comes from another store may lead to a person who comes next.
+            known.map_or_else(|| Address::top(reference.kind, id.clone()), |(record, _)| record.address())
+        });
         let Some((record, _)) = self.rows.get_mut(&row) else { return };
         if let Some(before) = record.link(link) {
             self.collections.entry((kind, Some((link, before.id.clone())))).or_default().remove(&row);

@@ -6,15 +6,15 @@ use super::{Asked, Case, New, check};
 use crate::{
     draft::RawDraft,
     error::{Code, Error, Problem},
-    helper::emails,
+    helper::distinct_emails,
     json::{Json, Object},
     link::{Address, Ref},
     model::Kind,
     record::{Computed, Fields, Identifiers, Meta, RawRecord},
     rules::Holders,
-    schema::{Source, fill_nested_computed},
+    schema::fill_nested_computed,
     store::{Change, Insert, Key, Load, Stored},
-    value::{Amount, Identifier, Timestamp},
+    value::{Identifier, Timestamp},
 };
 
 impl Case<'_> {
@@ -139,11 +139,7 @@ impl Case<'_> {
         {
             record.set_link(reference.name, Some(Ref::Local(of.clone())));
         }
-        for field in schema.fields.fields {
-            if let Some(value) = field.source().and_then(at_first) {
-                record.computed.push((field.name, value));
-            }
-        }
+        record.computed = Computed::of_new(kind);
         record
     }
 
@@ -205,24 +201,6 @@ impl Case<'_> {
         }
         Ok(Some(name.to_owned()))
     }
-}
-
-/// The value of a computed field of a record that was just made.
-fn at_first(source: Source) -> Option<Computed> {
-    match source {
-        Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => Some(Computed::Count(0)),
-        Source::Sum(_) => Some(Computed::Amount(Amount::ZERO)),
-        Source::Relation(kind) => Some(Computed::Relation(kind)),
-        Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,
-    }
-}
-
-/// The addresses that a person is found by, each once.
-pub(super) fn distinct_emails(person: &Object) -> Vec<String> {
-    let mut addresses: Vec<String> = emails(person).collect();
-    addresses.sort_unstable();
-    addresses.dedup();
-    addresses
 }
 
 impl RawRecord {

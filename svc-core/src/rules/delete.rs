@@ -1,8 +1,9 @@
 //! Deleting a record, and what goes or stays with it (CRU-05, UND-26).
 
-use super::{Asked, Case, check, create::distinct_emails};
+use super::{Asked, Case, check};
 use crate::{
     error::{Code, Error, Problem},
+    helper::distinct_emails,
     link::Address,
     model::Kind,
     schema::OnDelete,

@@ -3,13 +3,11 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{
-    attendance::Share, create::distinct_emails, donation, holders::posted_holder, person::person_key, update::list,
-};
+use super::{attendance::Share, donation, holders::posted_holder, person::person_key, update::list};
 use crate::{
     draft::RawDraft,
     error::{Property, Result},
-    helper::{PersonMatching, addresses},
+    helper::{PersonMatching, addresses, distinct_emails},
     json::{Json, Number, Object},
     link::ShareNames,
     model::Kind,

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, Holders, caps::grown, check, create::distinct_emails, holders::in_order};
+use super::{Asked, Case, Holders, caps::grown, check, holders::in_order};
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
+    helper::distinct_emails,
     json::{Json, Object},
     link::{Address, Ref},
     model::Kind,

@@ -83,7 +83,7 @@ pub enum Change {
     Hold {
         /// The attendance.
         at: At,
-        /// The place of the ticket.
+        /// The place of the ticket; below zero where it is not known any more, which only another store says.
         place: i64,
         /// The person.
         person: Id,
@@ -184,6 +184,22 @@ pub struct Outbox {
     pub action: Option<Id>,
     /// What is to be sent: the object `triggers` of the body.
     pub body: Bytes,
+}
+
+impl Outbox {
+    /// A response as a store keeps it; `None` for a helper that there is not.
+    #[cfg(feature = "store")]
+    #[must_use]
+    pub fn stored(
+        received: Timestamp,
+        helper: &str,
+        person: Option<Id>,
+        action: Option<Id>,
+        body: Bytes,
+    ) -> Option<Self> {
+        let helper = *HelperName::ALL.iter().find(|known| known.as_str() == helper)?;
+        Some(Self { received, helper, person, action, body })
+    }
 }
 
 /// Records, named by what they have in common.

@@ -31,6 +31,12 @@ impl TokenHash {
         Self(Sha256::digest(token).into())
     }
 
+    /// A hash that was stored; `None` for bytes that are none.
+    #[must_use]
+    pub fn stored(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
     /// The part that keys are looked up with; the rest is compared in constant time.
     #[must_use]
     pub fn prefix(&self) -> i64 {
@@ -79,6 +85,12 @@ impl IssuedKey {
         let key = Self::new(tenant, &token, options, now)?;
         let id = key.info.id.clone();
         Ok((key, NewKey { id, token }))
+    }
+
+    /// A key that was issued elsewhere, as it was stored there.
+    #[must_use]
+    pub fn stored(info: KeyInfo, hash: TokenHash) -> Self {
+        Self { info, hash }
     }
 
     /// The characters that a chosen token has at least: nothing slows down whoever tries short ones.

@@ -19,10 +19,13 @@
 //!
 //! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
 //! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
-//! tables (`KindTable`), their migrations (`migration`).
+//! tables (`KindTable`), their migrations (`migration`), everything as changes for another store (`transfer`), and whether that
+//! has the same then (`compare`).
 
 mod call;
 mod change;
+#[cfg(feature = "store")]
+pub mod compare;
 mod counts;
 #[cfg(feature = "store")]
 pub mod cursor;
@@ -50,6 +53,8 @@ mod table;
 mod tally;
 #[cfg(feature = "store")]
 mod tenant_name;
+#[cfg(feature = "store")]
+pub mod transfer;
 
 use std::sync::Arc;
 

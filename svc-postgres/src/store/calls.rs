@@ -19,7 +19,7 @@ use crate::{error, fetch::Fetch};
 #[async_trait]
 impl store::Store for Store {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let tenant = self.tenant(cx).await?;
+        let tenant = self.tenant(&cx.tenant).await?;
         Ok(self.database().page((&self.inner.jumps, &self.inner.cursors), tenant, kind, request).await?)
     }
 
@@ -33,7 +33,7 @@ impl store::Store for Store {
     }
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
-        let tenant = self.tenant(cx).await?;
+        let tenant = self.tenant(&cx.tenant).await?;
         Ok(self.inner.turns.write(tenant, vec![call], cx.deadline).await?)
     }
 
@@ -44,7 +44,7 @@ impl store::Store for Store {
 
 impl Store {
     async fn record(&self, cx: &Context, key: &Key) -> error::Result<Option<RawRecord>> {
-        let tenant = self.tenant(cx).await?;
+        let tenant = self.tenant(&cx.tenant).await?;
         let mut fetch = Fetch::one(&self.database().texts, tenant, key.clone());
         let queries = fetch.take_queries();
         if queries.is_empty() {
@@ -72,7 +72,7 @@ impl Store {
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
-        let number = self.tenant(&cx).await?;
+        let number = self.tenant(tenant).await?;
         self.inner.turns.write(number, calls, None).await?;
         Ok(())
     }

@@ -95,6 +95,12 @@ impl Store {
     }
 
     async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+        let existing = self.insert_key(&key).await?;
+        existing.map_or_else(|| Ok(key.info.clone()), |existing| key.or_existing(existing))
+    }
+
+    /// Stores a key; the one that has its token already, where there is one.
+    pub(super) async fn insert_key(&self, key: &IssuedKey) -> Result<Option<KeyInfo>, KeyError> {
         let (info, hash) = (&key.info, &key.hash);
         let Some(tenant) = self.number(&info.tenant).await.map_err(svc_core::Error::from)? else {
             return Err(KeyError::TenantUnknown(info.tenant.as_str().to_owned()));
@@ -111,15 +117,15 @@ impl Store {
             info.person.as_ref().map(|person| person.as_str().to_owned()),
             info.created.micros(),
             info.expires.map(Timestamp::micros),
+            info.revoked.map(Timestamp::micros),
         ];
         let added = self.database().ask(None, Query::new(&*self.database().texts.add_key, values)).await;
         self.inner.keys.forget();
         if !added.map_err(svc_core::Error::from)?.is_empty() {
-            return Ok(key.info);
+            return Ok(None);
         }
         // There is one with this token.
-        let existing = self.key(hash).await.map_err(svc_core::Error::from)?;
-        existing.map_or(Err(KeyError::TokenTaken), |existing| key.or_existing(existing))
+        Ok(Some(self.key(hash).await.map_err(svc_core::Error::from)?.ok_or(KeyError::TokenTaken)?))
     }
 
     /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).

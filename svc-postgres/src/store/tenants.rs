@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use svc_core::{
-    Context, Error, Result, Tenant,
+    Error, Result, Tenant,
     auth::AnonymousTenant,
     link::Address,
     store::{KindTable, new_tenant},
@@ -79,8 +79,8 @@ impl Store {
     }
 
     /// The number of the tenant that a request works on.
-    pub(super) async fn tenant(&self, cx: &Context) -> error::Result<i64> {
-        let number = self.number(&cx.tenant).await?;
+    pub(super) async fn tenant(&self, tenant: &Tenant) -> error::Result<i64> {
+        let number = self.number(tenant).await?;
         number.ok_or_else(|| StoreError::unexpected("this database has no such tenant"))
     }
 }

@@ -31,7 +31,7 @@ impl store::Store for Store {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
-        let place = Place::of(self.tenant(cx)?, kind, scope)?;
+        let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
         let after = match cursors.start(place.tenant, &collection, page) {
             Start::After(row) => Some(row),
@@ -56,18 +56,18 @@ impl store::Store for Store {
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let tenant = self.tenant(cx)?;
+        let tenant = self.tenant(&cx.tenant)?;
         Ok(self.readers().with(|file| Ok(raw_at(file, tenant, at)?))?)
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
-        let tenant = self.tenant(cx)?;
+        let tenant = self.tenant(&cx.tenant)?;
         let stored = self.readers().with(|file| Ok(record(file, tenant, key)?))?;
         Ok(stored.map(|stored| stored.record))
     }
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
-        let (store, tenant) = (self.clone(), self.tenant(cx)?);
+        let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
         let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error);
         Ok(self.writer().run(cx.deadline, turn).await?)
     }
@@ -130,7 +130,7 @@ impl Store {
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
-        let (store, tenant) = (self.clone(), self.tenant(&cx)?);
+        let (store, tenant) = (self.clone(), self.tenant(tenant)?);
         Ok(self.writer().run(None, move |job| store.have_turn(job, tenant, &calls, at_fault).map(drop)).await?)
     }
 }

@@ -1,7 +1,7 @@
 //! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
 
 use async_trait::async_trait;
-use svc_core::{Context, Error, Result, Tenant, auth::AnonymousTenant, link::Address, store::new_tenant};
+use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address, store::new_tenant};
 
 use super::Store;
 use crate::tenants;
@@ -29,8 +29,8 @@ impl Store {
     }
 
     /// The number of the tenant that a request works on.
-    pub(super) fn tenant(&self, cx: &Context) -> Result<i64> {
-        let number = self.inner.tenants.number(self.readers(), &cx.tenant)?;
+    pub(super) fn tenant(&self, tenant: &Tenant) -> Result<i64> {
+        let number = self.inner.tenants.number(self.readers(), tenant)?;
         number.ok_or_else(|| Error::unexpected("this file has no such tenant"))
     }
 }

@@ -1,0 +1,89 @@
+//! What another store has exported, taken over as it is: no rule is asked.
+
+use async_trait::async_trait;
+use svc_core::{
+    Result, Revision, Tenant,
+    model::Kind,
+    store::{
+        Stored,
+        compare::Scan,
+        keys::{IssuedKey, KeyError},
+        transfer::Batch,
+    },
+};
+
+use super::Store;
+use crate::{
+    error,
+    pipeline::{Query, values},
+    rows::{self, code},
+    turn::restore::remembered,
+};
+
+/// The mark that says how far a copy is, with the tenant's name behind it.
+const COPY: &str = "restored.";
+
+impl Store {
+    /// Writes a part of what another store has exported, all or nothing of it, with a mark that says how far the copy is: whoever was
+    /// interrupted goes on behind it. Later writes get later dates than anything that was brought, and than its `clock`.
+    ///
+    /// `marks` are the one that the part before has left, and the new one. Before the first part there is none, and the tenant
+    /// is empty.
+    ///
+    /// # Errors
+    ///
+    /// Where anybody else has written for the tenant; trouble with the database.
+    pub async fn restore(&self, tenant: &Tenant, part: &Batch, marks: (Option<&str>, &str)) -> Result<()> {
+        let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
+        Ok(self.database().restore(self.tenant(tenant).await?, (part, &name, marks)).await?)
+    }
+
+    /// The mark that the last part of a copy has left, and whether nobody has written since; `None` where there was no copy.
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database, or an unknown tenant.
+    pub async fn restored(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
+        let Some(known) = self.read_mark(&format!("{COPY}{}", tenant.as_str())).await? else { return Ok(None) };
+        let seq = self.revision(tenant).await.and_then(|seq| i64::try_from(seq).ok()).ok_or(error::StoreError::Busy)?;
+        let mark = known.split_once(' ').map_or("", |(_, mark)| mark);
+        Ok(Some((mark.to_owned(), remembered(seq, mark) == known)))
+    }
+
+    /// Lets the database look at its tables: after much was brought at once it plans badly until it has (a page: seconds).
+    ///
+    /// # Errors
+    ///
+    /// Trouble with the database.
+    pub async fn analyze(&self) -> Result<()> {
+        for table in ["record", "identifier", "email", "total", "part", "holder", "outbox"] {
+            let text = format!("ANALYZE {}.{table}", self.database().options.schema);
+            self.database().ask(None, Query::control(text)).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes a key over as it is: its token opens this store, too. One that is here already is revoked where the other one is.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::TokenTaken`] where another key has the same token; trouble with the database, or an unknown tenant.
+    pub async fn restore_key(&self, key: &IssuedKey) -> Result<(), KeyError> {
+        let Some(known) = self.insert_key(key).await? else { return Ok(()) };
+        if key.info.revoked.is_some() && known.revoked.is_none() && known.id == key.info.id {
+            self.revoke_key(&known.id).await?;
+        }
+        if known.id == key.info.id { Ok(()) } else { Err(KeyError::TokenTaken) }
+    }
+}
+
+#[async_trait]
+impl Scan for Store {
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+        let number = self.tenant(tenant).await?;
+        let page = values![number, code(kind), after, i64::from(most)];
+        let rows = self.database().ask(Some(number), Query::new(&*self.database().texts.rows_of_all, page)).await?;
+        let read: Vec<Stored> = rows.iter().map(|row| rows::stored(row, 0)).collect::<error::Result<_>>()?;
+        Ok((read, rows.len() < most as usize))
+    }
+}

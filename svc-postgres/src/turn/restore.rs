@@ -1,0 +1,67 @@
+//! A turn without rules: changes that another store has decided, and how far its copy is.
+
+use std::time::Instant;
+
+use svc_core::{
+    Error,
+    store::{Change, transfer::Batch},
+};
+
+use crate::{
+    database::Database,
+    error::Result,
+    pipeline::{Query, values},
+    pool::{For, Lent},
+    turn::LONGEST,
+};
+
+/// A part of a copy; under which name it is remembered how far that is; what the part before has left there, and what this one
+/// leaves.
+pub(crate) type Part<'a> = (&'a Batch, &'a str, (Option<&'a str>, &'a str));
+
+/// What is remembered: with the number that the ledger has then, so that whatever anybody else writes is seen.
+pub(crate) fn remembered(seq: i64, mark: &str) -> String {
+    format!("{seq} {mark}")
+}
+
+impl Database {
+    /// Writes a part of a copy and how far it is, in one transaction.
+    pub(crate) async fn restore(&self, tenant: i64, part: Part<'_>) -> Result<()> {
+        let mut lent = self.pool.get(For::Writes).await?;
+        lent.begins();
+        let restored = self.restored(&mut lent, tenant, part).await;
+        if let Ok(seq) = restored {
+            lent.is_clean_again();
+            self.wrote(tenant, seq);
+        } else {
+            self.roll_back(lent).await;
+        }
+        restored.map(drop)
+    }
+
+    async fn restored(&self, lent: &mut Lent, tenant: i64, part: Part<'_>) -> Result<i64> {
+        let (batch, name, (before, mark)) = part;
+        let now = Instant::now();
+        let mut progress = self.open(lent, tenant, &[], now.checked_add(LONGEST).unwrap_or(now)).await?;
+        let within = self.half_of(progress.deadline);
+        let meta = [Query::new(&*self.texts.meta, values![name.to_owned()])];
+        let given = lent.run(&meta, within).await.map_err(|(_, error)| error)?;
+        let known: Option<Vec<u8>> = given.iter().flatten().next().map(|row| row.try_get(0)).transpose()?;
+        let expected = before.map(|before| remembered(progress.seq, before).into_bytes());
+        if known != expected || before.is_none() && progress.seq != 0 {
+            return Err(Error::unexpected("the tenant has data in the database that this copy has not brought").into());
+        }
+        progress.last = progress.last.max(batch.clock);
+        for change in &batch.changes {
+            progress.apply.change(change)?;
+            if let Change::Insert(insert) = change {
+                progress.last = progress.last.max(insert.record.meta().modified);
+            }
+        }
+        let (seq, mut queries) = self.writes(tenant, &mut progress);
+        let mark = values![name.to_owned(), remembered(seq, mark).into_bytes()];
+        queries.extend([Query::new(&*self.texts.set_meta, mark), Query::control("COMMIT")]);
+        lent.run(&queries, within).await.map_err(|(_, error)| error)?;
+        Ok(seq)
+    }
+}

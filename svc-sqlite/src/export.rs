@@ -1,0 +1,80 @@
+//! Everything of a tenant as changes, for another store.
+
+use bytes::Bytes;
+use rusqlite::Connection;
+use svc_core::{
+    model::Kind,
+    store::{
+        Outbox, Tally,
+        transfer::{Batch, Position},
+    },
+    value::Timestamp,
+};
+
+use crate::{
+    error::{Result, StoreError},
+    fetch::{Direct, holders},
+    record_id::RecordId,
+    rows::behind,
+    schema::table,
+    tally::last_turn,
+};
+
+/// The part that begins at a position, with so many records and responses at most.
+pub(crate) fn batch(file: &Connection, tenant: i64, from: Position, most: usize) -> Result<Batch> {
+    let mut batch = Batch::new(last_turn(file, &Tally::default(), tenant)?);
+    let mut answers = Direct::new(file, tenant);
+    batch.next = Some(from);
+    let mut room = most.max(1);
+    while let Some(at) = batch.next.filter(|_| room > 0) {
+        let Some(kind) = at.kind() else {
+            let responses = outbox(file, tenant, at.row(), room)?;
+            batch.next = if responses.len() < room { None } else { responses.last().map(|(row, _)| at.after(*row)) };
+            for (_, outbox) in responses {
+                batch.push_outbox(outbox);
+            }
+            break;
+        };
+        let (records, is_end) = behind(file, tenant, kind, at.row(), room)?;
+        for stored in &records {
+            let holders = holders(file, tenant, kind, stored.row)?;
+            let holders = holders.into_iter().map(|(place, person)| (place, person.to_id())).collect();
+            let pushed = batch.push(stored, holders, &mut answers);
+            pushed.map_err(|pause| answers.failure(pause, |error| error))?;
+        }
+        batch.next = if is_end { at.behind() } else { records.last().map(|last| at.after(last.row)) };
+        // A part that ends inside a kind is full.
+        room = if is_end { room.saturating_sub(records.len()) } else { 0 };
+    }
+    Ok(batch)
+}
+
+/// How many records a tenant has in all.
+pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
+    let mut total = file
+        .prepare_cached("SELECT COALESCE(SUM(records), 0) FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3")?;
+    let mut all = 0_u64;
+    for members in Kind::ALL.iter().map(|kind| table(*kind)) {
+        let container = members.parent.and_then(|parent| members.columns.get(parent));
+        let container = container.filter(|_| !members.kind.schema().has_collection());
+        let scope = container.map_or(0, |column| table(column.kind).code);
+        let records: i64 = total.query_row((tenant, members.code, scope), |row| row.get(0))?;
+        all = all.saturating_add(u64::try_from(records).unwrap_or_default());
+    }
+    Ok(all)
+}
+
+/// Server responses to send, behind a row, with their rows.
+fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec<(i64, Outbox)>> {
+    let mut statement = file.prepare_cached(
+        "SELECT seq, created, helper, person, action, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+    )?;
+    let rows = statement.query_and_then((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)), |row| {
+        let id = |column| Ok::<_, StoreError>(row.get::<_, Option<RecordId>>(column)?.map(RecordId::to_id));
+        let (received, body) =
+            (Timestamp::from_micros(row.get(1)?), Bytes::copy_from_slice(row.get_ref(5)?.as_blob()?));
+        let outbox = Outbox::stored(received, row.get_ref(2)?.as_str()?, id(3)?, id(4)?, body);
+        Ok((row.get(0)?, outbox.ok_or_else(|| StoreError::unexpected("a response of a helper that there is not"))?))
+    })?;
+    rows.collect()
+}

@@ -1,0 +1,253 @@
+//! Everything of a file as changes: another store that applies them has the same, says the same, and does the same from then on.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use svc_core::{
+    Context, ListRequest, Result, Tenant,
+    auth::Caller,
+    laws::Laws,
+    link::{Address, Scope},
+    memory::MemoryStore,
+    model::Kind,
+    page::PageRequest,
+    raw::{RawPage, RawRecord},
+    store::{
+        Answer, Call, Change, Key, Outcome, Question, Store as _, Stored, Work,
+        compare::{Compared, Scan, compare},
+        transfer::{Batch, Position},
+    },
+    value::{Id, Timestamp},
+};
+use svc_sqlite::{KeyOptions, Options, Store};
+
+/// A store in memory, whose records can be read one after the other: those that came, as long as they are there.
+#[derive(Default)]
+struct Memory {
+    store: MemoryStore,
+    came: Vec<(Kind, Id)>,
+}
+
+impl Memory {
+    fn commit(&mut self, tenant: &Tenant, changes: &[Change]) {
+        let time = self.store.next_turn(tenant);
+        self.store.commit(tenant, time, changes).unwrap();
+        self.came.extend(changes.iter().filter_map(|change| match change {
+            Change::Insert(insert) => Some((insert.record.kind(), insert.record.meta().id.clone())),
+            _ => None,
+        }));
+    }
+}
+
+#[async_trait]
+impl svc_core::store::Store for Memory {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        self.store.list(cx, kind, request).await
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        self.store.get(cx, at).await
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        self.store.find(cx, key).await
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        self.store.write(cx, call).await
+    }
+}
+
+#[async_trait]
+impl Scan for Memory {
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+        let of_kind = self.came.iter().filter(|(of, _)| *of == kind);
+        let wanted: Vec<Question> = of_kind.map(|(_, id)| Question::Record(Key::Id(kind, id.clone()))).collect();
+        let found = self.store.fetch(tenant, &wanted).into_iter().filter_map(|(_, answer)| match answer {
+            Answer::Record(stored) => stored,
+            _ => None,
+        });
+        let mut found: Vec<Stored> = found.filter(|stored| stored.row > after).collect();
+        found.sort_by_key(|stored| stored.row);
+        let is_end = found.len() <= most as usize;
+        found.truncate(most as usize);
+        Ok((found, is_end))
+    }
+}
+
+fn open(folder: &tempfile::TempDir) -> Store {
+    Store::open(Options::new(folder.path().join("data.db"))).unwrap()
+}
+
+/// A file with the tenants of some random histories: all kinds, tickets with holders, parts, schedules, deleted people.
+async fn filled(folder: &tempfile::TempDir) -> Store {
+    let (store, made) = (open(folder), AtomicU32::new(0));
+    let histories = Laws::new().histories(32).calls(60).seed(4_000);
+    let checked = histories.check(async || {
+        let number = made.fetch_add(1, Ordering::Relaxed);
+        let one = store.ensure_tenant(&format!("one{number}")).await.unwrap();
+        (store.clone(), [one, store.ensure_tenant(&format!("two{number}")).await.unwrap()])
+    });
+    checked.await.unwrap();
+    store
+}
+
+/// Moves a tenant over in parts of so many records.
+fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
+    let (mut next, mut records, mut all) = (Some(Position::start()), 0, Vec::new());
+    while let Some(position) = next {
+        // As after a restart.
+        let position: Position = position.to_string().parse().unwrap();
+        let Batch { changes, records: more, next: behind, .. } = from.export(tenant, position, most).unwrap();
+        assert!(usize::try_from(more).unwrap() <= most);
+        to.commit(tenant, &changes);
+        (next, records) = (behind, records + more);
+        all.extend(changes);
+    }
+    (records, all)
+}
+
+async fn same(one: &Store, other: &Memory, tenant: &Tenant) -> Compared {
+    let compared = compare(one, other, tenant, |_| {}).await.unwrap();
+    compared.unwrap_or_else(|difference| panic!("{}: {difference}", tenant.as_str()))
+}
+
+/// Every page that a store has of a tenant, the small ones below every record too, as text.
+async fn pages(store: &impl svc_core::store::Store, tenant: &Tenant) -> Result<Vec<String>> {
+    let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
+    let mut wanted: Vec<(Kind, Scope)> = Vec::new();
+    wanted.extend(Kind::ALL.iter().filter(|kind| kind.schema().has_collection()).map(|kind| (*kind, Scope::All)));
+    let mut pages = Vec::new();
+    let mut place = 0;
+    while let Some((kind, scope)) = wanted.get(place).cloned() {
+        place += 1;
+        let page = store.list(&cx, kind, &ListRequest::new(scope.clone(), PageRequest::new(1, 1000))).await?;
+        assert!(page.total <= 1000);
+        pages.push(format!("{kind:?} {scope:?}: {}", page.total));
+        for record in &page.records {
+            let (meta, at) = (record.meta(), record.address());
+            let computed = record.fields_object(&svc_core::link::ShareNames::default());
+            pages.push(format!("  {at:?} {meta:?} {computed:?}"));
+            for kind in Kind::ALL.iter().filter(|kind| kind.schema().scopes().any(|of| of == at.kind)) {
+                let below = (*kind, Scope::Under(at.clone()));
+                if !wanted.contains(&below) {
+                    wanted.push(below);
+                }
+            }
+        }
+    }
+    Ok(pages)
+}
+
+#[tokio::test]
+async fn what_another_store_applies_is_the_same_and_stays_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mut all, mut kinds) = (filled(&folder).await, 0, [0; 5]);
+    for (number, tenant) in file.tenants().unwrap().iter().enumerate() {
+        let mut memory = Memory::default();
+        // Small parts and large ones.
+        let (records, changes) = moved(&file, &mut memory, tenant, [3, 17, 1000][number % 3]);
+        assert_eq!(records, file.records(tenant).unwrap());
+        assert_eq!(same(&file, &memory, tenant).await.records, records);
+        assert_eq!(pages(&file, tenant).await.unwrap(), pages(&memory, tenant).await.unwrap());
+        let outbox = |change: &&Change| matches!(change, Change::Outbox(_));
+        assert_eq!(memory.store.outbox(tenant).len(), changes.iter().filter(outbox).count());
+        for change in &changes {
+            let place = match change {
+                Change::SetSum { .. } => 0,
+                Change::SetPart { .. } => 1,
+                Change::SetSchedule { .. } => 2,
+                Change::Hold { .. } => 3,
+                Change::Outbox(_) => 4,
+                _ => continue,
+            };
+            kinds[place] += 1;
+        }
+        all += records;
+        if number % 4 == 0 {
+            goes_on_alike(&file, &memory, tenant).await;
+        }
+    }
+    assert!(all > 500 && kinds.iter().all(|count| *count > 0), "too little was seen: {all} {kinds:?}");
+}
+
+/// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts and e-mail addresses, and
+/// none of it gets a date.
+async fn goes_on_alike(file: &Store, memory: &Memory, tenant: &Tenant) {
+    let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
+    for kind in [Kind::Person, Kind::Event, Kind::FundraisingPage, Kind::Canvass] {
+        let first = ListRequest::all(PageRequest::new(1, 1000));
+        let Ok(page) = file.list(&cx, kind, &first).await else { continue };
+        for at in page.records.iter().map(RawRecord::address) {
+            let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
+            let told = file.write(&cx, delete(&at)).await;
+            let meant = memory.write(&cx, delete(&at)).await;
+            assert_eq!(told.is_ok(), meant.is_ok(), "{at:?}: {told:?} {meant:?}");
+            same(file, memory, tenant).await;
+        }
+    }
+}
+
+/// What a copy was begun from is told apart from what it is after a write.
+#[tokio::test]
+async fn a_write_is_seen_by_the_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = filled(&folder).await;
+    let tenant = &file.tenants().unwrap()[0];
+    let clock = |store: &Store| store.export(tenant, Position::start(), 1).unwrap().clock;
+    let before = clock(&file);
+    assert_eq!(clock(&file), before);
+    let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
+    let draft = svc_core::raw::RawDraft::empty(Kind::Person);
+    file.write(&cx, Call::new(&cx, Work::Create(draft))).await.unwrap();
+    assert!(clock(&file) > before);
+    drop(file);
+    assert!(clock(&open(&folder)) > before);
+}
+
+/// UND-15: keys go with their hashes, revoked ones, too; marks go with their names.
+#[tokio::test]
+async fn keys_and_marks_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    let tenant = store.ensure_tenant("acme").await.unwrap();
+    let key = store.create_key(&tenant, KeyOptions::new("a").read_only()).await.unwrap();
+    let gone = store.create_key(&tenant, KeyOptions::new("b")).await.unwrap();
+    store.revoke_key(&gone.id).await.unwrap();
+    store.mark("seed.acme", "all of it").await.unwrap();
+    let keys = store.export_keys().unwrap();
+    let infos: Vec<_> = keys.iter().map(|key| key.info.clone()).collect();
+    assert_eq!(infos, store.list_keys(None).unwrap());
+    assert!(keys[0].hash.is(svc_core::store::keys::TokenHash::of(&key.token).as_bytes()));
+    assert!(keys[1].info.revoked.is_some());
+    assert_eq!(store.marks().unwrap(), [("seed.acme".to_owned(), "all of it".to_owned())]);
+}
+
+/// UND-42: a difference names the record, and nothing that is in it.
+#[tokio::test]
+async fn differences_are_seen_and_name_no_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = filled(&folder).await;
+    for tenant in file.tenants().unwrap() {
+        let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
+        let (_, changes) = moved(&file, &mut Memory::default(), &tenant, 1000);
+        for (place, change) in changes.iter().enumerate().filter(|(place, _)| place % 5 == 0) {
+            // Everything but one change.
+            let (mut memory, mut left) = (Memory::default(), changes.clone());
+            left.remove(place);
+            memory.commit(&tenant, &left);
+            let seen = compare(&file, &memory, &tenant, |_| {}).await.unwrap();
+            match change {
+                Change::Insert(insert) => {
+                    let difference = seen.expect_err("a record is missing").to_string();
+                    let fields = String::from_utf8_lossy(insert.record.stored_fields()).into_owned();
+                    assert!(fields.is_empty() || !difference.contains(&fields), "{difference}");
+                    let key = Key::Id(insert.record.kind(), insert.record.meta().id.clone());
+                    assert!(file.find(&cx, &key).await.unwrap().is_some());
+                }
+                Change::SetSchedule { .. } => assert!(seen.is_err(), "{change:?}"),
+                _ => {}
+            }
+        }
+    }
+}
