@@ -6,8 +6,8 @@ mod layers;
 
 use layers::{circle, rules, sources, uses};
 
-/// Lines of this crate without unit tests, at most.
-const LINES: usize = 4_000;
+/// Lines of code of this crate, at most: without unit tests, comments and blank lines.
+const LINES: usize = 3_500;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
@@ -42,10 +42,10 @@ const DATA: [&str; 25] = [
 #[test]
 fn the_crate_is_small() {
     let sources = sources();
-    let lines: usize = sources.iter().map(|source| source.lines).sum();
-    println!("{lines} lines in {} files, without unit tests", sources.len());
+    let lines: usize = sources.iter().map(|source| source.code).sum();
+    println!("{lines} lines of code in {} files", sources.len());
     assert!(lines > 2_000, "the count is wrong: {lines}");
-    assert!(lines <= LINES, "{lines} lines: what another store would write, too, belongs into svc-core");
+    assert!(lines <= LINES, "{lines} lines of code: what another store would write, too, belongs into svc-core");
     for source in &sources {
         assert!(source.lines <= 400, "{}: {} lines", source.name, source.lines);
     }
