@@ -11,7 +11,7 @@ use crate::{
     hal,
     helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
     json::{Json, Object},
-    link::{Address, Scope, Target},
+    link::{Address, Scope, ShareNames, Target},
     model::Kind,
     operation::{CREATED, DELETED, Output},
     ops::DeleteRequest,
@@ -69,7 +69,8 @@ impl Api {
             Target::Helper { helper, .. } => BodyOf::Call(*helper),
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
-        let mut surplus = self.surplus(cx, handling, of, body);
+        let settled = self.with_identity(cx, target, body).await;
+        let mut surplus = self.surplus(cx, handling, of, settled.as_ref().unwrap_or(body));
         let refused = std::mem::take(&mut surplus.refused);
         let done = match target {
             Target::Collection { kind, scope } => self.create(cx, *kind, scope, body, refused).await,
@@ -80,6 +81,20 @@ impl Api {
         let mut reply = done.unwrap_or_else(|error| self.error_reply(Some(target), error));
         self.warn(cx, &surplus, &mut reply);
         reply
+    }
+
+    /// A change of a person with the identity that is stored, where that decides the gender that is sent (RES-person-08).
+    async fn with_identity(&self, cx: &Context, target: &Target, body: &Object) -> Option<Object> {
+        let Target::Record(at) = target else { return None };
+        let (gender, identity) = ("gender", "gender_identity");
+        let asks = at.kind == Kind::Person && body.contains(gender) && !body.contains(identity) && cx.may_read(at.kind);
+        let get = self.registered(at.kind).get.as_ref().filter(|_| asks)?;
+        // Where it cannot be read, the change says why.
+        let record = get.get(cx, at).await.ok()??;
+        let stored = record.read_fields(&ShareNames::default()).ok()?.get(identity)?.clone();
+        let mut body = body.clone();
+        body.insert(identity, stored);
+        Some(body)
     }
 
     async fn create(

@@ -147,6 +147,20 @@ fn und_22_an_identity_that_overrules_the_gender_is_told() {
     assert_eq!(strict.problems(), ["PROPERTY_OVERRULED gender"], "RES-person-08");
     let agreeing = json!({"gender": "Female", "gender_identity": "Female"});
     assert_eq!(warnings(&server.post("people", &agreeing.to_string())), [""; 0]);
+    // The identity that is stored stands for it, too.
+    let stored = server.made("people", r#"{"gender_identity": "Female"}"#);
+    let told = server.put(&stored, r#"{"gender": "Male"}"#);
+    assert_eq!((told.status, warnings(&told)), (200, vec!["PROPERTY_OVERRULED gender".to_owned()]), "RES-person-08");
+    assert_eq!(told.json["gender"], "Female", "RES-person-08");
+    let refused = preferring(&server, "handling=strict", &Method::PUT, &stored, &json!({"gender": "Male"}));
+    assert_eq!(
+        (refused.status, refused.problems()),
+        (400, vec!["PROPERTY_OVERRULED gender".to_owned()]),
+        "RES-person-08"
+    );
+    assert_eq!(warnings(&server.put(&stored, r#"{"gender": "Female"}"#)), [""; 0]);
+    let changed = server.put(&stored, r#"{"gender": "Male", "gender_identity": "Male"}"#);
+    assert_eq!((changed.json["gender"].clone(), warnings(&changed)), (json!("Male"), Vec::new()));
 }
 
 #[test]

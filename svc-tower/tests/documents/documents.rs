@@ -136,6 +136,17 @@ fn cap_06_restricted_fields_are_left_out() {
     assert_eq!(tag["$defs"].as_object().expect("definitions").keys().filter(|name| name.starts_with("tag")).count(), 1);
 }
 
+/// HLP-16: the documents say that a call of this helper needs a canvass.
+#[test]
+fn hlp_16_a_canvass_is_required_in_the_documents() {
+    let server = Server::with(|api| api);
+    let schema = json_schema(&server.api, server.api.base(), "record_canvass_helper").expect("a document");
+    assert_eq!(schema["$defs"]["record_canvass_helper"]["required"], json!(["canvass"]));
+    let document = openapi(&server.api, server.api.base());
+    let of_helper = &document["components"]["schemas"]["record_canvass_helper"];
+    assert_eq!(of_helper["required"], json!(["canvass"]));
+}
+
 #[test]
 fn hal_13_every_answer_is_as_its_schema_says() {
     for server in servers() {
