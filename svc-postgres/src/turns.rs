@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -64,8 +65,7 @@ impl Turns {
         };
         if is_first {
             // On its own: whoever waits for the answer may go away, and what was begun is finished.
-            let turns = Arc::clone(self);
-            tokio::spawn(async move { turns.work(tenant).await });
+            tokio::spawn(working(Arc::clone(self), tenant));
         }
         told.await.unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
     }
@@ -95,10 +95,12 @@ impl Turns {
     }
 
     /// Works for a tenant until nobody waits any more.
-    async fn work(&self, tenant: i64) {
+    async fn work(self: Arc<Self>, tenant: i64) {
+        let mut at_work = AtWork { turns: Arc::clone(&self), tenant, is_done: false };
         loop {
             let batch = self.next(tenant, self.database.options.batch);
             if batch.is_empty() {
+                at_work.is_done = true;
                 return;
             }
             let now = Instant::now();
@@ -111,19 +113,29 @@ impl Turns {
     }
 
     /// Gives calls their turn together; alone each, where one of them stands in the way of the others.
-    async fn give(&self, tenant: i64, batch: Vec<Waiting>) {
-        match self.tried(tenant, &batch).await {
-            Ok(outcomes) => tell(batch, outcomes),
-            Err(error) if error.is_conflict() && batch.len() > 1 => {
-                for one in batch {
-                    let alone = vec![one];
-                    let outcomes = self.tried(tenant, &alone).await.unwrap_or_else(|error| vec![Err(error)]);
-                    tell(alone, outcomes);
+    async fn give(&self, tenant: i64, mut batch: Vec<Waiting>) {
+        while !batch.is_empty() {
+            match self.tried(tenant, &batch).await {
+                Ok(outcomes) => return tell(batch, outcomes),
+                Err(error) if error.is_conflict() && batch.len() > 1 => {
+                    for one in batch {
+                        let alone = vec![one];
+                        let outcomes = self.tried(tenant, &alone).await.unwrap_or_else(|error| vec![Err(error)]);
+                        tell(alone, outcomes);
+                    }
+                    return;
                 }
-            }
-            Err(error) => {
-                let outcomes = batch.iter().map(|_| Err(error.again())).collect();
-                tell(batch, outcomes);
+                Err(error) => {
+                    // Whoever has more time goes on without those whose time is over.
+                    let soon = Instant::now().checked_add(LONGEST_PAUSE).filter(|_| error.passes());
+                    let goes_on = |one: &Waiting| soon.is_some_and(|soon| one.deadline > soon);
+                    let (rest, over): (Vec<_>, Vec<_>) = batch.into_iter().partition(goes_on);
+                    // Where nobody's time is over, it is no matter of time.
+                    let (rest, over) = if over.is_empty() { (over, rest) } else { (rest, over) };
+                    let outcomes = over.iter().map(|_| Err(error.again())).collect();
+                    tell(over, outcomes);
+                    batch = rest;
+                }
             }
         }
     }
@@ -146,6 +158,26 @@ impl Turns {
             pause = jittered(pause.saturating_mul(2).min(LONGEST_PAUSE));
         }
     }
+}
+
+/// Somebody who works for a tenant. When that ends in the middle, as by a panic of a matching method, somebody else goes on.
+struct AtWork {
+    turns: Arc<Turns>,
+    tenant: i64,
+    is_done: bool,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        // Where there is no runtime any more, nobody waits.
+        if let (false, Ok(runtime)) = (self.is_done, tokio::runtime::Handle::try_current()) {
+            runtime.spawn(working(Arc::clone(&self.turns), self.tenant));
+        }
+    }
+}
+
+fn working(turns: Arc<Turns>, tenant: i64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(turns.work(tenant))
 }
 
 /// Several processes that met once do not meet again at once.

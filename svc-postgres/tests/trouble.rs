@@ -11,6 +11,11 @@ use std::{
 use serde_json::json;
 use server::{Answer, Server};
 use support::{bouncer::Bouncer, proxy::Proxy};
+use svc_core::{
+    helper::{MatchKey, PersonMatching},
+    read::Object,
+    value::Identifier,
+};
 use svc_postgres::{Options, Statements};
 use tokio::task::JoinSet;
 
@@ -172,4 +177,32 @@ async fn a_pool_that_is_used_up() {
     holder.await.unwrap();
     is_back(&server, "after").await;
     assert_eq!(server.get("people").await.status, 200);
+}
+
+/// A matching method that panics costs its own call, and no other one of the tenant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_matching_method_that_panics() {
+    #[derive(Debug)]
+    struct Panics;
+
+    impl PersonMatching for Panics {
+        fn keys(&self, _: &[Identifier], person: &Object) -> Vec<MatchKey> {
+            assert!(!person.contains("family_name"), "planted");
+            Vec::new()
+        }
+
+        fn text(&self) -> &'static str {
+            "Nobody is known."
+        }
+    }
+
+    let Some(database) = support::server() else { return };
+    let server = Server::open(options(&database.url(), &database.schema()).matching(Panics)).await;
+    for round in 0..3 {
+        assert_eq!(sign_up(&server, "before").await.status, 200, "round {round}");
+        let person = json!({"person": {"family_name": "planted"}});
+        assert_eq!(server.post("people/person_signup", person).await.status, 500, "round {round}");
+    }
+    assert_eq!(sign_up(&server, "after").await.status, 200);
+    assert_eq!(people(&server).await, 4);
 }
