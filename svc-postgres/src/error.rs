@@ -62,16 +62,12 @@ impl StoreError {
 
     /// Whether the same calls may be given their turn again; nothing of them is stored.
     pub(crate) fn passes(&self) -> bool {
+        // Somebody wrote past the lock, and the same calls are decided differently now.
         let wrote_past = [SqlState::NOT_NULL_VIOLATION, SqlState::UNIQUE_VIOLATION];
-        let in_the_way =
-            [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
         match self.state() {
-            Some(state) => {
-                wrote_past.contains(state)
-                    || in_the_way.contains(state)
-                    || self.is_of_the_connection()
-                    || self.is_brief()
-            }
+            // Nobody makes room while a caller waits.
+            Some(state) if *state == SqlState::DISK_FULL => false,
+            Some(state) => wrote_past.contains(state) || self.is_of_the_connection() || self.is_brief(),
             None => self.is_of_the_connection(),
         }
     }

@@ -208,3 +208,40 @@ async fn a_matching_method_that_panics() {
     assert_eq!(sign_up(&server, "after").await.status, 200);
     assert_eq!(people(&server).await, 4);
 }
+
+/// A full disk: 503 while it is full, nothing half written, and work as before when there is room again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_full_disk() {
+    let Some(database) = support::server() else { return };
+    let Some(disk) = support::disk::Disk::mount(24) else {
+        println!("SKIPPED: only root can mount a small disk");
+        return;
+    };
+    // The tables of this test alone are on the small disk.
+    let role = format!("full_{}", database.schema());
+    database.psql(&format!("CREATE ROLE {role} SUPERUSER LOGIN"));
+    database.psql(&format!("CREATE TABLESPACE {role} LOCATION '{}'", disk.path().display()));
+    database.psql(&format!("ALTER ROLE {role} SET default_tablespace = {role}"));
+    let url = database.url().replace("svc@", &format!("{role}@"));
+    let server = Server::open(options(&url, &database.schema())).await;
+    is_back(&server, "before").await;
+    disk.fill();
+    let mut taken = 1;
+    let mut refused = 0;
+    for round in 0..200 {
+        let note = "x".repeat(8_000);
+        let body = json!({"custom_fields": {"note": note}, "given_name": format!("{round}")});
+        let answer = server.post("people", body).await;
+        assert!(matches!(answer.status, 201 | 503), "UND-36: {}", answer.json);
+        taken += u64::from(answer.status == 201);
+        refused += u64::from(answer.status == 503);
+        if refused == 3 {
+            break;
+        }
+    }
+    assert_eq!(refused, 3, "the disk is full");
+    assert_eq!(people(&server).await, taken, "UND-36");
+    disk.empty();
+    is_back(&server, "after").await;
+    assert_eq!(people(&server).await, taken + 1, "UND-36");
+}

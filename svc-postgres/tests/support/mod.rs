@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub(crate) mod bouncer;
+pub(crate) mod disk;
 pub(crate) mod frames;
 pub(crate) mod place;
 pub(crate) mod proxy;
