@@ -39,10 +39,13 @@ async fn tables_are_made_once() {
     let refused = Store::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::Newer { found: 99, known: 1 }), "{refused}");
     database.psql(&format!(
-        "DELETE FROM {schema}.migration WHERE number = 99; UPDATE {schema}.migration SET checksum = 'x'"
+        "DELETE FROM {schema}.migration WHERE number = 99; UPDATE {schema}.migration SET checksum = checksum || 'x'"
     ));
     let refused = Store::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::Damaged(1)), "{refused}");
+    // Tables that are not known to be ours are not removed, whatever they are called.
+    assert!(matches!(Store::remove(&options).await, Err(ConnectError::NotOurs(_))));
+    database.psql(&format!("UPDATE {schema}.migration SET checksum = rtrim(checksum, 'x')"));
     Store::remove(&options).await.unwrap();
     assert!(matches!(Store::remove(&options).await, Err(ConnectError::NotOurs(_))));
     Store::connect(options).await.unwrap();
