@@ -65,11 +65,10 @@ impl Database {
         }
     }
 
-    /// `BEGIN` with what holds for a transaction of a tenant.
+    /// `BEGIN` with what holds for a transaction of a tenant: before the first statement, so that a cluster sends it along.
+    /// Every statement looks a few keys up; where a table was never analyzed, the planner would rather read all of it.
     pub(crate) fn begin(&self, tenant: Option<i64>) -> Query<'static> {
         let millis = self.options.patience.as_millis().max(1);
-        // Before the first statement, so that a cluster sends them along with it. Every statement looks a few keys up: where a
-        // table was never analyzed, the planner would rather read all of it.
         let fence = match tenant {
             _ if !self.options.row_level_security => String::new(),
             Some(tenant) => format!("; SET LOCAL svc.tenant = '{tenant}'"),

@@ -129,8 +129,9 @@ impl Options {
         self
     }
 
-    /// How long a call waits for a connection, for a lock that somebody else holds, and for an answer of the server before it
-    /// is 503 (UND-36) (default: two seconds).
+    /// How long a call waits for a connection, and for a lock that somebody else holds, before that is tried again or the call
+    /// is 503 (UND-36); a read waits twice as long for its answer (default: two seconds). A write is tried again until the
+    /// deadline of its call, or for half a minute.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;

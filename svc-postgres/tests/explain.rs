@@ -10,11 +10,28 @@ use svc_postgres::{Options, Store, statements_for_tests};
 const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; \
                         SET enable_mergejoin = off; SET enable_material = off";
 
+/// Statements that also run outside of a transaction, where nothing is set.
+const READS: [&str; 12] = [
+    "page",
+    "page_under",
+    "rows_of_all",
+    "rows_under",
+    "total_of",
+    "members_of_all",
+    "members_under",
+    "moved",
+    "one",
+    "by_identifier",
+    "by_email",
+    "by_name",
+];
+
 /// How a statement is planned that is kept for any values, as a server settles on.
-fn plan(database: &support::server::Server, text: &str) -> String {
+fn plan(database: &support::server::Server, name: &str, text: &str) -> String {
+    let settings = if READS.contains(&name) { "SET plan_cache_mode = force_generic_plan" } else { SETTINGS };
     let values = (1..=30).rev().find(|number| text.contains(&format!("${number}"))).unwrap_or(0);
     let nulls = vec!["NULL"; values].join(", ");
-    database.psql(&format!("{SETTINGS}; PREPARE it AS {text}; EXPLAIN EXECUTE it({nulls}); DEALLOCATE it"))
+    database.psql(&format!("{settings}; PREPARE it AS {text}; EXPLAIN EXECUTE it({nulls}); DEALLOCATE it"))
 }
 
 /// The lines of a plan that read more than what a key leads to: a whole table, or all that a tenant has in it.
@@ -35,7 +52,7 @@ async fn no_statement_reads_all_of_a_tenant_without_statistics() {
     let schema = database.schema();
     Store::connect(Options::new(&database.url()).unwrap().schema(&schema)).await.unwrap();
     for (name, text) in statements_for_tests(&schema).into_iter().filter(|(_, text)| text.contains('$')) {
-        let plan = plan(database, &text);
+        let plan = plan(database, &name, &text);
         assert_eq!(scans(&plan), Vec::<&str>::new(), "{name}: {text}\n{plan}");
     }
 }
@@ -63,11 +80,11 @@ async fn no_statement_reads_all_records() {
     let number: i64 = database.psql(&format!("SELECT id FROM {schema}.tenant")).trim().parse().unwrap();
     assert!(number > 0);
     let planted = format!("SELECT r.id FROM {schema}.record r WHERE r.tenant = $1 AND r.body = $2");
-    assert_eq!(scans(&plan(database, &planted)).len(), 1, "a scan is seen");
+    assert_eq!(scans(&plan(database, "planted", &planted)).len(), 1, "a scan is seen");
     let texts: Vec<_> = statements_for_tests(&schema).into_iter().filter(|(_, text)| text.contains('$')).collect();
     assert!(texts.len() > 300, "{}", texts.len());
     for (name, text) in texts {
-        let plan = plan(database, &text);
+        let plan = plan(database, &name, &text);
         assert_eq!(scans(&plan), Vec::<&str>::new(), "{name}: {text}\n{plan}");
     }
 }
