@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use svc_core::{
-    Result, Revision, Tenant,
+    Result, Tenant,
     model::Kind,
     store::{
         Stored,
@@ -44,8 +44,9 @@ impl Store {
     ///
     /// Trouble with the database, or an unknown tenant.
     pub async fn restored(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
-        let Some(known) = self.read_mark(&format!("{COPY}{}", tenant.as_str())).await? else { return Ok(None) };
-        let seq = self.revision(tenant).await.and_then(|seq| i64::try_from(seq).ok()).ok_or(error::StoreError::Busy)?;
+        let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
+        let (seq, known) = self.database().remembered_as(self.tenant(tenant).await?, &name).await?;
+        let Some(known) = known else { return Ok(None) };
         let mark = known.split_once(' ').map_or("", |(_, mark)| mark);
         Ok(Some((mark.to_owned(), remembered(seq, mark) == known)))
     }
