@@ -119,7 +119,14 @@ pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
 }
 
 fn made_by_now(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_postgres::Error> {
-    let passed = [SqlState::UNIQUE_VIOLATION, SqlState::INSUFFICIENT_PRIVILEGE];
+    // Which of the first four it is depends on how far the other one was.
+    let passed = [
+        SqlState::UNIQUE_VIOLATION,
+        SqlState::DUPLICATE_SCHEMA,
+        SqlState::DUPLICATE_TABLE,
+        SqlState::DUPLICATE_OBJECT,
+        SqlState::INSUFFICIENT_PRIVILEGE,
+    ];
     made.or_else(|error| if error.code().is_some_and(|code| passed.contains(code)) { Ok(()) } else { Err(error) })
 }
 

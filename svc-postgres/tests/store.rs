@@ -25,12 +25,15 @@ fn fresh(database: &support::server::Server) -> (Options, String) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tables_are_made_once() {
     let Some(database) = support::server() else { return };
-    let (options, schema) = fresh(database);
-    let starting: Vec<_> = (0..8).map(|_| tokio::spawn(Store::connect(options.clone()))).collect();
-    for store in starting {
-        store.await.unwrap().unwrap();
+    let (mut options, mut schema) = fresh(database);
+    for _ in 0..10 {
+        (options, schema) = fresh(database);
+        let starting: Vec<_> = (0..8).map(|_| tokio::spawn(Store::connect(options.clone()))).collect();
+        for store in starting {
+            store.await.unwrap().unwrap();
+        }
+        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "1");
     }
-    assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "1");
 
     let names = ShareNames::new("one", "other").unwrap();
     let refused = Store::connect(options.clone().share_names(names)).await.unwrap_err();

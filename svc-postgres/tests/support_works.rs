@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +43,32 @@ fn settings_are_taken_and_kept() {
         assert_eq!(server.psql("SHOW max_connections"), "37");
         server.restart();
         assert_eq!(server.psql("SHOW max_connections"), "37");
+    }
+}
+
+#[test]
+fn a_port_that_somebody_has_for_a_moment_is_waited_for() {
+    let Some(database) = support::server() else { return };
+    let server = Server::start();
+    server.stop();
+    let listener = TcpListener::bind(("127.0.0.1", server.port())).unwrap();
+    let refused = |log: String| log.matches("Address already in use").count();
+    thread::scope(|scope| {
+        scope.spawn(|| server.start_again());
+        wait_until("it was refused", || refused(server.log()) > 0);
+        drop(listener);
+    });
+    assert_eq!(server.psql("SELECT 1"), "1");
+    if Bouncer::is_installed() {
+        let pooler = Bouncer::start(database, 2);
+        pooler.kill();
+        let listener = TcpListener::bind(("127.0.0.1", pooler.port())).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| pooler.start_again());
+            wait_until("it was refused", || refused(pooler.log()) > 0);
+            drop(listener);
+        });
+        assert_eq!(pooler.try_psql("SELECT 1").unwrap(), "1");
     }
 }
 

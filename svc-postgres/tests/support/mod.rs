@@ -20,8 +20,7 @@ use std::time::{Duration, Instant};
 /// How long anything here may take; a crash that is recovered from while everything else runs is the longest.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Ports that no client is given for its end. With one of those, a client that comes again and again while the server is
-/// down would meet itself in the end, and the server could not have its port back.
+/// Ports that no client is given for its end, unless this machine is set up otherwise: see [`ports`].
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
 /// Whether the tests with a PostgreSQL server are to run. Says that they were skipped when they are not.
@@ -42,11 +41,25 @@ pub(crate) fn server() -> Option<&'static server::Server> {
 
 /// A port of the loopback that nobody listens on.
 pub(crate) fn free_port() -> u16 {
-    let count = u64::from(PORTS.end - PORTS.start);
+    listener().local_addr().expect("its address").port()
+}
+
+/// A listener on a port of the loopback that nobody else has.
+pub(crate) fn listener() -> TcpListener {
+    let ports = ports();
+    let count = u64::from(ports.end - ports.start);
     let begin = RandomState::new().hash_one(std::process::id());
-    let ports = (0..count).map(|more| PORTS.start + u16::try_from((begin % count + more) % count).unwrap());
-    let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
-    free.next().expect("a free port")
+    let all = (0..count).map(|more| ports.start + u16::try_from((begin % count + more) % count).unwrap());
+    all.filter_map(|port| TcpListener::bind(("127.0.0.1", port)).ok()).next().expect("a free port")
+}
+
+/// The ports from which one is taken: below those that the system gives to clients. With one of those, a client that comes
+/// again and again while the server is down would meet itself in the end, and the server could not have its port back.
+fn ports() -> std::ops::Range<u16> {
+    let given = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let first = given.split_whitespace().next().and_then(|first| first.parse::<u16>().ok());
+    let end = first.map_or(PORTS.end, |first| first.clamp(PORTS.start + 2_000, PORTS.end));
+    PORTS.start..end
 }
 
 /// Waits until something is so.

@@ -95,17 +95,26 @@ impl Place {
         command
     }
 
-    /// Starts the program that stays, and waits until it is ready, which is asked with its process id.
+    /// Starts the program that stays, and waits until it is ready, which is asked with its process id. Where its port is taken
+    /// it is tried again.
     #[track_caller]
     pub(crate) fn start(&self, mut command: Command, is_ready: impl Fn(u32) -> bool) {
         let mut program = self.program();
         assert!(program.is_none(), "it runs already");
         let log = File::options().create(true).append(true).open(self.path("log")).expect("a log");
         command.stdout(log.try_clone().expect("the log")).stderr(log);
-        let child = program.insert(command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}")));
+        let spawn = |command: &mut Command| command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let mut said = self.log().len();
+        let child = program.insert(spawn(&mut command));
         super::wait_until("the program is ready", || {
-            let end = child.try_wait().expect("its state");
-            assert!(end.is_none(), "{command:?}: {end:?}: {}", self.log());
+            if let Some(end) = child.try_wait().expect("its state") {
+                let log = self.log();
+                let now = log.get(said..).unwrap_or_default();
+                // A port that was just given back, or that a client has for a moment.
+                assert!(now.contains("Address already in use"), "{command:?}: {end:?}: {log}");
+                said = log.len();
+                *child = spawn(&mut command);
+            }
             is_ready(child.id())
         });
     }

@@ -62,8 +62,8 @@ struct Talk {
 impl Proxy {
     /// Before the server on a port of this machine.
     pub(crate) fn start(upstream_port: u16) -> Self {
-        let port = super::free_port();
-        let listener = TcpListener::bind(("127.0.0.1", port)).expect("a port");
+        let listener = super::listener();
+        let port = listener.local_addr().expect("its address").port();
         let shared = Arc::new(Shared {
             upstream: AtomicU16::new(upstream_port),
             round_trips: AtomicU64::new(0),
