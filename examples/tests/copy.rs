@@ -23,7 +23,8 @@ use svc_core::store::compare::compare;
 use svc_core::store::{Call, Key, Outcome, Store as _, Work};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Tenant};
-use svc_examples::demo::copy;
+use svc_examples::demo::cli::DatabaseUrl;
+use svc_examples::demo::{Server, Trouble, copy};
 use svc_postgres::{KeyOptions, Options, Store};
 
 /// A file with the demo's data in two tenants, by the demo itself.
@@ -42,6 +43,11 @@ fn open(path: &Path) -> svc_sqlite::Store {
 
 fn cx(tenant: &Tenant) -> Context {
     Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now())
+}
+
+/// A schema as the command would take it.
+fn place(url: &str, schema: &str) -> Result<Server, Trouble> {
+    Server::at("--to", &DatabaseUrl::from(url.to_owned()), Some(schema))
 }
 
 /// The command, into a schema.
@@ -127,18 +133,19 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     let issued = file.create_key(&tenants[0], KeyOptions::new("kept").read_only()).await?;
     let gone = file.create_key(&tenants[0], KeyOptions::new("revoked")).await?;
     assert!(file.revoke_key(&gone.id).await?);
-    let to = || Options::new(&server.url()).map(|options| options.schema(&schema));
+    let to = || place(&server.url(), &schema);
 
     // It ends after each part, and goes on; what is dropped in the middle of a part does, too.
     let (mut ends, mut last) = (0, HashMap::new());
     let copied = loop {
         if ends % 3 == 2 {
-            let dropped = tokio::time::timeout(Duration::from_millis(60), copy(&path, to()?, |_| true)).await;
+            let dropped = tokio::time::timeout(Duration::from_millis(60), copy(&path, &to()?, |_| true)).await;
             if let Ok(copied) = dropped {
                 break copied?;
             }
         }
-        let part = copy(&path, to()?, |step| {
+        let place = to()?;
+        let part = copy(&path, &place, |step| {
             let before = last.get(step.tenant).copied().unwrap_or_default();
             assert!(step.done <= step.all && (step.verifies || step.done >= before), "{step:?}");
             if !step.verifies {
@@ -157,7 +164,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     assert!(copied[0].records > 5000, "{copied:?}");
     assert_eq!(rows(server, &schema), rows_of_file(&path)?);
 
-    let target = Store::connect(to()?).await?;
+    let target = Store::connect(to()?.options()).await?;
     assert_eq!(target.tenants().await?, tenants);
     for (tenant, copied) in tenants.iter().zip(&copied) {
         assert_eq!(same(&file, &target, tenant).await?, copied.digest);
@@ -206,14 +213,14 @@ async fn whatever_there_may_be_moves() -> TestResult {
     });
     checked.await?;
     drop(made);
-    let to = || Options::new(&server.url()).map(|options| options.schema(&schema));
-    let copied = copy(&path, to()?, |_| true).await?.expect("it is complete");
+    let to = || place(&server.url(), &schema);
+    let copied = copy(&path, &to()?, |_| true).await?.expect("it is complete");
     assert!(copied.iter().map(|copied| copied.records).sum::<u64>() > 300, "{copied:?}");
     let counts = rows_of_file(&path)?;
     assert_eq!(rows(server, &schema), counts);
     let is_seen = |table: &&str| !counts.iter().any(|count| *count == format!("{table}|0"));
     assert!(["part", "holder", "outbox", "identifier", "email"].iter().all(is_seen), "{counts:?}");
-    let (file, target) = (open(&path), Store::connect(to()?).await?);
+    let (file, target) = (open(&path), Store::connect(to()?.options()).await?);
     for tenant in file.tenants()? {
         let cx = cx(&tenant);
         let first = ListRequest::all(PageRequest::new(1, 1000));
@@ -284,15 +291,15 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     let path = folder.path().join("demo.db");
     seeded(&path, 600)?;
     let schema = server.schema();
-    let to = || Options::new(&server.url()).map(|options| options.schema(&schema));
+    let to = || place(&server.url(), &schema);
     let refused = async |text: &str| -> TestResult {
-        let trouble = copy(&path, to()?, |_| true).await.expect_err(text);
+        let trouble = copy(&path, &to()?, |_| true).await.expect_err(text);
         assert!(trouble.to_string().contains(text), "{trouble}");
         assert!(trouble.remedy().contains("--schema"), "{trouble}");
         Ok(())
     };
     // The tenant has a person of its own.
-    let target = Store::connect(to()?).await?;
+    let target = Store::connect(to()?.options()).await?;
     let tenant = target.ensure_tenant("demo").await?;
     let create = Call::new(&cx(&tenant), Work::Create(RawDraft::empty(Kind::Person)));
     target.write(&cx(&tenant), create.clone()).await?;
@@ -302,28 +309,27 @@ async fn what_does_not_fit_is_refused() -> TestResult {
 
     // Somebody writes into a copy that is not complete.
     let schema = server.schema();
-    let to = || Options::new(&server.url()).map(|options| options.schema(&schema));
-    assert_eq!(copy(&path, to()?, |_| false).await?, None);
-    let target = Store::connect(to()?).await?;
+    let to = || place(&server.url(), &schema);
+    assert_eq!(copy(&path, &to()?, |_| false).await?, None);
+    let target = Store::connect(to()?.options()).await?;
     target.write(&cx(&tenant), create.clone()).await?;
-    let trouble = copy(&path, to()?, |_| true).await.expect_err("others wrote");
+    let trouble = copy(&path, &to()?, |_| true).await.expect_err("others wrote");
     assert!(trouble.what().contains("that this copy has not brought"), "{trouble}");
 
     // Somebody writes into the file.
     let schema = server.schema();
-    let to = || Options::new(&server.url()).map(|options| options.schema(&schema));
-    assert_eq!(copy(&path, to()?, |_| false).await?, None);
+    let to = || place(&server.url(), &schema);
+    assert_eq!(copy(&path, &to()?, |_| false).await?, None);
     let file = open(&path);
     file.write(&cx(&tenant), create).await?;
-    let trouble = copy(&path, to()?, |_| true).await.expect_err("the file was written to");
+    let trouble = copy(&path, &to()?, |_| true).await.expect_err("the file was written to");
     assert!(trouble.what().contains("were changed in the file since the copy began"), "{trouble}");
 
     // The share objects have other names.
     let schema = server.schema();
     let names = svc_core::link::ShareNames::new("one_share", "two_share").expect("names");
     Store::connect(Options::new(&server.url())?.schema(&schema).share_names(names)).await?;
-    let to = Options::new(&server.url())?.schema(&schema);
-    let trouble = copy(&path, to, |_| true).await.expect_err("other names");
+    let trouble = copy(&path, &place(&server.url(), &schema)?, |_| true).await.expect_err("other names");
     assert!(trouble.what().contains("one_share"), "{trouble}");
 
     // Nobody answers; the password is in no line.

@@ -24,6 +24,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("connections", "4"),
     ("statements", "unnamed"),
     ("read-from", "postgres://ada@replica/crm"),
+    ("cluster", "true"),
     ("fresh", "true"),
     ("people", "17"),
     ("prefix", "abc"),
@@ -58,7 +59,7 @@ fn told(options: &Options) -> String {
     let settings = Settings::check(options).expect("good options");
     let tokens: Vec<_> = settings.keys.iter().map(|key| &key.token).collect();
     let urls = [&options.database, &options.read_from].map(|url| url.as_ref().map(|url| &url.0));
-    let database = (urls, &options.schema, options.connections, options.statements);
+    let database = (urls, &options.schema, options.connections, options.statements, options.cluster);
     format!("{:?} {database:?} {settings:?} {tokens:?}", options.data)
 }
 

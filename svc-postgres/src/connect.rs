@@ -1,10 +1,13 @@
 //! Ways to a server: plain, or with TLS where the feature `tls` is on.
 
-use std::fmt;
+use std::{fmt, pin::Pin};
 
 use tokio_postgres::{Client, Config, NoTls};
 
 use crate::error::ConnectError;
+
+/// The side of a connection that sends and receives; it ends with the connection.
+pub(crate) type Wire = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Makes connections to one server.
 #[derive(Clone)]
@@ -32,17 +35,42 @@ impl Connector {
         Ok(Self { config })
     }
 
-    /// A connection; its own task speaks to the server until the client is dropped.
+    /// The same way to another server of the same cluster.
+    pub(crate) fn to(&self, host: &str, port: u16) -> Self {
+        let known = &self.config;
+        let mut config = Config::new();
+        config.host(host).port(port).ssl_mode(known.get_ssl_mode()).ssl_negotiation(known.get_ssl_negotiation());
+        config.channel_binding(known.get_channel_binding()).target_session_attrs(known.get_target_session_attrs());
+        config.keepalives(known.get_keepalives()).keepalives_idle(known.get_keepalives_idle());
+        // What is not said stays so.
+        known.get_keepalives_interval().map(|time| config.keepalives_interval(time));
+        known.get_keepalives_retries().map(|retries| config.keepalives_retries(retries));
+        known.get_tcp_user_timeout().map(|time| config.tcp_user_timeout(*time));
+        known.get_connect_timeout().map(|time| config.connect_timeout(*time));
+        known.get_user().map(|user| config.user(user));
+        known.get_password().map(|password| config.password(password));
+        known.get_dbname().map(|name| config.dbname(name));
+        known.get_options().map(|options| config.options(options));
+        known.get_application_name().map(|name| config.application_name(name));
+        Self { config, ..self.clone() }
+    }
+
+    /// A connection with its own task, which speaks to the server until the client is dropped.
     pub(crate) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        let (client, wire) = self.open().await?;
+        tokio::spawn(wire);
+        Ok(client)
+    }
+
+    /// A connection that is spoken to by whoever polls its [`Wire`].
+    pub(crate) async fn open(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
         #[cfg(feature = "tls")]
         if let Some(tls) = self.tls.clone() {
             let (client, connection) = self.config.connect(tls).await?;
-            tokio::spawn(ended(connection));
-            return Ok(client);
+            return Ok((client, Box::pin(ended(connection))));
         }
         let (client, connection) = self.config.connect(NoTls).await?;
-        tokio::spawn(ended(connection));
-        Ok(client)
+        Ok((client, Box::pin(ended(connection))))
     }
 }
 

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use svc_core::store::commits::Commits;
 use tokio_postgres::Row;
 
 use crate::{
@@ -14,8 +15,8 @@ use crate::{
     options::Options,
     pipeline::{Query, values},
     pool::{For, Pool},
-    stats::Commits,
     texts::Texts,
+    workers::{Node, Workers},
 };
 
 /// A database that is open.
@@ -25,6 +26,7 @@ pub(crate) struct Database {
     pub(crate) texts: Texts,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
+    pub(crate) workers: Option<Workers>,
 }
 
 /// Where reads go besides the first server.
@@ -48,17 +50,20 @@ impl Replica {
     }
 }
 
+fn pool(connector: Connector, options: &Options) -> Pool {
+    Pool::new(connector, options.connections, options.patience, options.statements)
+}
+
 impl Database {
     /// With these options; nothing is asked yet.
     pub(crate) fn new(options: Options) -> Self {
-        let pool = |connector: &Connector| {
-            Arc::new(Pool::new(connector.clone(), options.connections, options.patience, options.statements))
-        };
+        let pool = |connector: &Connector| Arc::new(pool(connector.clone(), &options));
         let replica =
             options.replica.as_ref().map(|replica| Replica { pool: pool(replica), written: Mutex::default() });
         Self {
             pool: pool(&options.primary),
             replica,
+            workers: options.to_the_workers.then(Workers::default),
             texts: Texts::of(&options.schema),
             commits: Commits::default(),
             options,
@@ -94,7 +99,7 @@ impl Database {
     pub(crate) async fn read(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
         let Some(replica) = &self.replica else {
             let queries = self.fenced(Some(tenant), queries);
-            return Ok(self.unfenced(self.run(&self.pool, &queries).await?));
+            return Ok(self.unfenced(self.at_home(tenant, &queries).await?));
         };
         // Read first: what the other statements see is at least as new.
         queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
@@ -107,7 +112,7 @@ impl Database {
                 return Ok(given);
             }
         }
-        let mut given = self.unfenced(self.run(&self.pool, &queries).await?);
+        let mut given = self.unfenced(self.at_home(tenant, &queries).await?);
         given.remove(0);
         Ok(given)
     }
@@ -134,6 +139,51 @@ impl Database {
             given.remove(0);
         }
         given
+    }
+
+    /// Where the statements of a tenant go: to its worker, where there are workers and this one is known; else to the first
+    /// server, which finds it.
+    pub(crate) async fn home(&self, tenant: i64) -> Arc<Pool> {
+        let Some(workers) = &self.workers else { return Arc::clone(&self.pool) };
+        if let Some(pool) = workers.known(tenant) {
+            return pool;
+        }
+        match self.node_of(tenant).await {
+            Ok(node) => {
+                workers.move_in(tenant, node, |(host, port)| pool(self.options.primary.to(host, *port), &self.options))
+            }
+            Err(error) => {
+                tracing::warn!(?error, "the worker of a tenant could not be found");
+                workers.detour(tenant, &self.pool);
+                Arc::clone(&self.pool)
+            }
+        }
+    }
+
+    async fn node_of(&self, tenant: i64) -> Result<Node> {
+        let rows = self.ask(None, Query::new(&*self.texts.worker, values![tenant])).await?;
+        let row = rows.first().ok_or_else(|| StoreError::unexpected("a tenant without a worker"))?;
+        let port = u16::try_from(row.try_get::<_, i32>(1)?).unwrap_or_default();
+        Ok((row.try_get(0)?, port))
+    }
+
+    /// Whether the next try goes over the first server, because this one, the tenant's worker, could not be reached.
+    pub(crate) fn turn_away(&self, tenant: i64, from: &Arc<Pool>, error: &StoreError) -> bool {
+        let is_away =
+            !Arc::ptr_eq(from, &self.pool) && (error.is_of_the_connection() || matches!(error, StoreError::Busy));
+        if let (true, Some(workers)) = (is_away, &self.workers) {
+            workers.detour(tenant, &self.pool);
+        }
+        is_away
+    }
+
+    /// Asks where the tenant is; the first server, where that one cannot be reached.
+    async fn at_home(&self, tenant: i64, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
+        let home = self.home(tenant).await;
+        match self.run(&home, queries).await {
+            Err(error) if self.turn_away(tenant, &home, &error) => self.run(&self.pool, queries).await,
+            given => given,
+        }
     }
 
     /// A connection that has ended since it was last used is replaced once: a server that was started again is met so.

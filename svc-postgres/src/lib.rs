@@ -8,6 +8,7 @@
 //! - The rules are in `svc-core`: this crate fetches and writes. `turns` has a queue for each tenant; a `turn` is one
 //!   transaction of two round trips, however many calls it has: the first locks the tenant's row of the ledger and fetches what
 //!   the calls ask, the second writes what they change and commits. `fetch` and `apply` gather both, one statement a table.
+//! - On a cluster the statements of a tenant may go straight to its worker (`workers`).
 //! - Every text is in `texts` and `sets`, composed from constant names only, and names the tenant first. All kinds are in one
 //!   table; where their links lie in it is said by `layout`.
 //! - A read is one round trip (`database`), of a page by key (`page`); a jump to a page has its members in memory (`jumps`).
@@ -37,6 +38,7 @@ mod texts;
 mod tls;
 mod turn;
 mod turns;
+mod workers;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}

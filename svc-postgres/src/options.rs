@@ -56,6 +56,7 @@ pub struct Options {
     pub(crate) key_cache: Duration,
     pub(crate) statements: Statements,
     pub(crate) pages: Pages,
+    pub(crate) to_the_workers: bool,
     pub(crate) row_level_security: bool,
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
@@ -83,6 +84,7 @@ impl Options {
             key_cache: Duration::ZERO,
             statements: Statements::default(),
             pages: Pages::default(),
+            to_the_workers: false,
             row_level_security: false,
             share_names: ShareNames::default(),
             matching: Arc::new(StockMatching),
@@ -171,6 +173,15 @@ impl Options {
     #[must_use]
     pub fn pages(mut self, how: Pages) -> Self {
         self.pages = how;
+        self
+    }
+
+    /// On Citus: each tenant's statements go straight to the worker that has its shard, with so many
+    /// [`Options::connections`] to each. The cluster has to name its workers as this machine reaches them. Where a worker cannot
+    /// be reached, and for everything that is no tenant's, the first server is asked.
+    #[must_use]
+    pub fn to_the_workers(mut self) -> Self {
+        self.to_the_workers = true;
         self
     }
 

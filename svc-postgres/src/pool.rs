@@ -2,18 +2,22 @@
 
 use std::{
     collections::HashMap,
+    future::poll_fn,
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
+use futures_util::future::{Fuse, FusedFuture as _, FutureExt as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
 use crate::{
-    connect::Connector,
+    connect::{Connector, Wire},
     error::{Result, StoreError},
     options::Statements,
     pipeline::{Query, Value, in_order},
@@ -32,8 +36,14 @@ pub(crate) struct Pool {
     statements: Statements,
 }
 
-/// A connection with the statements that it has prepared.
+/// A connection. Whoever uses it polls its wire: a task of its own would have to be woken for each question and each answer.
 struct Connection {
+    session: Session,
+    wire: Fuse<Wire>,
+}
+
+/// What a connection is asked through, with the statements that it has prepared.
+struct Session {
     client: Client,
     prepared: HashMap<String, Statement>,
 }
@@ -85,10 +95,9 @@ impl Pool {
         };
         let place = place(&self.places).await.map_err(|_| StoreError::Busy)?;
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let kept = std::iter::from_fn(idle).find(|connection| !connection.client.is_closed());
-        let connection = match kept {
+        let connection = match std::iter::from_fn(idle).find_map(Connection::if_open) {
             Some(connection) => connection,
-            None => Connection { client: self.connector.connect().await?, prepared: HashMap::new() },
+            None => Connection::new(self.connector.open().await?),
         };
         Ok(Lent { pool: Arc::clone(self), connection: Some(connection), is_clean: true, _places: (place, writer) })
     }
@@ -137,17 +146,13 @@ impl Lent {
         let by_name = self.pool.statements == Statements::Named;
         let gone = || (0, StoreError::unexpected("a connection that was given back"));
         let connection = self.connection.as_mut().ok_or_else(gone)?;
-        if by_name {
-            connection.prepare(queries).await.map_err(|error| (0, error))?;
-        }
-        let connection = &*connection;
-        let all = in_order(queries.iter().map(|query| connection.one(query, by_name))).await;
+        let all = connection.run(queries, by_name).await.map_err(|error| (0, error))?;
         let mut given = Vec::with_capacity(all.len());
         for (place, one) in all.into_iter().enumerate() {
             match one {
                 Ok(rows) => given.push(rows),
                 Err(error) => {
-                    if self.connection.as_ref().is_none_or(|it| it.client.is_closed()) || error.is_of_the_connection() {
+                    if self.connection.as_ref().is_none_or(Connection::is_closed) || error.is_of_the_connection() {
                         self.is_clean = false;
                     }
                     return Err((place, error));
@@ -162,7 +167,7 @@ impl Drop for Lent {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take()
             && self.is_clean
-            && !connection.client.is_closed()
+            && !connection.is_closed()
         {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
@@ -170,6 +175,46 @@ impl Drop for Lent {
 }
 
 impl Connection {
+    fn new((client, wire): (Client, Wire)) -> Self {
+        Self { session: Session { client, prepared: HashMap::new() }, wire: wire.fuse() }
+    }
+
+    /// The connection, unless the server has ended it since it was last used.
+    fn if_open(mut self) -> Option<Self> {
+        // What wakes nobody now is asked again when the connection is used.
+        _ = self.wire.poll_unpin(&mut Context::from_waker(Waker::noop()));
+        (!self.is_closed()).then_some(self)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.wire.is_terminated()
+    }
+
+    /// What each statement gives.
+    async fn run(&mut self, queries: &[Query<'_>], by_name: bool) -> Result<Vec<Result<Vec<Row>>>> {
+        let Self { session, wire } = self;
+        let mut work = pin!(async {
+            if by_name {
+                session.prepare(queries).await?;
+            }
+            let session = &*session;
+            Ok(in_order(queries.iter().map(|query| session.one(query, by_name))).await)
+        });
+        poll_fn(|cx| {
+            // Asks.
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(done);
+            }
+            // Sends and receives.
+            _ = wire.poll_unpin(cx);
+            // Takes the answers.
+            work.as_mut().poll(cx)
+        })
+        .await
+    }
+}
+
+impl Session {
     /// Prepares what this connection has not met yet, all of it in one round trip.
     async fn prepare(&mut self, queries: &[Query<'_>]) -> Result<()> {
         let mut missing: Vec<(&str, &[Value])> = Vec::new();

@@ -122,10 +122,10 @@ impl Store {
         let (connections_busy, connections_idle, connections_wanted) = database.pool.load();
         Stats {
             writes_waiting: self.inner.turns.waiting(),
+            commits: database.commits.so_far(),
             connections_busy,
             connections_idle,
             connections_wanted,
-            ..database.commits.stats()
         }
     }
 

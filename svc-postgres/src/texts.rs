@@ -18,6 +18,8 @@ macro_rules! texts {
         /// The texts for one schema.
         #[derive(Debug)]
         pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
+            /// The worker of a tenant, in the tables of Citus: not for other servers.
+            pub(crate) worker: String,
             /// A page of the records under one, by each of [`SLOTS`].
             pub(crate) page_under: [String; 4],
             /// Only its records.
@@ -174,6 +176,11 @@ impl Texts {
                 arrays(2, "uuid int"),
                 each(s, "holder", "h", "h.person = k.person"),
                 each(s, "record", "r", &format!("r.kind::int = {attendance} AND r.seq = h.attendance"))
+            ),
+            worker: format!(
+                "SELECT n.nodename, n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid \
+                 WHERE p.shardid = get_shard_id_for_distribution_column('{s}.ledger', $1) AND n.noderole = 'primary' \
+                 AND n.isactive"
             ),
             page: page(of_all),
             page_under: SLOTS.map(|slot| page(&under(slot, "$6"))),

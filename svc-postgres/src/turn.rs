@@ -5,6 +5,7 @@ pub(crate) mod restore;
 
 use std::{
     collections::HashSet,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -23,7 +24,7 @@ use crate::{
     error::{Result, StoreError},
     fetch::Fetch,
     pipeline::{Query, values},
-    pool::{For, Lent},
+    pool::{For, Lent, Pool},
 };
 
 /// How a turn ended.
@@ -62,14 +63,15 @@ struct Progress<'a> {
 impl Database {
     /// Gives the calls of several callers their turn. Those of one caller are written all or not at all.
     pub(crate) async fn turn(&self, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
-        let mut lent = self.pool.get(For::Writes).await?;
-        lent.begins();
+        let home = self.home(tenant).await;
+        let mut lent = self.lent_by(&home, tenant).await?;
         let id = Uuid::new_v4();
         let mut ends_at = None;
         let error = match self.transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at).await {
             Ok(outcomes) => return Ok(Ended::Committed(outcomes)),
             Err(error) => error,
         };
+        self.turn_away(tenant, &home, &error);
         let Some((seq, outcomes)) = ends_at else {
             self.roll_back(lent).await;
             return Ok(Ended::Undone(error));
@@ -94,6 +96,15 @@ impl Database {
         }
     }
 
+    /// A connection for a transaction of a tenant.
+    async fn lent_by(&self, home: &Arc<Pool>, tenant: i64) -> Result<Lent> {
+        let mut lent = home.get(For::Writes).await.inspect_err(|error| {
+            self.turn_away(tenant, home, error);
+        })?;
+        lent.begins();
+        Ok(lent)
+    }
+
     /// Leaves a connection clean whose transaction failed.
     async fn roll_back(&self, mut lent: Lent) {
         if lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok() {
@@ -109,8 +120,8 @@ impl Database {
 
     /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more.
     async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
-        let mut lent = self.pool.get(For::Writes).await?;
-        lent.begins();
+        let home = self.home(tenant).await;
+        let mut lent = self.lent_by(&home, tenant).await?;
         let queries = [
             self.begin(Some(tenant)),
             Query::new(&self.texts.lock, values![tenant]),

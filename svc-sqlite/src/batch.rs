@@ -13,11 +13,11 @@ use futures_channel::oneshot;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
 use svc_core::store::Tally;
+use svc_core::store::commits::Commits;
 
 use crate::error::{Result, StoreError};
 use crate::options::{Hold, Options};
 use crate::readers::Snapshots;
-use crate::stats::Commits;
 use crate::tally::{store, store_counts};
 
 /// The write-ahead log is copied into the file when it has so many pages. Over and over the same few pages of the log are

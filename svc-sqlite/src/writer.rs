@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use futures_channel::oneshot;
 use rusqlite::{Connection, ErrorCode};
+use svc_core::store::commits::Commits;
 
 use crate::batch::{Engine, Task, Work};
 use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, sqlite};
 use crate::options::Options;
 use crate::readers::Snapshots;
-use crate::stats::Commits;
 
 pub(crate) use crate::batch::Job;
 

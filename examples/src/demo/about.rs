@@ -38,10 +38,13 @@ pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
         }
         // The text is "what" or "what; what to do".
         _ => {
-            let otherwise = "See what PostgreSQL has logged, then start again.";
             let (what, remedy) =
-                said.split_once("; ").map_or((&*said, otherwise.to_owned()), |(what, remedy)| (what, sentence(remedy)));
-            Trouble::new(sentence(what), place, remedy)
+                said.split_once("; ").unwrap_or((&said, "see what PostgreSQL has logged, then start again"));
+            let remedy = match error {
+                ConnectError::ShareNames(_) => "name another schema with --schema",
+                _ => remedy,
+            };
+            Trouble::new(sentence(what), place, sentence(remedy))
         }
     }
 }

@@ -13,10 +13,11 @@ use svc_core::error::{Error, ErrorKind, Result as Stored};
 use svc_core::store::compare::compare;
 use svc_core::store::transfer::{Batch, Position};
 use svc_core::value::Timestamp;
-use svc_postgres::{ConnectError, Options, Store as Target};
+use svc_postgres::Store as Target;
 use svc_sqlite::Store as Source;
 
-use super::about::about_file;
+use super::about::{about_file, about_server};
+use super::location::Server;
 use super::run::say;
 use super::trouble::Trouble;
 
@@ -112,12 +113,12 @@ impl Mark {
 /// written to since the copy began, or the copy differs.
 pub async fn copy(
     from: &Path,
-    to: Options,
+    to: &Server,
     mut go_on: impl FnMut(Step<'_>) -> bool + Send,
 ) -> Result<Option<Vec<Copied>>, Trouble> {
     let source = Source::open(svc_sqlite::Options::new(from).beside_a_server()).map_err(|error| about_file(&error))?;
     let names = source.share_names().clone();
-    let target = Target::connect(to.share_names(names)).await.map_err(|error| about_connecting(&error))?;
+    let target = Target::connect(to.options().share_names(names)).await.map_err(|error| about_server(to, &error))?;
     let tenants = source.tenants().map_err(|error| about_source(from, &error))?;
     for tenant in &tenants {
         patiently(async || target.ensure_tenant(tenant.as_str()).await).await.map_err(|error| about_target(&error))?;
@@ -310,17 +311,8 @@ fn about_others(tenant: &Tenant) -> Trouble {
     )
 }
 
-fn about_connecting(error: &ConnectError) -> Trouble {
-    let remedy = match error {
-        ConnectError::ShareNames(_) => "Copy into another schema with --schema: the file has other names.",
-        _ => "See that the database runs and that the URL and the schema are right.",
-    };
-    Trouble::new(format!("The database cannot be used: {error}."), "--to", remedy)
-}
-
 /// The command: copies behind a bar that shows how far it is, and tells what came of it.
-pub(super) async fn run(from: &Path, url: &str, schema: Option<&str>) -> Result<(), Trouble> {
-    let to = Options::new(url).map_err(|error| about_connecting(&error))?.schema(schema.unwrap_or("svc"));
+pub(super) async fn run(from: &Path, to: &Server) -> Result<(), Trouble> {
     say(&format!("copying {}; nothing may be written to it meanwhile\n", from.display()));
     let bar = progress_bar();
     let copied = copy(from, to, |step| {

@@ -1,13 +1,13 @@
 //! The data of the demo, in a file or in a PostgreSQL database: one flow, whichever it is.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use svc_core::api::ApiBuilder;
 use svc_core::auth::{AnonymousTenant, Authenticator};
 use svc_core::error::{Error, Result};
 use svc_core::link::{Address, ShareNames};
 use svc_core::raw::RawRecord;
+use svc_core::store::commits::Committed;
 use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
 use svc_core::store::{Load, Store};
 use svc_core::{Context, Revision, Tenant};
@@ -35,14 +35,8 @@ pub enum Database {
 pub struct Stats {
     /// Writes in the queue now.
     pub writes_waiting: usize,
-    /// Transactions that were committed.
-    pub batches: u64,
-    /// Writes in them.
-    pub writes: u64,
-    /// Writes in the largest of them.
-    pub largest_batch: u64,
-    /// Time spent in COMMIT.
-    pub commit_time: Duration,
+    /// Transactions until now.
+    pub commits: Committed,
     /// Its connections.
     pub connections: Connections,
 }
@@ -262,10 +256,7 @@ impl Database {
             let stats = store.stats();
             Stats {
                 writes_waiting: stats.writes_waiting,
-                batches: stats.batches,
-                writes: stats.writes,
-                largest_batch: stats.largest_batch,
-                commit_time: stats.commit_time,
+                commits: stats.commits,
                 connections,
             }
         })

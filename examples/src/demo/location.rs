@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write as _};
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
-use svc_postgres::Statements;
+use svc_postgres::{Pages, Statements};
 use svc_sqlite::remove_data_file;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
@@ -50,13 +50,14 @@ impl Location {
                 "--data, --database (or SVC_DEMO_DATA, SVC_DEMO_DATABASE)",
                 "Leave one of them out.",
             )),
-            (Some(url), None) => Ok(Self::Server(Box::new(Server::of(url, options)?))),
+            (Some(url), None) => Ok(Self::Server(Box::new(Server::of("--database", url, options)?))),
             (None, data) => {
                 let given = [
                     ("--schema", options.schema.is_some()),
                     ("--connections", options.connections.is_some()),
                     ("--statements", options.statements.is_some()),
                     ("--read-from", options.read_from.is_some()),
+                    ("--cluster", options.cluster),
                 ];
                 if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
                     return Err(Trouble::new(
@@ -118,23 +119,33 @@ impl Display for Location {
 }
 
 impl Server {
-    fn of(url: &DatabaseUrl, options: &Options) -> Result<Self, Trouble> {
-        let place = place(url).ok_or_else(|| unreadable("--database"))?;
-        let schema = options.schema.as_deref().unwrap_or(SCHEMA);
-        let mut server = Self {
-            options: svc_postgres::Options::new(&url.0)
-                .map_err(|error| about_url("--database", &error))?
-                .schema(schema),
-            place,
+    /// A schema of the database at a URL, which this option names.
+    ///
+    /// # Errors
+    ///
+    /// The URL is none of a database.
+    pub fn at(option: &'static str, url: &DatabaseUrl, schema: Option<&str>) -> Result<Self, Trouble> {
+        let schema = schema.unwrap_or(SCHEMA);
+        Ok(Self {
+            place: place(url).ok_or_else(|| unreadable(option))?,
+            options: svc_postgres::Options::new(&url.0).map_err(|error| about_url(option, &error))?.schema(schema),
             // A name that can be one stays as it is.
             schema: schema.escape_debug().to_string(),
             replica: None,
-        };
+        })
+    }
+
+    /// The same with what the command line says about it.
+    pub(super) fn of(option: &'static str, url: &DatabaseUrl, options: &Options) -> Result<Self, Trouble> {
+        let mut server = Self::at(option, url, options.schema.as_deref())?;
         if let Some(most) = options.connections {
             server.options = server.options.connections(most.into());
         }
         if options.statements == Some(StatementsBy::Unnamed) {
             server.options = server.options.statements(Statements::Unnamed);
+        }
+        if options.cluster {
+            server.options = server.options.to_the_workers().pages(Pages::Routed);
         }
         if let Some(url) = &options.read_from {
             server.replica = Some(self::place(url).ok_or_else(|| unreadable("--read-from"))?);
@@ -144,7 +155,8 @@ impl Server {
     }
 
     /// How to open it.
-    pub(super) fn options(&self) -> svc_postgres::Options {
+    #[must_use]
+    pub fn options(&self) -> svc_postgres::Options {
         self.options.clone()
     }
 

@@ -89,17 +89,18 @@ impl Metrics {
             writeln!(out, "{name}_count{{{labels}}} {}", latency.count)?;
         }
         drop(counted);
-        let seconds = store.commit_time.as_secs_f64();
+        let Stats { commits, .. } = store;
+        let seconds = commits.time.as_secs_f64();
         value(out, "svc_writes_waiting", "gauge", "Writes in the writer's queue.", store.writes_waiting)?;
-        value(out, "svc_writes_total", "counter", "Writes that were carried out.", store.writes)?;
+        value(out, "svc_writes_total", "counter", "Writes that were carried out.", commits.writes)?;
         value(
             out,
             "svc_batches_total",
             "counter",
             "Transactions that writes shared; each is one sync.",
-            store.batches,
+            commits.batches,
         )?;
-        value(out, "svc_batch_writes_max", "gauge", "Writes in the largest transaction.", store.largest_batch)?;
+        value(out, "svc_batch_writes_max", "gauge", "Writes in the largest transaction.", commits.largest_batch)?;
         value(out, "svc_commit_seconds_total", "counter", "Time spent in COMMIT, most of it in the sync.", seconds)?;
         match store.connections {
             Connections::Readers { open, busy, waiting } => {

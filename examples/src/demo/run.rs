@@ -23,7 +23,7 @@ use super::interface::{also_withheld, check, service};
 use super::keys;
 use super::limits::Limits;
 use super::load::Load;
-use super::location::Location;
+use super::location::{Location, Server};
 use super::monitor::{Monitor, Monitored};
 use super::server::serve;
 use super::settings::Settings;
@@ -64,7 +64,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
-        Some(Command::Copy { from, to }) => copy::run(&from, &to.0, options.schema.as_deref()).await,
+        Some(Command::Copy { from, to }) => copy::run(&from, &Server::of("--to", &to, options)?).await,
         Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(options, &document).await,
     }

@@ -19,11 +19,13 @@
 //!
 //! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
 //! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
-//! tables (`KindTable`), their migrations (`migration`), everything as changes for another store (`transfer`), and whether that
+//! tables (`KindTable`), their migrations (`migration`), the count of transactions (`commits`), everything as changes for another store (`transfer`), and whether that
 //! has the same then (`compare`).
 
 mod call;
 mod change;
+#[cfg(feature = "store")]
+pub mod commits;
 #[cfg(feature = "store")]
 pub mod compare;
 mod counts;

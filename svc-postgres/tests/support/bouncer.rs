@@ -82,7 +82,9 @@ impl Bouncer {
     pub(crate) fn start_again(&self) {
         let mut command = self.place.command(&program());
         command.arg("pgbouncer.ini");
-        self.place.start(command, |_| TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+        // That somebody answers on the port is not enough: it may be somebody else.
+        let is_up = |id: u32| self.log().contains(&format!("[{id}] LOG process up"));
+        self.place.start(command, |id| is_up(id) && TcpStream::connect(("127.0.0.1", self.port)).is_ok());
     }
 
     /// Kills it. Whoever is connected is cut off, and so is the server.

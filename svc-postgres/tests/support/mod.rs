@@ -49,8 +49,8 @@ pub(crate) fn listener() -> TcpListener {
     let ports = ports();
     let count = u64::from(ports.end - ports.start);
     let begin = RandomState::new().hash_one(std::process::id());
-    let all = (0..count).map(|more| ports.start + u16::try_from((begin % count + more) % count).unwrap());
-    all.filter_map(|port| TcpListener::bind(("127.0.0.1", port)).ok()).next().expect("a free port")
+    let mut all = (0..count).map(|more| ports.start + u16::try_from((begin % count + more) % count).unwrap());
+    all.find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok()).expect("a free port")
 }
 
 /// The ports from which one is taken: below those that the system gives to clients. With one of those, a client that comes

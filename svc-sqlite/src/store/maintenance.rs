@@ -93,10 +93,10 @@ impl Store {
         let readers = self.readers().load();
         Stats {
             writes_waiting: self.writer().waiting(),
+            commits: self.writer().commits().so_far(),
             readers_open: readers.open,
             readers_busy: readers.busy,
             reads_waiting: readers.waiting,
-            ..self.writer().commits().stats()
         }
     }
 }

@@ -260,9 +260,9 @@ fn a_transaction_has_as_many_writes_as_allowed() {
             vec![Box::new(note("a")), Box::new(note("b")), Box::new(note("c")), Box::new(note("d"))];
         let (bench, answers) = together(|options| options.batch(batch), notes);
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
-        let stats = bench.store.stats();
+        let commits = bench.store.stats().commits;
         // The table and the first note have a transaction of their own.
-        (stats.batches - 2, stats.largest_batch)
+        (commits.batches - 2, commits.largest_batch)
     };
     assert_eq!((commits(256), commits(3), commits(1), commits(0)), ((1, 4), (2, 3), (4, 1), (4, 1)));
 }

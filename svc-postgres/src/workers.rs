@@ -1,0 +1,55 @@
+//! On a cluster that shards by tenant: the worker that has a tenant, reached without the way over the coordinator.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::pool::Pool;
+
+/// How long it is taken for granted where a tenant is. After a move the old place answers as well; it is only slower.
+const KNOWN: Duration = Duration::from_mins(1);
+/// How long the coordinator is asked instead of a worker that cannot be reached.
+const DETOUR: Duration = Duration::from_secs(5);
+
+/// The host and the port of a worker.
+pub(crate) type Node = (String, u16);
+
+/// The workers of a cluster, each with connections of its own.
+#[derive(Default)]
+pub(crate) struct Workers {
+    pools: Mutex<HashMap<Node, Arc<Pool>>>,
+    /// Where the statements of each tenant go, and until when.
+    homes: Mutex<HashMap<i64, (Arc<Pool>, Instant)>>,
+}
+
+impl Workers {
+    /// Where the statements of a tenant go, as far as that is known.
+    pub(crate) fn known(&self, tenant: i64) -> Option<Arc<Pool>> {
+        let homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+        homes.get(&tenant).filter(|(_, until)| Instant::now() < *until).map(|(pool, _)| Arc::clone(pool))
+    }
+
+    /// A tenant is at home at a worker, which is reached as `make` says.
+    pub(crate) fn move_in(&self, tenant: i64, node: Node, make: impl FnOnce(&Node) -> Pool) -> Arc<Pool> {
+        let pool = {
+            let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(pools.entry(node).or_insert_with_key(|node| Arc::new(make(node))))
+        };
+        self.settle(tenant, &pool, KNOWN);
+        pool
+    }
+
+    /// The statements of a tenant go here for a while: its own worker is not known, or cannot be reached.
+    pub(crate) fn detour(&self, tenant: i64, pool: &Arc<Pool>) {
+        self.settle(tenant, pool, DETOUR);
+    }
+
+    fn settle(&self, tenant: i64, pool: &Arc<Pool>, time: Duration) {
+        if let Some(until) = Instant::now().checked_add(time) {
+            let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+            homes.insert(tenant, (Arc::clone(pool), until));
+        }
+    }
+}
