@@ -5,6 +5,7 @@
 //! them. It starts a PostgreSQL of its own. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the
 //! exit code is 1.
 
+mod bare;
 #[allow(dead_code, reason = "it measures more than this bench asks for")]
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
 mod measure;
@@ -20,6 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bare::Bare;
 use measure::{Bound, CpuWatch, Report, interleaved, is_asked_for, per_second};
 use naive::Naive;
 use serde_json::json;
@@ -262,7 +264,10 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
         person.0 = runtime.block_on(server.make("people", body(number)));
         person.1 = embedded.block_on(server::call(&file.0, &file.1, "POST", "people", body(number))).self_link();
     }
-    for (what, ours, theirs) in [("a page", "people", "people"), ("a person", &*person.0, &*person.1)] {
+    let mut bare = Bare::connect(database.port());
+    // So many bytes come from the database for 26 people, and for one.
+    let reads = [("a page", "people", "people", 20_000), ("a person", &*person.0, &*person.1, 750)];
+    for (what, ours, theirs, bytes) in reads {
         let ours = || {
             let watch = CpuWatch::start();
             runtime.block_on(async {
@@ -281,8 +286,13 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
             });
             watch.micros() / f64::from(READS)
         };
-        let [ours, theirs] = interleaved(9, [&mut { ours }, &mut { theirs }]);
-        let detail = format!("{ours:.1} against {theirs:.1} microseconds");
+        let socket = || {
+            let watch = CpuWatch::start();
+            (0..READS).for_each(|_| bare.ask(bytes));
+            watch.micros() / f64::from(READS)
+        };
+        let [ours, theirs, socket] = interleaved(9, [&mut { ours }, &mut { theirs }, &mut { socket }]);
+        let detail = format!("{ours:.1} against {theirs:.1} microseconds; a bare socket alone takes {socket:.1}");
         report.line(&format!("CPU for {what} over svc-sqlite"), Bound::AtMost(1.5), ours / theirs, "x", &detail);
     }
 }
