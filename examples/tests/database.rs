@@ -7,14 +7,17 @@ mod postgres;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use postgres::bouncer::Bouncer;
 use postgres::server::Server;
 use serde_json::json;
 use support::client::{Client, link};
 use support::demo::bare_demo;
 use support::program::{KEY, Program, outcome};
 use support::{Answer, Raw, TestResult};
+use svc_conformance::{Intensity, Keys, Remote, Suite};
 use tempfile::{TempDir, tempdir};
 
 /// The password in each URL here. [`Program`] looks for it in what it logged.
@@ -242,6 +245,33 @@ async fn two_that_start_at_once_share_what_they_load() -> TestResult {
     client.post(&format!("{}tags", one.base_url), &json!({"name": "of the first"})).await?;
     let tags = Client::connect(two.address()?, Some(KEY)).await?.walk(&format!("{}tags", two.base_url)).await?;
     assert!(tags.iter().any(|tag| tag["name"] == "of the first"), "what one has written the other reads");
+    Ok(())
+}
+
+/// The conformance suite over a port, direct and behind a pooler that knows no named statements.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_demo_conforms_on_a_database() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let pooler = Bouncer::is_installed().then(|| Bouncer::start(server, 8));
+    let (direct, pooled) = (Place::new(server)?, Place::new(server)?);
+    let mut ways = vec![(direct, "named")];
+    if let Some(pooler) = &pooler {
+        ways.push((Place { url: pooler.url(), ..pooled }, "unnamed"));
+    }
+    let other = "k-two-of-the-tenant-other";
+    for (place, statements) in ways {
+        let keys = format!("demo={KEY},other={other}");
+        let demo = place.start(&["--people", "60", "--statements", statements, "--key", &keys])?;
+        let report = Suite::over(Arc::new(Remote::new(&demo.base_url)?))
+            .keys(Keys::primary(KEY).other_tenant(other))
+            .intensity(Intensity::Quick)
+            .timeout(Duration::from_mins(1))
+            .seed(42)
+            .run()
+            .await?;
+        report.assert_conformant();
+        assert_eq!(report.exit_code(), 0, "{statements}: {report}");
+    }
     Ok(())
 }
 
