@@ -253,10 +253,10 @@ async fn two_that_start_at_once_share_what_they_load() -> TestResult {
 async fn the_demo_conforms_on_a_database() -> TestResult {
     let Some(server) = postgres::server() else { return Ok(()) };
     let pooler = Bouncer::is_installed().then(|| Bouncer::start(server, 8));
-    let (direct, pooled) = (Place::new(server)?, Place::new(server)?);
+    let (direct, behind) = (Place::new(server)?, Place::new(server)?);
     let mut ways = vec![(direct, "named")];
     if let Some(pooler) = &pooler {
-        ways.push((Place { url: pooler.url(), ..pooled }, "unnamed"));
+        ways.push((Place { url: pooler.url(), ..behind }, "unnamed"));
     }
     let other = "k-two-of-the-tenant-other";
     for (place, statements) in ways {

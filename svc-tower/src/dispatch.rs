@@ -6,13 +6,13 @@ use std::{
         LazyLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use http::{Extensions, Method, request::Parts};
 use svc_core::{
-    Base, Code, Tenant,
+    Base, Code, Error, Tenant,
     api::{Admitted, Api, Call, Reply, Request},
     auth::Identity,
     link::Target,
@@ -32,6 +32,9 @@ use crate::{
     route::{Route, method_name},
     settings::Settings,
 };
+
+/// When a client may try again what took too long.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A request and what is known of it before it is answered.
 #[derive(Debug)]
@@ -136,10 +139,20 @@ impl<'a> Incoming<'a> {
         if let Some(reply) = call.immediate() {
             return reply.into();
         }
-        match self.admission(call).await {
-            Ok(admitted) => self.admitted(admitted, body).await.unwrap_or_else(|refusal| refusal),
-            Err(reply) => reply.into(),
+        match self.in_time(self.admission(call)).await {
+            Ok(Ok(admitted)) => self.admitted(admitted, body).await.unwrap_or_else(|refusal| refusal),
+            Ok(Err(reply)) => reply.into(),
+            Err(late) => late,
         }
+    }
+
+    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36).
+    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Answer> {
+        let done = self.settings.timer.within(self.settings.request_timeout, work).await;
+        done.ok_or_else(|| {
+            let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
+            self.api.error_reply(self.target.as_ref(), late).into()
+        })
     }
 
     /// Whether the key and the right of a request suffice.
@@ -164,7 +177,7 @@ impl<'a> Incoming<'a> {
             .as_ref()
             .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
         let begun = Instant::now();
-        let answer = self.respond(admitted).await;
+        let answer = self.in_time(self.respond(admitted)).await.unwrap_or_else(|late| late);
         if let Some(even) = even {
             even.wait(begun).await;
         }

@@ -1,9 +1,8 @@
 //! Answers to calls without a key come at even times, so that no time tells who is known (HLP-07).
 
-use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration, time::Instant};
+use std::{fmt, sync::Arc, time::Duration, time::Instant};
 
-/// Waits for a time, by the timer of whatever runtime the program has.
-type Sleep = dyn Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
+use crate::timer::Sleep;
 
 /// How long answers are held back.
 #[derive(Clone)]

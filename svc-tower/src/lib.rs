@@ -93,6 +93,7 @@ mod response;
 mod route;
 mod service;
 mod settings;
+mod timer;
 
 pub use base::PeerAddr;
 pub use body::BodyTimeout;

@@ -7,9 +7,12 @@ use std::{
 };
 
 use http::{Method, StatusCode};
-use svc_core::link::Target;
+use svc_core::{Code, link::Target};
 
-use crate::route::{Route, method_name};
+use crate::{
+    response::Answer,
+    route::{Route, method_name},
+};
 
 /// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is personal, and the number
 /// of different routes, methods and statuses is small (UND-42).
@@ -17,7 +20,7 @@ use crate::route::{Route, method_name};
 pub struct Answered<'a> {
     pub(crate) target: Option<&'a Target>,
     pub(crate) method: &'a Method,
-    pub(crate) status: StatusCode,
+    pub(crate) answer: &'a Answer,
     pub(crate) time: Duration,
 }
 
@@ -37,7 +40,20 @@ impl<'a> Answered<'a> {
     /// The status of the answer.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        self.status
+        self.answer.status
+    }
+
+    /// The code of a failure, the first of several (ERR-24): of a small number, too.
+    #[must_use]
+    pub fn code(&self) -> Option<Code> {
+        self.answer.code
+    }
+
+    /// Whether the operation is one that this server does not support: 500 as the interface wants it (ERR-07), but nothing
+    /// that anybody has to be woken for.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        self.code() == Some(Code::NotImplemented)
     }
 
     /// From the request's head to the answer.
@@ -70,7 +86,7 @@ impl<'a> Watching<'a> {
         observer.map(|observer| Self { observer, begun: Instant::now() })
     }
 
-    pub(crate) fn end(&self, target: Option<&Target>, method: &Method, status: StatusCode) {
-        (self.observer.0)(&Answered { target, method, status, time: self.begun.elapsed() });
+    pub(crate) fn end(&self, target: Option<&Target>, method: &Method, answer: &Answer) {
+        (self.observer.0)(&Answered { target, method, answer, time: self.begun.elapsed() });
     }
 }

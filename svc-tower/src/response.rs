@@ -8,7 +8,7 @@ use http::{
     },
 };
 use http_body_util::Full;
-use svc_core::{api::Reply, link::Dialect};
+use svc_core::{Code, api::Reply, link::Dialect};
 
 /// What an answer consists of.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Answer {
     pub(crate) close: bool,
     /// What the log and the client know a failure by (ERR-28).
     pub(crate) reference_code: Option<String>,
+    /// The code of a failure, the first of several (ERR-24).
+    pub(crate) code: Option<Code>,
 }
 
 /// The media type of a body.
@@ -84,20 +86,20 @@ impl Answer {
             headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
         }
         let (body, more) = (body.into(), HeaderMap::new());
-        Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None }
+        Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }
     }
 
     /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
     pub(crate) fn not_modified() -> Self {
         let (headers, body, more) = (HeaderMap::new(), Bytes::new(), HeaderMap::new());
-        Self { status: StatusCode::NOT_MODIFIED, headers, body, more, close: false, reference_code: None }
+        Self { status: StatusCode::NOT_MODIFIED, headers, body, more, close: false, reference_code: None, code: None }
     }
 }
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
-        let Reply { status, headers, body, reference_code, .. } = reply;
-        Self { status, headers, body, more: HeaderMap::new(), close: false, reference_code }
+        let Reply { status, headers, body, reference_code, code, .. } = reply;
+        Self { status, headers, body, more: HeaderMap::new(), close: false, reference_code, code }
     }
 }
 

@@ -29,6 +29,7 @@ use crate::{
     response::{Answer, Sending, response},
     route::Mount,
     settings::{Clock, Settings},
+    timer::Timer,
 };
 
 /// An answer on its way.
@@ -67,11 +68,24 @@ impl SvcService {
         self.with(|settings| settings.body_limit = bytes)
     }
 
-    /// How long a backend may take for an answer once the body is there; 30 seconds unless set, `None` for ever. The
-    /// backend sees it as [`Context::deadline`](svc_core::Context::deadline) and answers 503 (UND-36).
+    /// How long a backend may take, first to find out whose key it is, then for an answer once the body is there; 30 seconds
+    /// unless set, `None` for ever. The backend sees the end of it as [`Context::deadline`](svc_core::Context::deadline). What
+    /// takes longer is dropped where it waits, as if the client had gone away, and answered 503 (UND-36).
+    ///
+    /// The time is taken by [`timer`](Self::timer), and else by tokio's, with the feature `tokio`, which is on unless
+    /// default features are off. Where a runtime has neither, nothing is dropped.
     #[must_use]
     pub fn request_timeout(self, timeout: Option<Duration>) -> Self {
         self.with(|settings| settings.request_timeout = timeout)
+    }
+
+    /// What [`request_timeout`](Self::request_timeout) waits with, in place of tokio's timer.
+    #[must_use]
+    pub fn timer<F>(self, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.with(|settings| settings.timer = Timer::new(sleep))
     }
 
     /// The proxies whose `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`, decide the scheme and host of links.
@@ -175,7 +189,7 @@ impl SvcService {
             cors.mark(self.api.dialect(), open, &parts.method, &parts.headers, &mut answer.more);
         }
         if let Some(watching) = watching {
-            watching.end(incoming.target.as_ref(), &parts.method, answer.status);
+            watching.end(incoming.target.as_ref(), &parts.method, &answer);
         }
         let is_head = parts.method == Method::HEAD;
         Ok(response(answer, Sending { dialect: self.api.dialect(), version: parts.version, is_head }))

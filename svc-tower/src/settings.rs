@@ -4,7 +4,7 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use svc_core::value::Timestamp;
 
-use crate::{cors::Cors, even::Even, observe::Observer, route::Mount};
+use crate::{cors::Cors, even::Even, observe::Observer, route::Mount, timer::Timer};
 
 /// The settings of a service. Everything has a default.
 #[derive(Debug, Clone)]
@@ -13,6 +13,7 @@ pub(crate) struct Settings {
     /// The largest body, in bytes (UND-17).
     pub(crate) body_limit: usize,
     pub(crate) request_timeout: Option<Duration>,
+    pub(crate) timer: Timer,
     /// Proxies whose word on the base URL counts, in canonical form.
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) cors: Option<Cors>,
@@ -28,6 +29,7 @@ impl Default for Settings {
             mount: Mount::default(),
             body_limit: 1024 * 1024,
             request_timeout: Some(Duration::from_secs(30)),
+            timer: Timer::default(),
             trusted_proxies: Vec::new(),
             cors: None,
             host_needed: false,

@@ -1,9 +1,11 @@
 //! Registers what a server supports, and proves it whole.
 
+mod classify;
 mod contradictions;
 mod stores;
 mod withheld;
 
+pub(crate) use classify::Classify;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,

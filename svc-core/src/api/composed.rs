@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 
 use self::together::together;
-use super::Registration;
+use super::{Registration, builder::Classify};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
@@ -32,6 +32,7 @@ pub(crate) struct Composed<'a> {
     pub(crate) registered: &'a [Registration],
     pub(crate) matching: &'a dyn PersonMatching,
     pub(crate) transactions: Option<&'a dyn AnyTransactions>,
+    pub(crate) classify: &'a Classify,
 }
 
 impl Composed<'_> {
@@ -173,13 +174,14 @@ impl Composed<'_> {
 
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
         let Some(create) = &self.registered(draft.kind)?.create else { return Err(Error::not_implemented()) };
-        let created = create.create(cx, draft).await?;
+        let created = create.create(cx, draft).await.map_err(|error| self.classify.told(error))?;
         Ok((created.record, created.is_new))
     }
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
         let Some(update) = &self.registered(at.kind)?.update else { return Err(Error::not_implemented()) };
-        let record = update.update(cx, at.clone(), patch).await?.ok_or_else(Error::conflict)?;
+        let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.classify.told(error))?;
+        let record = updated.ok_or_else(Error::conflict)?;
         Ok((record, false))
     }
 }

@@ -34,6 +34,9 @@ pub struct Reply {
     pub body: Bytes,
     /// What the log and the client know a failure by (ERR-28).
     pub reference_code: Option<String>,
+    /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an operation that is not supported
+    /// from an error of the server: both are 500 (ERR-07).
+    pub code: Option<Code>,
 }
 
 /// What a body is.
@@ -66,7 +69,13 @@ impl Reply {
     /// An answer without a body.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::with_capacity(HEADERS), body: Bytes::new(), reference_code: None }
+        Self {
+            status,
+            headers: HeaderMap::with_capacity(HEADERS),
+            body: Bytes::new(),
+            reference_code: None,
+            code: None,
+        }
     }
 
     pub(super) fn hal(status: StatusCode, body: Vec<u8>) -> Self {
@@ -94,7 +103,7 @@ impl Api {
     pub fn failure(&self, target: Option<&Target>, code: Code, description: &str) -> Reply {
         let bare = matches!(code.status(), 401 | 403) && !self.sends_error_bodies();
         let mut reply = if bare {
-            Reply::empty(status_of(code))
+            Reply { code: Some(code), ..Reply::empty(status_of(code)) }
         } else {
             self.problems(target.and_then(kind_of), code.status(), &[Problem::general(code, description.to_owned())])
         };
@@ -117,6 +126,7 @@ impl Api {
     #[must_use]
     pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
         let kind = target.and_then(kind_of);
+        let error = self.classified(error);
         match error.kind() {
             ErrorKind::Invalid(problems) if problems.is_empty() => {
                 self.error_reply(target, Error::unexpected("the backend refused a request without a reason"))
@@ -164,7 +174,7 @@ impl Api {
         let status = problem.code.status();
         let view = hal::FailureView { kind, status, problems, reference_code: Some(&reference) };
         hal::failure(&self.hal(&Base::default()), &view, &mut body);
-        Reply { reference_code: Some(reference), ..Reply::hal(status_of(problem.code), body) }
+        Reply { reference_code: Some(reference), code: Some(problem.code), ..Reply::hal(status_of(problem.code), body) }
     }
 
     /// 400 with every problem (ERR-12, ERR-14, ERR-39).
@@ -182,7 +192,8 @@ impl Api {
         let mut body = Vec::new();
         let view = hal::FailureView { kind, status, problems, reference_code: None };
         hal::failure(&self.hal(&Base::default()), &view, &mut body);
-        Reply::hal(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body)
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Reply { code: problems.first().map(|problem| problem.code), ..Reply::hal(status, body) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::builder::Classify;
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching, Strangers},
@@ -22,6 +23,7 @@ pub(super) struct Settings {
     pub(super) anonymous: Option<Arc<dyn AnonymousTenant>>,
     pub(super) matching: Arc<dyn PersonMatching>,
     pub(super) strangers: Strangers,
+    pub(super) classify: Classify,
     pub(super) style: ResponseStyle,
     pub(super) entry_links: EntryLinks,
     pub(super) sizes: Sizes,
@@ -46,6 +48,7 @@ impl Settings {
             anonymous: None,
             matching: Arc::new(StockMatching),
             strangers: Strangers::new(),
+            classify: Classify::default(),
             style: ResponseStyle::default(),
             entry_links: EntryLinks::default(),
             sizes: Sizes::default(),

@@ -300,12 +300,13 @@ impl Api {
             registered: &self.inner.registered,
             matching: settings.matching.as_ref(),
             transactions: settings.transactions.as_deref(),
+            classify: &settings.classify,
         }
     }
 
     /// What a store refused, named as the client wrote it (ERR-26).
     fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
-        error.map_problems(|problems| self.bodies(cx).as_sent(body, problems))
+        self.classified(error).map_problems(|problems| self.bodies(cx).as_sent(body, problems))
     }
 
     /// 400 with one entry for each resource (ERR-30, ERR-31).

@@ -121,6 +121,15 @@ impl Error {
         self
     }
 
+    /// This error in place of another one: with its cause, its operation and its address, where this one has none.
+    pub(crate) fn in_place_of(mut self, other: Self) -> Self {
+        let (mine, theirs) = (&mut *self.0, *other.0);
+        mine.source = mine.source.take().or(theirs.source);
+        mine.operation = mine.operation.take().or(theirs.operation);
+        mine.address = mine.address.take().or(theirs.address);
+        self
+    }
+
     /// The same error with the operation that failed, such as `people.create`, for the log.
     #[must_use]
     pub fn during(mut self, operation: impl Into<Cow<'static, str>>) -> Self {

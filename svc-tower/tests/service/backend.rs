@@ -1,6 +1,7 @@
 //! A small backend with typed records in memory, and its keys.
 
 use std::{
+    io,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -77,6 +78,9 @@ impl Get<Tag> for Memory {
                 tag.description = description;
                 return Ok(Some(Record::new(Meta::new(at.id.clone(), cx.now), tag)));
             }
+            // A lock that nobody gives back.
+            "stuck" => std::future::pending().await,
+            "away" => Err(io::Error::new(io::ErrorKind::ConnectionRefused, "planted address"))?,
             "broken" => return Err(Error::unexpected("planted /var/lib/secret.db")),
             _ => {}
         }
@@ -90,6 +94,9 @@ impl Get<Tag> for Memory {
 impl Create<Tag> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
         let draft = request.draft;
+        if draft.fields().name.as_deref() == Some("taken") {
+            Err(io::Error::new(io::ErrorKind::AlreadyExists, "planted constraint"))?;
+        }
         let meta = Meta::new(id(&cx.request_id.to_string()), cx.now);
         self.tags.lock().unwrap().push((cx.tenant.clone(), meta.clone(), draft.fields()));
         Ok(Created::new(Record::new(meta, draft.fields())))
@@ -165,6 +172,8 @@ impl Authenticator for Keys {
             Some(READER) => known("a", Rights::read_only()),
             Some(OTHER) => known("b", Rights::all()),
             Some("panics") => panic!("planted panic"),
+            Some("stuck") => std::future::pending().await,
+            Some("away") => Err(io::Error::new(io::ErrorKind::ConnectionRefused, "planted address"))?,
             Some("trouble") => Err(Error::unavailable(Duration::from_secs(3))),
             _ => Ok(None),
         }

@@ -2,17 +2,21 @@
 
 use std::{
     fmt::{Debug, Write as _},
+    io,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use http::StatusCode;
+use svc_core::{Code, Error, Problem};
+use svc_tower::SvcService;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
 };
 
+use crate::backend::{Memory, api};
 use crate::client::{Answer, HEADER, exchange, read, service, with_key, without_key};
 
 fn reference(answer: &Answer) -> String {
@@ -43,6 +47,81 @@ async fn und_36_a_busy_store_is_503_with_retry_after() {
     assert_eq!((keys.status, keys.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("3")));
     let unsupported = exchange(&service, with_key("POST", "/tags/busy"), "").await;
     assert_eq!(unsupported.status, StatusCode::SERVICE_UNAVAILABLE, "UND-39 asks the store");
+}
+
+/// A lock that nobody gives back, and a directory of keys that does not answer: the time that a request may take is an end.
+#[cfg(feature = "tokio")]
+#[tokio::test(start_paused = true)]
+async fn und_36_a_backend_that_does_not_answer_in_time_is_503() {
+    let limited = service().request_timeout(Some(Duration::from_secs(5)));
+    let begun = tokio::time::Instant::now();
+    let stuck = || with_key("GET", "/tags/stuck");
+    for request in [stuck(), without_key("GET", "/tags").header(HEADER, "stuck")] {
+        let answer = exchange(&limited, request, "").await;
+        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("1")));
+        assert!(answer.code() == "UNAVAILABLE" && !reference(&answer).is_empty());
+    }
+    let passed = begun.elapsed();
+    assert!((Duration::from_secs(9)..Duration::from_secs(11)).contains(&passed), "{passed:?}");
+    assert_eq!(exchange(&limited, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK);
+    for endless in [service().request_timeout(None), service().request_timeout(Some(Duration::MAX))] {
+        let day = Duration::from_hours(24);
+        assert!(tokio::time::timeout(day, exchange(&endless, stuck(), "")).await.is_err());
+    }
+}
+
+/// A runtime without a timer, as a program may have: the program's own limits requests, and without one nothing does.
+#[test]
+fn und_36_the_timer_may_be_the_programs_own() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let own = service().timer(|time| {
+            assert!(time <= Duration::from_secs(30));
+            std::future::ready(())
+        });
+        let stuck = || with_key("GET", "/tags/stuck");
+        assert_eq!(exchange(&own, stuck(), "").await.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(exchange(&own, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK, "it never waits");
+        let without = service();
+        tokio::select! {
+            biased;
+            answer = exchange(&without, stuck(), "") => panic!("{:?}", answer.status),
+            () = tokio::task::yield_now() => {}
+        }
+        assert_eq!(exchange(&without, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK);
+    });
+}
+
+/// A vendor says once what the errors of its driver mean.
+#[tokio::test]
+async fn und_36_errors_are_what_the_vendor_says() {
+    let meant = api(&Memory::new()).classify(|error| match error.downcast_ref::<io::Error>()?.kind() {
+        io::ErrorKind::ConnectionRefused => Some(Error::unavailable(Duration::from_secs(2))),
+        io::ErrorKind::AlreadyExists => {
+            Some(Error::invalid(Problem::new(Code::NameInUse, "name", "There is a tag of this name.")))
+        }
+        _ => None,
+    });
+    let log = Log::default();
+    let watching = tracing::subscriber::set_default(log.clone());
+    let service = SvcService::new(meant.build().unwrap());
+    for request in [with_key("GET", "/tags/away"), without_key("GET", "/tags").header(HEADER, "away")] {
+        let answer = exchange(&service, request, "").await;
+        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("2")));
+        assert!(!answer.text().contains("planted"), "ERR-05");
+    }
+    let taken = exchange(&service, with_key("POST", "/tags"), "{\"name\":\"taken\"}").await;
+    assert_eq!((taken.status, taken.code().as_str()), (StatusCode::BAD_REQUEST, "NAME_IN_USE"));
+    assert!(taken.text().contains("\"properties\":[\"name\"]"), "ERR-26 {}", taken.text());
+    drop(watching);
+    let log = log.0.lock().unwrap().clone();
+    assert!(log.contains("tags.read") && log.contains("planted address"), "the cause stays in the log: {log}");
+
+    // Nothing is said of it: as ever.
+    let plain = exchange(&crate::client::service(), with_key("GET", "/tags/away"), "").await;
+    assert_eq!(plain.status, StatusCode::INTERNAL_SERVER_ERROR, "ERR-05");
+    let broken = exchange(&service, with_key("GET", "/tags/broken"), "").await;
+    assert_eq!(broken.status, StatusCode::INTERNAL_SERVER_ERROR, "ERR-05");
 }
 
 #[tokio::test]

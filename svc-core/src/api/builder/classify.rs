@@ -1,0 +1,67 @@
+//! What a vendor's errors mean, said once.
+
+use std::{error::Error as StdError, fmt, sync::Arc};
+
+use super::ApiBuilder;
+use crate::{api::Api, error::Error};
+
+/// Says of an error of the vendor what it means; `None` where it is unexpected after all.
+type Meaning = dyn Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync;
+
+/// The meaning of the vendor's errors, where it is said.
+#[derive(Clone, Default)]
+pub(crate) struct Classify(Option<Arc<Meaning>>);
+
+impl Classify {
+    /// What an unexpected error is after all; any other is what it was.
+    pub(crate) fn told(&self, error: Error) -> Error {
+        let known = match (&self.0, error.source()) {
+            (Some(meaning), Some(source)) if error.is_unexpected() => meaning(source),
+            _ => None,
+        };
+        match known {
+            Some(known) => known.in_place_of(error),
+            None => error,
+        }
+    }
+}
+
+impl fmt::Debug for Classify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Classify").field(&self.0.is_some()).finish()
+    }
+}
+
+impl ApiBuilder {
+    /// What errors of the vendor mean, in one place: operations, authenticator and transactions may then use `?` on
+    /// everything that fails. It sees the cause of each [unexpected](crate::ErrorKind::Unexpected) error, most often that
+    /// of a database driver, and says what it is, or `None` where it is unexpected after all: 500 (ERR-05). The cause stays in
+    /// the log, whatever is said of it.
+    ///
+    /// ```
+    /// use std::{io, time::Duration};
+    /// use svc_core::{Error, api::{Api, Vendor}};
+    ///
+    /// let api = Api::builder(Vendor::new("Acme", "Acme CRM")).classify(|error| {
+    ///     let error = error.downcast_ref::<io::Error>()?;
+    ///     // The database is away: 503 with `Retry-After` (UND-36).
+    ///     (error.kind() == io::ErrorKind::ConnectionRefused).then(|| Error::unavailable(Duration::from_secs(2)))
+    /// });
+    /// # drop(api);
+    /// ```
+    #[must_use]
+    pub fn classify(
+        mut self,
+        meaning: impl Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.classify = Classify(Some(Arc::new(meaning)));
+        self
+    }
+}
+
+impl Api {
+    /// What an error of a backend is, as the vendor says.
+    pub(in crate::api) fn classified(&self, error: Error) -> Error {
+        self.inner.settings.classify.told(error)
+    }
+}
