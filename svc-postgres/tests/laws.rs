@@ -1,5 +1,5 @@
-//! The laws of a store over PostgreSQL, against the store in
-//! memory. `SVC_LAWS` is how many histories.
+//! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many histories, and `SVC_LAWS_SEED` the
+//! seed of the first.
 
 mod support;
 
@@ -17,9 +17,10 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
     let server = support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
     let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
     let made = AtomicU32::new(0);
-    let number = std::env::var("SVC_LAWS").ok().and_then(|number| number.parse().ok()).unwrap_or(300);
+    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
     Laws::new()
-        .histories(number)
+        .histories(number("SVC_LAWS").unwrap_or(300))
+        .seed(number("SVC_LAWS_SEED").unwrap_or_default())
         .check(async || {
             let number = made.fetch_add(1, Ordering::Relaxed);
             let (one, two) = (

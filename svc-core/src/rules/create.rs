@@ -47,8 +47,8 @@ impl Case<'_> {
         Ok(Cow::Owned(draft))
     }
 
-    /// Takes a record over as it was made elsewhere.
-    pub(super) fn load(&mut self, load: &Load) -> Asked<Stored> {
+    /// Takes a record over as it was made elsewhere; `false` beside a membership that was there already (UND-38).
+    pub(super) fn load(&mut self, load: &Load) -> Asked<(Stored, bool)> {
         let mut draft = load.draft.clone();
         if self.ledger.find(&Key::Id(draft.kind, load.id.clone()))?.is_some() {
             return Err(Error::unexpected("a record that is loaded has the id of another one").into());
@@ -64,11 +64,11 @@ impl Case<'_> {
         }
         let given = Some((load.id.clone(), load.created));
         let new = New { given, holders: Holders::Note, ..New::default() };
-        let (stored, _) = self.create(&draft, &new)?;
+        let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
-            return Ok(self.set_schedule(stored, Some(start), stop));
+            return Ok((self.set_schedule(stored, Some(start), stop), is_new));
         }
-        Ok(stored)
+        Ok((stored, is_new))
     }
 
     /// Creates a record; `false` beside the one that was there already (UND-38).

@@ -73,8 +73,8 @@ pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &
         Work::Delete(at) => Outcome::Deleted(case.delete_at(at)?),
         Work::Help(plan) => Outcome::Helped(help(&mut case, plan)?),
         Work::Load(load) => {
-            let stored = case.load(load)?;
-            Outcome::Created { record: stored.record, is_new: true }
+            let (stored, is_new) = case.load(load)?;
+            Outcome::Created { record: stored.record, is_new }
         }
     };
     match &outcome {
