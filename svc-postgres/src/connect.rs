@@ -1,6 +1,6 @@
 //! Ways to a server: plain, or with TLS where the feature `tls` is on.
 
-use std::{fmt, pin::Pin};
+use std::{fmt, pin::Pin, time::Duration};
 
 use tokio_postgres::{Client, Config, NoTls};
 
@@ -33,6 +33,17 @@ impl Connector {
             return Err(ConnectError::NoTls);
         }
         Ok(Self { config })
+    }
+
+    /// The same way, with an end to each try that leaves time for the other hosts of a URL, unless the URL names one.
+    pub(crate) fn within(&self, time: Duration) -> Self {
+        let mut config = self.config.clone();
+        if config.get_connect_timeout().is_none() {
+            let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
+            let tries = u32::try_from(hosts).unwrap_or(u32::MAX).saturating_add(1);
+            config.connect_timeout(time.checked_div(tries).unwrap_or(time));
+        }
+        Self { config, ..self.clone() }
     }
 
     /// The same way to another server of the same cluster.

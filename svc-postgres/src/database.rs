@@ -2,11 +2,11 @@
 //! caller may expect to see.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
 
-use svc_core::store::commits::Commits;
+use svc_core::store::{commits::Commits, written::Written};
 use tokio_postgres::Row;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     pipeline::{Query, values},
     pool::{For, Pool},
     texts::Texts,
-    workers::{Node, Workers},
+    workers::{DETOUR, Node, Workers},
 };
 
 /// A database that is open.
@@ -32,34 +32,39 @@ pub(crate) struct Database {
 /// Where reads go besides the first server.
 struct Replica {
     pool: Arc<Pool>,
-    /// The number of each tenant's last write of this process: the replica has to have it.
-    written: Mutex<HashMap<i64, i64>>,
+    /// What it has to have.
+    written: Written,
+    /// Until when it is not asked, because it could not be reached.
+    away: Mutex<Option<Instant>>,
 }
 
 impl Replica {
-    fn wrote(&self, tenant: i64, seq: i64) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = written.entry(tenant).or_default();
-        *last = seq.max(*last);
+    /// Whether it is asked at all.
+    fn is_asked(&self) -> bool {
+        let away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        away.is_none_or(|until| until <= Instant::now())
     }
 
-    /// Whether an answer that was read at this number of the ledger has all that this process has written.
-    fn is_recent(&self, tenant: i64, seq: Option<i64>) -> bool {
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        seq.is_some_and(|seq| written.get(&tenant).is_none_or(|last| seq >= *last))
+    /// Leaves it alone for a while.
+    fn leave(&self, error: &StoreError) {
+        tracing::warn!(?error, "the replica cannot be reached; the first server answers for a while");
+        *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_add(DETOUR);
     }
 }
 
-fn pool(connector: Connector, options: &Options) -> Pool {
-    Pool::new(connector, options.connections, options.patience, options.statements)
+fn pool(connector: &Connector, options: &Options) -> Pool {
+    Pool::new(connector.within(options.patience), options.connections, options.patience, options.statements)
 }
 
 impl Database {
     /// With these options; nothing is asked yet.
     pub(crate) fn new(options: Options) -> Self {
-        let pool = |connector: &Connector| Arc::new(pool(connector.clone(), &options));
-        let replica =
-            options.replica.as_ref().map(|replica| Replica { pool: pool(replica), written: Mutex::default() });
+        let pool = |connector: &Connector| Arc::new(pool(connector, &options));
+        let replica = options.replica.as_ref().map(|replica| Replica {
+            pool: pool(replica),
+            written: Written::default(),
+            away: Mutex::default(),
+        });
         Self {
             pool: pool(&options.primary),
             replica,
@@ -91,26 +96,31 @@ impl Database {
     /// Remembers the number that a tenant's ledger has after a write of this process.
     pub(crate) fn wrote(&self, tenant: i64, seq: i64) {
         if let Some(replica) = &self.replica {
-            replica.wrote(tenant, seq);
+            replica.written.wrote(tenant, seq);
         }
     }
 
     /// What statements about a tenant give, in one round trip.
     pub(crate) async fn read(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
-        let Some(replica) = &self.replica else {
+        let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_asked()) else {
             let queries = self.fenced(Some(tenant), queries);
             return Ok(self.unfenced(self.at_home(tenant, &queries).await?));
         };
         // Read first: what the other statements see is at least as new.
         queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
         let queries = self.fenced(Some(tenant), queries);
-        if let Ok(given) = self.run(&replica.pool, &queries).await {
-            let mut given = self.unfenced(given);
-            let seq = given.first().and_then(|rows| rows.first()).map(|row| row.try_get(0)).transpose()?;
-            if replica.is_recent(tenant, seq) {
-                given.remove(0);
-                return Ok(given);
+        match self.run(&replica.pool, &queries).await {
+            Ok(given) => {
+                let mut given = self.unfenced(given);
+                let seq = given.first().and_then(|rows| rows.first()).map(|row| row.try_get(0)).transpose()?;
+                if replica.written.is_recent(tenant, seq) {
+                    given.remove(0);
+                    return Ok(given);
+                }
             }
+            Err(error) if error.is_of_the_connection() || error.is_busy() => replica.leave(&error),
+            // What the first server cannot do either, it says itself.
+            Err(_) => {}
         }
         let mut given = self.unfenced(self.at_home(tenant, &queries).await?);
         given.remove(0);
@@ -150,7 +160,7 @@ impl Database {
         }
         match self.node_of(tenant).await {
             Ok(node) => {
-                workers.move_in(tenant, node, |(host, port)| pool(self.options.primary.to(host, *port), &self.options))
+                workers.move_in(tenant, node, |(host, port)| pool(&self.options.primary.to(host, *port), &self.options))
             }
             Err(error) => {
                 tracing::warn!(?error, "the worker of a tenant could not be found");
@@ -170,7 +180,7 @@ impl Database {
     /// Whether the next try goes over the first server, because this one, the tenant's worker, could not be reached.
     pub(crate) fn turn_away(&self, tenant: i64, from: &Arc<Pool>, error: &StoreError) -> bool {
         let is_away =
-            !Arc::ptr_eq(from, &self.pool) && (error.is_of_the_connection() || matches!(error, StoreError::Busy));
+            !Arc::ptr_eq(from, &self.pool) && (error.is_of_the_connection() || error.is_busy() || error.is_elsewhere());
         if let (true, Some(workers)) = (is_away, &self.workers) {
             workers.detour(tenant, &self.pool);
         }

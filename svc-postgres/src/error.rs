@@ -22,6 +22,8 @@ pub(crate) enum StoreError {
     Busy,
     /// The server did not answer in time.
     Silent,
+    /// The program's own part of a call panicked.
+    Panicked,
 }
 
 impl StoreError {
@@ -42,21 +44,28 @@ impl StoreError {
         matches!(self, Self::Silent)
     }
 
+    /// Whether no connection was free in time, or too many wait.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy)
+    }
+
     /// Whether it was the connection that failed, not a statement.
     pub(crate) fn is_of_the_connection(&self) -> bool {
         match self {
             Self::Postgres(error) => match error.code() {
-                // A pooler or a new version of the tables: statements that were prepared are no longer what they were.
+                // A pooler or a new version of the tables: statements that were prepared are no longer what they were. Or it
+                // leads to a server that was the first one.
                 Some(state) => {
                     let class = state.code().get(..2).unwrap_or_default();
                     matches!(class, "08" | "57")
                         || *state == SqlState::INVALID_SQL_STATEMENT_NAME
                         || *state == SqlState::FEATURE_NOT_SUPPORTED
+                        || *state == SqlState::READ_ONLY_SQL_TRANSACTION
                 }
                 None => true,
             },
             Self::Silent => true,
-            Self::Refused(_) | Self::Busy => false,
+            Self::Refused(_) | Self::Busy | Self::Panicked => false,
         }
     }
 
@@ -78,9 +87,19 @@ impl StoreError {
         matches!(class, Some("08" | "25" | "40" | "53" | "55" | "57" | "58" | "XX"))
     }
 
+    /// Whether the server knows nothing of the tables.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.state() == Some(&SqlState::UNDEFINED_TABLE)
+    }
+
     /// Whether something else has the same unique value by now; with several calls in a turn it may be one of them.
     pub(crate) fn is_conflict(&self) -> bool {
         self.state() == Some(&SqlState::UNIQUE_VIOLATION)
+    }
+
+    /// Whether it may be a matter of one of the calls that share a turn, and none of the others.
+    pub(crate) fn is_of_one_call(&self) -> bool {
+        self.is_conflict() || matches!(self, Self::Panicked)
     }
 
     /// The same once more, for each of the calls that shared a turn.
@@ -88,7 +107,8 @@ impl StoreError {
         match self {
             Self::Postgres(error) if !self.is_brief() && error.code().is_some() => Self::unexpected(told(error)),
             Self::Refused(error) => Self::unexpected(format!("{error:#}")),
-            _ => Self::Busy,
+            Self::Panicked => Self::Panicked,
+            Self::Postgres(_) | Self::Busy | Self::Silent => Self::Busy,
         }
     }
 }
@@ -99,6 +119,7 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Refused(error) => error,
             StoreError::Busy | StoreError::Silent => Self::unavailable(SOON),
+            StoreError::Panicked => Self::unexpected("the matching of people panicked"),
             StoreError::Postgres(error) if is_brief || error.code().is_none() => {
                 Self::unavailable(SOON).caused_by(told(&error))
             }

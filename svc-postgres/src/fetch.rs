@@ -14,7 +14,7 @@ use crate::{
     error::{Result, StoreError},
     layout::{SLOTS, layout},
     pipeline::{Query, Value, columns, of_tenant, values},
-    rows::{COLUMNS, code, stored, uuid},
+    rows::{COLUMNS, code, stored},
     texts::Texts,
 };
 
@@ -78,7 +78,7 @@ impl Ties {
         self.asked = self.asked.saturating_add(1);
         for key in keys {
             match key {
-                Key::Id(_, id) => self.ids.extend(uuid(id).map(|id| (side, place, id))),
+                Key::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
                 Key::Name(kind, name) => self.names.push((side, place, code(*kind), name.clone())),
                 Key::Identifier(kind, it) => self.identifiers.push((side, place, code(*kind), identifier(it))),
                 Key::Email(address) => self.emails.push((side, place, email(address))),
@@ -117,7 +117,7 @@ impl<'a> Fetch<'a> {
     /// The statement that reads one record.
     pub(crate) fn one(texts: &'a Texts, tenant: i64, key: Key) -> Self {
         let query = match &key {
-            Key::Id(kind, id) => uuid(id).map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
+            Key::Id(kind, id) => id.uuid().map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
             _ => return Self::new(texts, tenant, vec![Question::Record(key)]),
         };
         Self {
@@ -165,14 +165,14 @@ impl Sorted {
                 self.answers.side(0, place, questions);
                 self.answers.side(1, place, people);
             }
-            Question::Count { kind, of: Key::Id(of, id) } => self.total(*kind, *of, uuid(id), place),
+            Question::Count { kind, of: Key::Id(of, id) } => self.total(*kind, *of, id.uuid(), place),
             Question::Sum(Key::Id(of, id)) => {
                 if let Some(members) = layout(*of).table.counts {
-                    self.total(members, *of, uuid(id), place);
+                    self.total(members, *of, id.uuid(), place);
                 }
             }
-            Question::Parts(Key::Id(_, id)) => self.parts.extend(uuid(id).map(|id| (id, place))),
-            Question::Holdings(person) => self.holdings.extend(uuid(person).map(|id| (id, place))),
+            Question::Parts(Key::Id(_, id)) => self.parts.extend(id.uuid().map(|id| (id, place))),
+            Question::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
             // Asked again by its id, once that is known.
             _ => {}
         }
@@ -180,12 +180,12 @@ impl Sorted {
 
     fn key(&mut self, key: &Key, place: i32) {
         match key {
-            Key::Id(kind, id) => self.ids.extend(uuid(id).map(|id| (code(*kind), id, place))),
+            Key::Id(kind, id) => self.ids.extend(id.uuid().map(|id| (code(*kind), id, place))),
             Key::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
             Key::Identifier(kind, it) => self.identifiers.push((code(*kind), identifier(it), place)),
             Key::Email(address) => self.emails.push((email(address), place)),
             Key::Link(kind, id, link) => {
-                if let (Some(id), Some((reference, column))) = (uuid(id), layout(*kind).column(link)) {
+                if let (Some(id), Some((reference, column))) = (id.uuid(), layout(*kind).column(link)) {
                     let slot = SLOTS.iter().position(|slot| *slot == column).map_or(0, |slot| slot.saturating_add(1));
                     let slot = i16::try_from(slot).unwrap_or_default();
                     self.links.push(Link { kind: code(*kind), id, target: code(reference.kind), slot, place });

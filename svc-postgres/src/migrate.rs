@@ -1,5 +1,7 @@
 //! Numbered changes of the tables, each made once, also where two processes start at the same time.
 
+use std::time::Duration;
+
 use svc_core::{
     store::migration::{Migration, Mismatch, missing},
     value::Timestamp,
@@ -7,6 +9,9 @@ use svc_core::{
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
 use crate::{error::ConnectError, options::Options, texts::containers};
+
+/// How long a server may take to be reached before anything is made.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Every change, in order.
 pub(crate) const MIGRATIONS: &[Migration] =
@@ -47,7 +52,7 @@ pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
 /// Removes the tables of these options with all that is in them; only where the first of the changes is recorded.
 pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
-    let mut client = options.primary.connect().await?;
+    let mut client = options.primary.within(PATIENCE).connect().await?;
     if !is_ours(&found(&client, schema).await?) {
         return Err(ConnectError::NotOurs(schema.to_owned()));
     }
@@ -61,7 +66,7 @@ pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
 /// Whether the schema has tables of this crate.
 pub(crate) async fn is_there(options: &Options) -> Result<bool, ConnectError> {
     let schema = checked(options)?;
-    let client = options.primary.connect().await?;
+    let client = options.primary.within(PATIENCE).connect().await?;
     Ok(is_ours(&found(&client, schema).await?))
 }
 
@@ -88,17 +93,28 @@ fn fences(schema: &str) -> String {
     };
     let tables: String = TABLES.iter().filter(|table| !DIRECTORIES.contains(table)).map(fence).collect();
     format!(
-        "BEGIN; {tables} DROP POLICY IF EXISTS of_the_directory ON {schema}.record; CREATE POLICY of_the_directory ON {schema}.record \
-         FOR SELECT USING (current_setting('svc.tenant', true) = 'directory' AND kind IN ({})); COMMIT",
+        "{tables} DROP POLICY IF EXISTS of_the_directory ON {schema}.record; CREATE POLICY of_the_directory ON {schema}.record \
+         FOR SELECT USING (current_setting('svc.tenant', true) = 'directory' AND kind IN ({}))",
         containers()
     )
+}
+
+/// Whether every table of tenants has its fence: then nothing is asked that would wait for a reader.
+async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> {
+    let text = format!(
+        "SELECT c.relname, p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid \
+         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relrowsecurity \
+         AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
+    );
+    // One for each of those, and the one for the look-up.
+    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 1)
 }
 
 /// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no
 /// right to change anything is needed, where nothing is missing.
 pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
-    let mut client = options.primary.connect().await?;
+    let mut client = options.primary.within(PATIENCE).connect().await?;
     if !lacks(&found(&client, schema).await?)?.is_empty() {
         // Outside of the transaction: two that make a schema or a table at the same time may fail, and then it is there.
         let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
@@ -112,8 +128,16 @@ pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
         }
         transaction.commit().await?;
     }
-    if options.row_level_security {
-        client.batch_execute(&fences(schema)).await?;
+    if options.row_level_security && !is_fenced(&client, schema).await? {
+        let transaction = client.transaction().await?;
+        // Whoever reads while this waits would wait behind it.
+        let waits = options.patience.as_millis().max(1);
+        transaction.batch_execute(&format!("SET LOCAL lock_timeout = {waits}")).await?;
+        transaction.batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE")).await?;
+        if !is_fenced(transaction.client(), schema).await? {
+            transaction.batch_execute(&fences(schema)).await?;
+        }
+        transaction.commit().await?;
     }
     Ok(())
 }
@@ -147,7 +171,7 @@ fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
 /// The changes that are recorded, in order.
 async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, ConnectError> {
     let text = format!("SELECT number::text, checksum FROM {schema}.migration ORDER BY number");
-    let rows = match client.simple_query(&text).await {
+    let rows = match pairs(client, &text).await {
         Err(error)
             if error
                 .code()
@@ -157,11 +181,17 @@ async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, Conn
         }
         rows => rows?,
     };
-    let rows = rows.iter().filter_map(|message| match message {
-        SimpleQueryMessage::Row(row) => Some((row.get(0)?.parse().ok()?, row.get(1)?.to_owned())),
+    Ok(rows.into_iter().filter_map(|(number, checksum)| Some((number.parse().ok()?, checksum))).collect())
+}
+
+/// Rows of two columns.
+async fn pairs(client: &Client, text: &str) -> Result<Vec<(String, String)>, tokio_postgres::Error> {
+    let rows = client.simple_query(text).await?;
+    let pairs = rows.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())),
         _ => None,
     });
-    Ok(rows.collect())
+    Ok(pairs.collect())
 }
 
 fn lacks(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {

@@ -14,6 +14,9 @@ use crate::{connect::Connector, error::ConnectError};
 /// Tells the time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+/// How long what was sent may stay without a sign that it has arrived, before a connection counts as lost.
+const SILENCE: Duration = Duration::from_secs(10);
+
 /// How statements reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -222,8 +225,8 @@ fn connector(url: &str) -> Result<Connector, ConnectError> {
     if config.get_application_name().is_none() {
         config.application_name("svc-postgres");
     }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(Duration::from_secs(5));
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(SILENCE);
     }
     Connector::new(config)
 }

@@ -12,7 +12,7 @@ use crate::{
     error::{Result, StoreError},
     layout::{ALL, SLOTS, layout},
     pipeline::{Query, Value, values},
-    rows::{code, uuid},
+    rows::code,
     texts::Texts,
 };
 
@@ -38,7 +38,7 @@ impl Place {
             Scope::Under(address) => {
                 let column = layout(kind).scope(address.kind).ok_or_else(Error::not_found)?;
                 let slot = SLOTS.iter().position(|slot| *slot == column).ok_or_else(Error::not_found)?;
-                Some(Under { address: address.clone(), owner: uuid(&address.id).ok_or_else(Error::not_found)?, slot })
+                Some(Under { address: address.clone(), owner: address.id.uuid().ok_or_else(Error::not_found)?, slot })
             }
             _ => return Err(StoreError::unexpected("a scope that this store does not know")),
         };

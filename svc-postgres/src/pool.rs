@@ -4,10 +4,7 @@ use std::{
     collections::HashMap,
     future::poll_fn,
     pin::pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -31,7 +28,8 @@ pub(crate) struct Pool {
     /// Writes leave some places to reads, however long they wait for each other.
     writers: Arc<Semaphore>,
     size: usize,
-    waiting: AtomicUsize,
+    /// Each caller who waits has a clone.
+    waiting: Arc<()>,
     patience: Duration,
     statements: Statements,
 }
@@ -73,7 +71,7 @@ impl Pool {
             places: Arc::new(Semaphore::new(size)),
             writers: Arc::new(Semaphore::new(writers)),
             size,
-            waiting: AtomicUsize::new(0),
+            waiting: Arc::default(),
             patience,
             statements,
         }
@@ -81,10 +79,8 @@ impl Pool {
 
     /// A connection, as soon as one is free; [`StoreError::Busy`] when that takes too long.
     pub(crate) async fn get(self: &Arc<Self>, purpose: For) -> Result<Lent> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        let lent = tokio::time::timeout(self.patience, self.wait(purpose)).await;
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        lent.unwrap_or(Err(StoreError::Busy))
+        let _waits = Arc::clone(&self.waiting);
+        tokio::time::timeout(self.patience, self.wait(purpose)).await.unwrap_or(Err(StoreError::Busy))
     }
 
     async fn wait(self: &Arc<Self>, purpose: For) -> Result<Lent> {
@@ -94,7 +90,7 @@ impl Pool {
             For::Reads => None,
         };
         let place = place(&self.places).await.map_err(|_| StoreError::Busy)?;
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = || self.idle().pop();
         let connection = match std::iter::from_fn(idle).find_map(Connection::if_open) {
             Some(connection) => connection,
             None => Connection::new(self.connector.open().await?),
@@ -102,11 +98,15 @@ impl Pool {
         Ok(Lent { pool: Arc::clone(self), connection: Some(connection), is_clean: true, _places: (place, writer) })
     }
 
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Connections that are in use, idle ones, and callers that wait for one.
     pub(crate) fn load(&self) -> (usize, usize, usize) {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let idle = self.idle().len();
         let busy = self.size.saturating_sub(self.places.available_permits());
-        (busy, idle, self.waiting.load(Ordering::Relaxed))
+        (busy, idle, Arc::strong_count(&self.waiting).saturating_sub(1))
     }
 }
 
@@ -134,11 +134,16 @@ impl Lent {
         queries: &[Query<'_>],
         within: Duration,
     ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
+        // Whoever stops waiting leaves answers behind: then nobody takes this connection any more.
+        let was_clean = std::mem::replace(&mut self.is_clean, false);
         let Ok(done) = tokio::time::timeout(within, self.run_all(queries)).await else {
-            // Whoever takes this connection next would wait for the answer, too.
-            self.is_clean = false;
+            // The way to the server may be gone without a word; then it is so for the others, too.
+            self.pool.idle().clear();
             return Err((usize::MAX, StoreError::Silent));
         };
+        let is_closed = self.connection.as_ref().is_none_or(Connection::is_closed);
+        let is_at_fault = matches!(&done, Err((_, error)) if is_closed || error.is_of_the_connection());
+        self.is_clean = was_clean && !is_at_fault;
         done
     }
 
@@ -151,12 +156,7 @@ impl Lent {
         for (place, one) in all.into_iter().enumerate() {
             match one {
                 Ok(rows) => given.push(rows),
-                Err(error) => {
-                    if self.connection.as_ref().is_none_or(Connection::is_closed) || error.is_of_the_connection() {
-                        self.is_clean = false;
-                    }
-                    return Err((place, error));
-                }
+                Err(error) => return Err((place, error)),
             }
         }
         Ok(given)
@@ -169,7 +169,7 @@ impl Drop for Lent {
             && self.is_clean
             && !connection.is_closed()
         {
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            self.pool.idle().push(connection);
         }
     }
 }

@@ -21,16 +21,9 @@ use crate::{
 /// How many columns a record has in what a statement gives.
 pub(crate) const COLUMNS: usize = 22;
 
-/// The id of a record of this database; `None` for any other, which is simply not found (UND-41).
-pub(crate) fn uuid(id: &Id) -> Option<Uuid> {
-    let uuid = Uuid::try_parse(id.as_str()).ok()?;
-    let mut text = Uuid::encode_buffer();
-    (uuid.as_hyphenated().encode_lower(&mut text) == id.as_str()).then_some(uuid)
-}
-
 /// The id of a record that is in this database, or comes into it.
 pub(crate) fn known(id: &Id) -> Result<Uuid> {
-    uuid(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
+    id.uuid().ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
 }
 
 /// The record whose columns begin at `first`, as [`columns`](crate::texts) names them.

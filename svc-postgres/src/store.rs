@@ -12,7 +12,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, store::cursor::Cursors, value::Timestamp};
+use svc_core::{
+    Result, Revision, Tenant,
+    api::ApiBuilder,
+    link::ShareNames,
+    store::{
+        cursor::Cursors,
+        keys::{KeyCache, KeyEpochs},
+    },
+    value::Timestamp,
+};
 
 use crate::{
     database::Database,
@@ -24,7 +33,6 @@ use crate::{
     stats::Stats,
     turns::Turns,
 };
-use keys::KnownKeys;
 
 /// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the connections.
 #[derive(Clone)]
@@ -38,7 +46,8 @@ struct Inner {
     turns: Arc<Turns>,
     jumps: Jumps,
     cursors: Cursors,
-    keys: KnownKeys,
+    /// What was read of keys not long ago: see [`Options::key_cache`].
+    keys: (KeyCache, KeyEpochs),
     tenants: Mutex<HashMap<Tenant, i64>>,
 }
 
@@ -51,7 +60,7 @@ impl Store {
     /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other share names.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
         migrate::migrate(&options).await?;
-        let keys = KnownKeys::new(options.key_cache);
+        let keys = (KeyCache::default(), KeyEpochs::new(options.key_cache));
         let database = Arc::new(Database::new(options));
         let cursors = opening::cursors(&database).await?;
         opening::check_share_names(&database).await?;
@@ -174,7 +183,10 @@ impl Revision for Store {
         let number = self.number(tenant).await.ok()??;
         let seq = Query::new(&*self.database().texts.seq, values![number]);
         let rows = self.database().ask(Some(number), seq).await.ok()?;
-        u64::try_from(rows.first()?.try_get::<_, i64>(0).ok()?).ok()
+        let seq = rows.first()?.try_get(0).ok()?;
+        // Whoever keeps an answer as one of this number must not get an older one from a replica.
+        self.database().wrote(number, seq);
+        u64::try_from(seq).ok()
     }
 }
 

@@ -65,6 +65,8 @@ texts! {
     guard,
     /// What tells after a lost answer whether a turn was committed.
     note_turn, turn_noted, forget_turns,
+    /// Changes nothing, and is written nevertheless.
+    touch,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
     hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox,
@@ -201,6 +203,7 @@ impl Texts {
                 "INSERT INTO {s}.turn (tenant, seq, id) SELECT l.tenant, l.seq, $2::uuid FROM {s}.ledger l WHERE l.tenant = $1"
             ),
             turn_noted: format!("SELECT id FROM {s}.turn WHERE tenant = $1 AND seq = $2"),
+            touch: format!("UPDATE {s}.ledger SET clock = clock WHERE tenant = $1"),
             forget_turns: format!("DELETE FROM {s}.turn WHERE tenant = $1 AND seq < $2"),
             insert_records: format!(
                 "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
@@ -309,7 +312,10 @@ impl Texts {
                 "INSERT INTO {s}.api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires, \
                  revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (hash) DO NOTHING RETURNING id"
             ),
-            revoke_key: format!("UPDATE {s}.api_key SET revoked = $2 WHERE id = $1 AND revoked IS NULL RETURNING id"),
+            // The same moment again is the same order, whose answer was lost.
+            revoke_key: format!(
+                "UPDATE {s}.api_key SET revoked = $2 WHERE id = $1 AND (revoked IS NULL OR revoked = $2) RETURNING id"
+            ),
             meta: format!("SELECT value FROM {s}.meta WHERE name = $1"),
             set_meta: format!(
                 "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"

@@ -73,7 +73,7 @@ impl Database {
         };
         self.turn_away(tenant, &home, &error);
         let Some((seq, outcomes)) = ends_at else {
-            self.roll_back(lent).await;
+            self.roll_back(lent, &error).await;
             return Ok(Ended::Undone(error));
         };
         // The answer to COMMIT was lost: what is stored says whether it was done.
@@ -81,9 +81,12 @@ impl Database {
         let began = Instant::now();
         loop {
             match self.is_noted(tenant, seq, id).await {
-                Ok(true) => return Ok(Ended::Committed(outcomes)),
+                Ok(true) => {
+                    self.wrote(tenant, seq);
+                    return Ok(Ended::Committed(outcomes));
+                }
                 Ok(false) => return Ok(Ended::Undone(error)),
-                Err(unsettled) if Instant::now() >= deadline || !unsettled.passes() => {
+                Err(unsettled) if Instant::now() >= deadline || !(unsettled.passes() || unsettled.is_busy()) => {
                     let waited = began.elapsed();
                     tracing::error!(
                         ?waited,
@@ -98,16 +101,18 @@ impl Database {
 
     /// A connection for a transaction of a tenant.
     async fn lent_by(&self, home: &Arc<Pool>, tenant: i64) -> Result<Lent> {
-        let mut lent = home.get(For::Writes).await.inspect_err(|error| {
-            self.turn_away(tenant, home, error);
-        })?;
+        let mut lent = match home.get(For::Writes).await {
+            Err(error) if self.turn_away(tenant, home, &error) => self.pool.get(For::Writes).await?,
+            lent => lent?,
+        };
         lent.begins();
         Ok(lent)
     }
 
-    /// Leaves a connection clean whose transaction failed.
-    async fn roll_back(&self, mut lent: Lent) {
-        if lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok() {
+    /// Leaves a connection clean whose transaction failed; it is closed where the connection was at fault.
+    async fn roll_back(&self, mut lent: Lent, error: &StoreError) {
+        if !error.is_of_the_connection() && lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok()
+        {
             lent.is_clean_again();
         }
     }
@@ -118,20 +123,29 @@ impl Database {
         left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
     }
 
-    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more.
+    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more. It changes nothing and commits
+    /// that, so that what it saw is on a synchronous standby, too, when this returns.
     async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
+        let noted = Query::new(&self.texts.turn_noted, values![tenant, seq]);
+        let given = self.behind_the_lock(tenant, noted).await?;
+        let noted = given.get(2).and_then(|rows| rows.first()).map(|row| row.try_get::<_, Uuid>(0)).transpose()?;
+        Ok(noted == Some(id))
+    }
+
+    /// What the statements give of a transaction that locks a tenant and asks something.
+    async fn behind_the_lock(&self, tenant: i64, asked: Query<'_>) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let mut lent = self.lent_by(&home, tenant).await?;
         let queries = [
             self.begin(Some(tenant)),
             Query::new(&self.texts.lock, values![tenant]),
-            Query::new(&self.texts.turn_noted, values![tenant, seq]),
-            Query::control("ROLLBACK"),
+            asked,
+            Query::new(&self.texts.touch, values![tenant]),
+            Query::control("COMMIT"),
         ];
         let given = lent.run(&queries, self.options.patience.saturating_mul(2)).await.map_err(|(_, error)| error)?;
         lent.is_clean_again();
-        let noted = given.get(2).and_then(|rows| rows.first()).map(|row| row.try_get::<_, Uuid>(0)).transpose()?;
-        Ok(noted == Some(id))
+        Ok(given)
     }
 
     /// Runs the transaction. `ends_at` is set just before COMMIT is sent: an error behind it leaves in doubt whether it was

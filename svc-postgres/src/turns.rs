@@ -2,7 +2,8 @@
 
 use std::{
     collections::HashMap,
-    pin::Pin,
+    hash::{BuildHasher as _, RandomState},
+    panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -10,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::FutureExt as _;
 use svc_core::store::{Call, Outcome};
 use tokio::sync::oneshot;
 
@@ -65,7 +67,7 @@ impl Turns {
         };
         if is_first {
             // On its own: whoever waits for the answer may go away, and what was begun is finished.
-            tokio::spawn(working(Arc::clone(self), tenant));
+            tokio::spawn(Arc::clone(self).work(tenant));
         }
         told.await.unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
     }
@@ -96,11 +98,9 @@ impl Turns {
 
     /// Works for a tenant until nobody waits any more.
     async fn work(self: Arc<Self>, tenant: i64) {
-        let mut at_work = AtWork { turns: Arc::clone(&self), tenant, is_done: false };
         loop {
             let batch = self.next(tenant, self.database.options.batch);
             if batch.is_empty() {
-                at_work.is_done = true;
                 return;
             }
             let now = Instant::now();
@@ -117,7 +117,7 @@ impl Turns {
         while !batch.is_empty() {
             match self.tried(tenant, &batch).await {
                 Ok(outcomes) => return tell(batch, outcomes),
-                Err(error) if error.is_conflict() && batch.len() > 1 => {
+                Err(error) if error.is_of_one_call() && batch.len() > 1 => {
                     for one in batch {
                         let alone = vec![one];
                         let outcomes = self.tried(tenant, &alone).await.unwrap_or_else(|error| vec![Err(error)]);
@@ -146,7 +146,9 @@ impl Turns {
         let Some(deadline) = batch.iter().map(|one| one.deadline).min() else { return Ok(Vec::new()) };
         let (mut pause, mut conflicts) = (PAUSE, 0_usize);
         loop {
-            let error = match self.database.turn(tenant, &calls, deadline).await {
+            // A matching method of the program's may panic; the connection is closed then, and nothing is stored.
+            let turn = AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
+            let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
                 Ok(Ended::Committed(outcomes)) => return Ok(outcomes),
                 Ok(Ended::Undone(error)) | Err(error) => error,
             };
@@ -160,32 +162,9 @@ impl Turns {
     }
 }
 
-/// Somebody who works for a tenant. When that ends in the middle, as by a panic of a matching method, somebody else goes on.
-struct AtWork {
-    turns: Arc<Turns>,
-    tenant: i64,
-    is_done: bool,
-}
-
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        // Where there is no runtime any more, nobody waits.
-        if let (false, Ok(runtime)) = (self.is_done, tokio::runtime::Handle::try_current()) {
-            runtime.spawn(working(Arc::clone(&self.turns), self.tenant));
-        }
-    }
-}
-
-fn working(turns: Arc<Turns>, tenant: i64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(turns.work(tenant))
-}
-
 /// Several processes that met once do not meet again at once.
 fn jittered(pause: Duration) -> Duration {
-    let mut byte = [0];
-    // Without random numbers everybody waits alike; it is only slower.
-    _ = getrandom::fill(&mut byte);
-    let [byte] = byte;
+    let byte = RandomState::new().hash_one(0).to_le_bytes()[0];
     pause.mul_f64(0.75 + f64::from(byte) / 512.0)
 }
 

@@ -10,8 +10,8 @@ use crate::pool::Pool;
 
 /// How long it is taken for granted where a tenant is. After a move the old place answers as well; it is only slower.
 const KNOWN: Duration = Duration::from_mins(1);
-/// How long the coordinator is asked instead of a worker that cannot be reached.
-const DETOUR: Duration = Duration::from_secs(5);
+/// How long the first server is asked instead of one that cannot be reached.
+pub(crate) const DETOUR: Duration = Duration::from_secs(5);
 
 /// The host and the port of a worker.
 pub(crate) type Node = (String, u16);

@@ -13,10 +13,7 @@ pub(crate) struct RecordId(Uuid);
 impl RecordId {
     /// The id in an address; `None` when no record of this file can have it.
     pub(crate) fn parse(id: &Id) -> Option<Self> {
-        let uuid = Uuid::try_parse(id.as_str()).ok()?;
-        // Only the canonical text is an id: an address has one spelling.
-        let mut text = Uuid::encode_buffer();
-        (uuid.as_hyphenated().encode_lower(&mut text) == id.as_str()).then_some(Self(uuid))
+        id.uuid().map(Self)
     }
 
     /// The id of a record that is in this file, or comes into it.

@@ -10,7 +10,7 @@ use std::{collections::BTreeSet, fmt};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-pub use cache::KeyCache;
+pub use cache::{KeyCache, KeyEpochs};
 
 use super::hex;
 use crate::{

@@ -19,7 +19,7 @@
 //!
 //! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
 //! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
-//! tables (`KindTable`), their migrations (`migration`), the count of transactions (`commits`), everything as changes for another store (`transfer`), and whether that
+//! tables (`KindTable`), their migrations (`migration`), the count of transactions (`commits`), what a replica must have (`written`), everything as changes for another store (`transfer`), and whether that
 //! has the same then (`compare`).
 
 mod call;
@@ -57,6 +57,8 @@ mod tally;
 mod tenant_name;
 #[cfg(feature = "store")]
 pub mod transfer;
+#[cfg(feature = "store")]
+pub mod written;
 
 use std::sync::Arc;
 

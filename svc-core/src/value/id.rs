@@ -42,6 +42,21 @@ impl Id {
     pub fn number(&self) -> Option<i64> {
         self.0.parse().ok().filter(|number: &i64| number.to_string() == *self.0)
     }
+
+    /// The UUID that this id is made [from](Self::from), for a store whose ids are UUIDs; `None` for any other id, which is then
+    /// simply not found: an address has one spelling (UND-41).
+    ///
+    /// ```
+    /// # use svc_core::value::Id;
+    /// let id = Id::new("0198f000-0000-7000-8000-00000000000a").unwrap();
+    /// assert_eq!(Id::from(id.uuid().unwrap()), id);
+    /// assert_eq!(Id::new("0198F000-0000-7000-8000-00000000000A").and_then(|id| id.uuid()), None);
+    /// ```
+    #[must_use]
+    pub fn uuid(&self) -> Option<Uuid> {
+        let uuid = Uuid::try_parse(self.as_str()).ok()?;
+        (uuid.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == self.as_str()).then_some(uuid)
+    }
 }
 
 impl From<i64> for Id {

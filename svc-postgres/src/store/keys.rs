@@ -1,11 +1,5 @@
 //! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
-
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
@@ -20,52 +14,6 @@ use crate::{
     error::{self, StoreError},
     pipeline::{Query, values},
 };
-
-/// Keys that are remembered at most.
-const KEYS: usize = 4_096;
-
-/// What was read of keys not long ago: see [`Options::key_cache`](crate::Options::key_cache).
-pub(crate) struct KnownKeys {
-    kept_for: Duration,
-    known: Mutex<HashMap<[u8; 32], Read>>,
-}
-
-/// What a read of a key gave, and when.
-#[derive(Clone)]
-struct Read {
-    at: Instant,
-    key: Option<KeyInfo>,
-}
-
-impl KnownKeys {
-    pub(crate) fn new(kept_for: Duration) -> Self {
-        Self { kept_for, known: Mutex::default() }
-    }
-
-    /// What was read of a token; `None` when that is too long ago.
-    fn get(&self, hash: &[u8; 32]) -> Option<Read> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(hash).filter(|read| read.at.elapsed() < self.kept_for).cloned()
-    }
-
-    fn learn(&self, hash: [u8; 32], key: Option<KeyInfo>) {
-        if self.kept_for.is_zero() {
-            return;
-        }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= KEYS {
-            known.retain(|_, read| read.at.elapsed() < self.kept_for);
-        }
-        // Whoever tries many keys fills nobody's memory.
-        if known.len() < KEYS {
-            known.insert(hash, Read { at: Instant::now(), key });
-        }
-    }
-
-    fn forget(&self) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-}
 
 impl Store {
     /// Issues a random key (UND-15).
@@ -120,7 +68,7 @@ impl Store {
             info.revoked.map(Timestamp::micros),
         ];
         let added = self.database().ask(None, Query::new(&*self.database().texts.add_key, values)).await;
-        self.inner.keys.forget();
+        self.inner.keys.1.end();
         if !added.map_err(svc_core::Error::from)?.is_empty() {
             return Ok(None);
         }
@@ -148,7 +96,7 @@ impl Store {
     pub async fn revoke_key(&self, id: &str) -> Result<bool> {
         let values = values![id.to_owned(), self.now().micros()];
         let revoked = self.database().ask(None, Query::new(&*self.database().texts.revoke_key, values)).await?;
-        self.inner.keys.forget();
+        self.inner.keys.1.end();
         Ok(!revoked.is_empty())
     }
 
@@ -170,14 +118,15 @@ impl Authenticator for Store {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let Some(token) = credentials.key else { return Ok(None) };
         let hash = TokenHash::of(token);
-        let bytes: [u8; 32] = hash.as_bytes().try_into()?;
-        let key = if let Some(read) = self.inner.keys.get(&bytes) {
-            read.key
-        } else {
-            let key = self.key(&hash).await?;
-            self.inner.keys.learn(bytes, key.clone());
-            key
-        };
+        let (cache, epochs) = &self.inner.keys;
+        let epoch = epochs.now();
+        if let Some(holder) = epoch.and_then(|epoch| cache.holder(&hash, epoch, credentials.now)) {
+            return Ok(holder);
+        }
+        let key = self.key(&hash).await?;
+        if let Some(epoch) = epoch {
+            cache.learn(&hash, epoch, key.as_ref());
+        }
         Ok(key.and_then(|key| key.holder(credentials.now)))
     }
 }

@@ -15,7 +15,7 @@ use super::Store;
 use crate::{
     error::{self, StoreError},
     pipeline::{Query, values},
-    rows::{code, uuid},
+    rows::code,
 };
 
 impl Store {
@@ -88,7 +88,7 @@ impl Store {
 #[async_trait]
 impl AnonymousTenant for Store {
     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
-        let Some(id) = uuid(&container.id).filter(|_| KindTable::of(container.kind).is_container()) else {
+        let Some(id) = container.id.uuid().filter(|_| KindTable::of(container.kind).is_container()) else {
             return Ok(None);
         };
         let query = Query::new(&*self.database().texts.owners, values![id, code(container.kind)]);

@@ -30,11 +30,12 @@ impl Database {
         let mut lent = self.pool.get(For::Writes).await?;
         lent.begins();
         let restored = self.restored(&mut lent, tenant, part).await;
-        if let Ok(seq) = restored {
-            lent.is_clean_again();
-            self.wrote(tenant, seq);
-        } else {
-            self.roll_back(lent).await;
+        match &restored {
+            Ok(seq) => {
+                lent.is_clean_again();
+                self.wrote(tenant, *seq);
+            }
+            Err(error) => self.roll_back(lent, error).await,
         }
         restored.map(drop)
     }
@@ -42,16 +43,7 @@ impl Database {
     /// The number of the tenant's ledger, and what is remembered under a name: read behind the lock, so that no part of a copy
     /// is under way any more.
     pub(crate) async fn remembered_as(&self, tenant: i64, name: &str) -> Result<(i64, Option<String>)> {
-        let mut lent = self.pool.get(For::Writes).await?;
-        lent.begins();
-        let queries = [
-            self.begin(Some(tenant)),
-            Query::new(&*self.texts.lock, values![tenant]),
-            Query::new(&*self.texts.meta, values![name.to_owned()]),
-            Query::control("ROLLBACK"),
-        ];
-        let given = lent.run(&queries, self.options.patience.saturating_mul(2)).await.map_err(|(_, error)| error)?;
-        lent.is_clean_again();
+        let given = self.behind_the_lock(tenant, Query::new(&*self.texts.meta, values![name.to_owned()])).await?;
         let row = |place: usize| given.get(place).and_then(|rows| rows.first());
         let seq = row(1).map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
         let mark: Option<Vec<u8>> = row(2).map(|row| row.try_get(0)).transpose()?;

@@ -3,7 +3,11 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{PoisonError, RwLock},
+    sync::{
+        PoisonError, RwLock,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use super::{KeyInfo, TokenHash};
@@ -62,6 +66,35 @@ impl KeyCache {
     }
 }
 
+/// Epochs for a store that other processes change without its notice: one ends with each change by this process, and after
+/// a time.
+#[derive(Debug)]
+pub struct KeyEpochs {
+    lasts: Duration,
+    began: Instant,
+    changes: AtomicI64,
+}
+
+impl KeyEpochs {
+    /// Each lasts so long at most; no time at all, and there are none.
+    #[must_use]
+    pub fn new(lasts: Duration) -> Self {
+        Self { lasts, began: Instant::now(), changes: AtomicI64::default() }
+    }
+
+    /// The epoch now, unless nothing is to be remembered.
+    #[must_use]
+    pub fn now(&self) -> Option<i64> {
+        let times = self.began.elapsed().as_nanos().checked_div(self.lasts.as_nanos())?;
+        i64::try_from(times).ok()?.checked_add(self.changes.load(Ordering::SeqCst))
+    }
+
+    /// A key was changed.
+    pub fn end(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
 impl fmt::Debug for KeyCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyCache")
@@ -71,6 +104,18 @@ impl fmt::Debug for KeyCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// UND-15: an epoch ends with a change; without a time there is none.
+    #[test]
+    fn epochs_go_on() {
+        let epochs = KeyEpochs::new(Duration::from_hours(1));
+        assert_eq!(epochs.now(), Some(0));
+        epochs.end();
+        assert_eq!(epochs.now(), Some(1));
+        assert_eq!(KeyEpochs::new(Duration::ZERO).now(), None);
+        let short = KeyEpochs::new(Duration::from_nanos(1));
+        assert!(short.now().is_some_and(|epoch| epoch > 0));
+    }
 
     /// UND-15, AUT-03: what was read before a revocation is not believed after it; a key ends when it says so.
     #[test]

@@ -1,0 +1,41 @@
+//! Which write of this process a replica must have, before it may answer whoever expects to see that.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+/// The number of each tenant's last write that this process knows of.
+#[derive(Debug, Default)]
+pub struct Written(Mutex<HashMap<i64, i64>>);
+
+impl Written {
+    /// Remembers the number that a tenant's data has after a write, or had when it was read.
+    pub fn wrote(&self, tenant: i64, number: i64) {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = written.entry(tenant).or_default();
+        *last = number.max(*last);
+    }
+
+    /// Whether what was read at this number has all of that; what is not there has nothing.
+    #[must_use]
+    pub fn is_recent(&self, tenant: i64, number: Option<i64>) -> bool {
+        let written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        number.is_some_and(|number| written.get(&tenant).is_none_or(|last| number >= *last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_written_does_not_see_less() {
+        let written = Written::default();
+        assert!(written.is_recent(1, Some(0)) && !written.is_recent(1, None));
+        written.wrote(1, 7);
+        written.wrote(1, 5);
+        assert!(!written.is_recent(1, Some(6)) && written.is_recent(1, Some(7)) && written.is_recent(1, Some(8)));
+        assert!(written.is_recent(2, Some(0)), "another tenant has written nothing");
+    }
+}
