@@ -209,6 +209,16 @@ async fn the_second_fence() {
     database.psql(&format!("CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"));
     let url = database.url().replace("svc@", &format!("{role}@"));
     let store = Store::connect(Options::new(&url).unwrap().schema(&schema).row_level_security()).await.unwrap();
+    // Another start asks for nothing that would have to wait for a reader, as `pg_dump` is one.
+    let again = Options::new(&url).unwrap().schema(&schema).row_level_security().patience(Duration::from_millis(300));
+    let text = format!("BEGIN; LOCK TABLE {schema}.ledger IN ACCESS SHARE MODE; SELECT pg_sleep(2); COMMIT");
+    let reader = tokio::task::spawn_blocking(move || database.psql(&text));
+    let reads = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LOCK TABLE {schema}.ledger%' AND wait_event = 'PgSleep'"
+    );
+    support::wait_until("somebody reads", || database.psql(&reads).trim() == "1");
+    Store::connect(again).await.unwrap();
+    reader.await.unwrap();
     let one = Server::of(store.clone(), "one").await;
     let two = Server::of(store, "two").await;
     let petition = one.make("petitions", json!({})).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_core::{
-    Code, Problem,
+    Code, Error, Problem,
     api::{Atomicity, ResponseStyle},
     auth::Caller,
     helper::Strangers,
@@ -51,6 +51,31 @@ fn hlp_11_a_signature_and_its_person_in_one_call() {
     let gone = server.post("petitions/none/record_signature_helper", body);
     assert_eq!((gone.status, gone.problems()), (404, vec!["RESOURCE_NOT_FOUND ".to_owned()]), "HLP-23, HLP-09");
     assert_eq!(server.store.count(Kind::Signature), 2, "HLP-23");
+}
+
+/// What a vendor says of its driver's errors holds for each step of a composed helper: a full table is a problem of its record.
+#[test]
+fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
+    let full = |_: &(dyn std::error::Error + 'static)| {
+        Some(Error::invalid(Problem::general(Code::CapacityExceeded, "The table is full.")))
+    };
+    let server = Server::with(|api| api.classify(full));
+    let helper = signing(&server);
+    server.made("tags", r#"{"name":"known"}"#);
+    let body = r#"{"person":{"email_addresses":[{"address":"a@example.org"}]},"add_tags":["known"]}"#;
+    server.store.fail(Kind::Tagging);
+    let expected: [Entry<'_>; 3] =
+        [("person", 201, &[]), ("signature", 201, &[]), ("tagging", 400, &["CAPACITY_EXCEEDED "])];
+    assert_entries(&server.post(&helper, body), "ERR-31", &expected);
+    server.store.fail(Kind::Signature);
+    let refused = server.post(&helper, body);
+    assert_eq!((refused.status, refused.problems()), (400, vec!["CAPACITY_EXCEEDED ".to_owned()]), "{}", refused.text);
+    assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
+    // Unless it says something, it is an error of the server.
+    let plain = Server::with(|api| api);
+    let helper = signing(&plain);
+    plain.store.fail(Kind::Signature);
+    assert_eq!(plain.post(&helper, body).status, 500, "ERR-05");
 }
 
 #[test]
