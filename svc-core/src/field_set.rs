@@ -198,6 +198,16 @@ impl FieldBits {
     /// Every place of every table.
     pub const ALL: Self = Self(u64::MAX);
 
+    /// The fields at these places of the table.
+    #[cfg(feature = "mapped")]
+    pub(crate) fn at(places: impl Iterator<Item = usize>) -> Self {
+        Self(
+            places.fold(0, |bits, place| {
+                bits | 1_u64.checked_shl(u32::try_from(place).unwrap_or(64)).unwrap_or_default()
+            }),
+        )
+    }
+
     /// Whether the field at this place of the table is in the set.
     #[must_use]
     pub const fn contains(self, place: usize) -> bool {

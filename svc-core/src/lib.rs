@@ -100,6 +100,7 @@
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
 //! | [`store`] | what a store of every kind is asked and told: [`store::Store`], questions, changes |
 //! | [`rules`] | the rulebook: what each write means, decided once for every store |
+//! | `mapped` | feature: a store over the tables of a program that is there already |
 //! | `memory`, `laws` | features: a store in memory, and the laws that any store keeps, as a test kit |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
@@ -127,6 +128,8 @@ mod json;
 #[cfg(feature = "store-tests")]
 pub mod laws;
 pub mod link;
+#[cfg(feature = "mapped")]
+pub mod mapped;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod model;

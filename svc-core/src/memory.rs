@@ -192,7 +192,8 @@ impl Store for MemoryStore {
         let mut tenants = self.tenants();
         let tables = tenants.entry(cx.tenant.clone()).or_default();
         let (time, ids) = ((self.now)().after(Timestamp::from_micros(tables.clock)), Ids::default());
-        let turn = Turn { time, ids: &ids, share_names: &ShareNames::default(), matching: &*self.matching };
+        let names = ShareNames::default();
+        let turn = Turn::new(time, &ids, &names, &*self.matching);
         let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
         let Decision { changes, outcome } = decided.map_err(|pause| match pause {
             Pause::Failed(error) => error,

@@ -32,7 +32,7 @@ impl StoreError {
         Self::Refused(Error::unexpected(what.into()))
     }
 
-    fn state(&self) -> Option<&SqlState> {
+    pub(crate) fn state(&self) -> Option<&SqlState> {
         match self {
             Self::Postgres(error) => error.code(),
             _ => None,

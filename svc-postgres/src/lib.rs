@@ -23,6 +23,8 @@ mod error;
 mod fetch;
 mod jumps;
 mod layout;
+#[cfg(feature = "mapped")]
+mod mapped;
 mod migrate;
 mod options;
 mod page;
@@ -44,6 +46,8 @@ mod workers;
 pub mod guide {}
 
 pub use error::ConnectError;
+#[cfg(feature = "mapped")]
+pub use mapped::Mapped;
 pub use options::{Options, Pages, Statements};
 pub use stats::Stats;
 pub use store::Store;

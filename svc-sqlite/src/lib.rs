@@ -61,6 +61,8 @@ mod export;
 mod fetch;
 mod file;
 mod keys;
+#[cfg(feature = "mapped")]
+mod mapped;
 mod metadata;
 mod migrate;
 mod options;
@@ -79,6 +81,8 @@ mod tenants;
 mod writer;
 
 pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file};
+#[cfg(feature = "mapped")]
+pub use mapped::Mapped;
 pub use options::Options;
 pub use stats::Stats;
 pub use store::Store;

@@ -2,6 +2,8 @@
 
 mod classify;
 mod contradictions;
+#[cfg(feature = "mapped")]
+mod mapped;
 mod stores;
 mod withheld;
 

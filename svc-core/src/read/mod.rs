@@ -11,5 +11,5 @@ mod value;
 pub use crate::json::{Caps, Json, Limits, Number, Object, merge_patch, merge_value, write_string};
 pub use body::{Bodies, HelperBody};
 pub use link::Links;
-pub(crate) use surplus::BodyOf;
+pub(crate) use surplus::{BodyOf, nearest};
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

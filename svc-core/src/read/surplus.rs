@@ -296,10 +296,15 @@ fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<S
 /// A member that nothing here is called, with the nearest name where one is near.
 fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
     let problem = Problem::new(Code::PropertyUnknown, property, "{property} is not known here.");
-    let far = name.chars().count().div_ceil(3);
-    let near = names.iter().map(|known| (strsim::osa_distance(name, known), known));
-    match near.filter(|(distance, _)| *distance <= far).min() {
-        Some((_, meant)) => problem.hint(meant.clone()),
+    match nearest(name, names.iter().map(String::as_str)) {
+        Some(meant) => problem.hint(meant),
         None => problem,
     }
+}
+
+/// The name that was meant, where one is near.
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let far = name.chars().count().div_ceil(3);
+    let near = names.map(|known| (strsim::osa_distance(name, known), known));
+    near.filter(|(distance, _)| *distance <= far).min().map(|(_, meant)| meant)
 }

@@ -37,7 +37,11 @@ pub(super) fn record<G: Ground>(
     }
     match recorded_before(ground, draft) {
         Ok(Some(stored)) => Ok((repeat(ground, stored, draft, new.person)?, false)),
-        Ok(None) => ground.create(draft, &new),
+        Ok(None) => match ground.create(draft, &new)? {
+            // A container that has one action for each person: it is changed (HLP-04).
+            (stored, false) => Ok((repeat(ground, stored, draft, new.person)?, false)),
+            made => Ok(made),
+        },
         // What else is wrong with it is told with its identifiers (ERR-39).
         Err(Pause::Failed(error)) if ground.goes_on() => {
             let mut problems = error.into_problems()?;

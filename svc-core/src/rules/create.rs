@@ -82,7 +82,8 @@ impl Case<'_> {
         let mut record = self.blank(draft, new);
         let mut problems = wrong;
         problems.extend(self.follow_links(draft, new, &mut record)?);
-        if schema.unique_links().is_some()
+        let is_once = schema.unique_links().is_some() || self.turn.once_per_person.contains(&draft.kind);
+        if is_once
             && let (Some(group), Some(person)) = (record.parent().cloned(), record.link("person").cloned())
             && let Some(existing) = self.ledger.member(draft.kind, &group, &person.id)?
         {

@@ -8,6 +8,7 @@ use crate::{
     helper::{PersonMatching, RawOutcome, RawPlan},
     json::Caps,
     link::{Address, ShareNames},
+    model::Kind,
     record::RawRecord,
     value::{Id, Timestamp},
 };
@@ -119,13 +120,23 @@ pub struct Turn<'a> {
     pub share_names: &'a ShareNames,
     /// How it is decided whether a posted person is known already (HLP-04).
     pub matching: &'a dyn PersonMatching,
+    /// The kinds of which a container has one record for each person, besides those of which it is so by the interface
+    /// (UND-38): who calls again is answered the one that is there.
+    pub once_per_person: &'a [Kind],
 }
 
 impl<'a> Turn<'a> {
     /// A turn at a moment.
     #[must_use]
     pub fn new(time: Timestamp, ids: &'a Ids, share_names: &'a ShareNames, matching: &'a dyn PersonMatching) -> Self {
-        Self { time, ids, share_names, matching }
+        Self { time, ids, share_names, matching, once_per_person: &[] }
+    }
+
+    /// The same in a store that has one record of these kinds for each person in a container.
+    #[must_use]
+    pub fn once_per_person(mut self, kinds: &'a [Kind]) -> Self {
+        self.once_per_person = kinds;
+        self
     }
 }
 

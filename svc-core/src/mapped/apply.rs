@@ -1,0 +1,372 @@
+//! Changes of the rulebook as statements over the tables.
+
+use super::{
+    database::Statement,
+    resolved::{Column, Mapped, Member, Resolved, Stored},
+    row::{at, to_column},
+    select::{IDENTIFIERS, id_value},
+    sql::{Sql, read},
+};
+use crate::{
+    error::Result,
+    json::{Json, Object},
+    link::ShareNames,
+    store::{At, Change, Insert, Key, Outbox, Replace, Set},
+    value::{Id, Identifier, Timestamp},
+};
+
+/// What a turn writes, in order.
+pub(super) struct Writes<'a> {
+    mapping: &'a Resolved,
+    tenant: &'a str,
+    pub(super) statements: Vec<Statement>,
+}
+
+impl<'a> Writes<'a> {
+    pub(super) fn new(mapping: &'a Resolved, tenant: &'a str) -> Self {
+        Self { mapping, tenant, statements: Vec::new() }
+    }
+
+    fn sql(&self) -> Sql {
+        Sql::new(self.mapping.engine, self.tenant)
+    }
+
+    /// Adds what a change means. `known` gives the fields that a record had before.
+    pub(super) fn add(&mut self, change: &Change, known: impl Fn(&At) -> Option<Object>) -> Result<()> {
+        match change {
+            Change::Insert(insert) => self.insert(insert)?,
+            Change::Replace(replace) => self.replace(replace, known(&replace.at).as_ref())?,
+            Change::SetFields { at, fields } => {
+                let fields = crate::record::RawRecord::stored(
+                    at.kind,
+                    crate::record::Meta::new(at.id.clone(), Timestamp::MIN),
+                    fields.clone(),
+                );
+                self.update(at, &fields.read_fields(&ShareNames::default())?, known(at).as_ref(), None);
+            }
+            Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
+            Change::Delete(set) => self.delete(set),
+            Change::ClearLink { kind, link, to } => {
+                self.clear_link(&Set::Under(*kind, link, Box::new(to.clone())), link)
+            }
+            Change::Forget(person) => {
+                let mut sql = self.sql();
+                sql.push("DELETE FROM svc_outbox WHERE tenant = ")
+                    .tenant(None)
+                    .push(" AND person = ")
+                    .text(person.as_str());
+                self.statements.push(sql.finish());
+            }
+            Change::Outbox(outbox) => self.outbox(outbox),
+            // Sums are counted when they are asked for; tickets and schedules are in no table of a mapping.
+            Change::SetSum { .. }
+            | Change::SetPart { .. }
+            | Change::SetSchedule { .. }
+            | Change::Hold { .. }
+            | Change::MoveHolders { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, insert: &Insert) -> Result<()> {
+        let record = &insert.record;
+        let Some(table) = self.mapping.of(record.kind()) else { return Ok(()) };
+        let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
+        let engine = self.mapping.engine;
+        let mut columns: Vec<(&Column, Value)> = vec![
+            (&table.id, Value::Text(id_value(&table.id, &meta.id))),
+            (&table.created, Value::Text(Some(meta.created.to_string()))),
+        ];
+        if table.modified != table.created {
+            columns.push((&table.modified, Value::Text(Some(meta.modified.to_string()))));
+        }
+        for member in &table.members {
+            if let Stored::Column { column, values } = &member.stored {
+                let value = to_column(engine, column, values, at(&fields, member));
+                // What is missing has the default of its column.
+                if value.is_some() || column.nullable && !column.has_default {
+                    columns.push((column, Value::Text(value)));
+                }
+            }
+        }
+        columns.extend(table.constants.iter().map(|(column, value)| (column, Value::Text(Some(value.clone())))));
+        for link in &table.links {
+            if let Some(to) = record.link(link.name) {
+                columns.push((&link.column, Value::Key(Key::from(to))));
+            }
+        }
+        let mut sql = self.sql();
+        sql.push("INSERT INTO ").push(&table.name).push(" (");
+        if let super::resolved::Whose::Column { column, .. } = &table.whose {
+            sql.push(&column.name).push(", ");
+        }
+        sql.push(&columns.iter().map(|(column, _)| column.name.as_str()).collect::<Vec<_>>().join(", "))
+            .push(") VALUES (");
+        if let super::resolved::Whose::Column { column, via } = &table.whose {
+            match via {
+                None => _ = sql.tenant(Some(column)),
+                Some((tenants, key, name)) => {
+                    sql.push("(SELECT ")
+                        .push(&key.name)
+                        .push(" FROM ")
+                        .push(tenants)
+                        .push(" WHERE ")
+                        .push(&name.name)
+                        .push(" = ")
+                        .tenant(Some(name))
+                        .push(")");
+                }
+            }
+            sql.push(", ");
+        }
+        for (place, (column, value)) in columns.into_iter().enumerate() {
+            if place > 0 {
+                sql.push(", ");
+            }
+            match value {
+                Value::Text(text) => _ = sql.value(column, text),
+                Value::Key(key) => match key.kind().and_then(|kind| self.mapping.of(kind)) {
+                    Some(target) => self.mapping.key_of(&mut sql, target, &key),
+                    None => _ = sql.push("NULL"),
+                },
+            }
+        }
+        sql.push(")");
+        self.statements.push(sql.finish());
+        for member in &table.members {
+            self.rows(table, &meta.id, member, None, at(&fields, member));
+        }
+        self.tie(table, &meta.id, &insert.identifiers);
+        Ok(())
+    }
+
+    fn replace(&mut self, replace: &Replace, before: Option<&Object>) -> Result<()> {
+        let Some(table) = self.mapping.of(replace.at.kind) else { return Ok(()) };
+        let meta = crate::record::Meta::new(replace.at.id.clone(), replace.modified);
+        let fields = crate::record::RawRecord::stored(replace.at.kind, meta, replace.fields.clone());
+        self.update(&replace.at, &fields.read_fields(&ShareNames::default())?, before, Some(replace.modified));
+        if table.link("modified_by").is_some() {
+            self.set_link(&replace.at, "modified_by", replace.modified_by.as_ref());
+        }
+        if !replace.identifiers_freed.is_empty() || !replace.identifiers_tied.is_empty() {
+            let mut sql = self.sql();
+            sql.push(&format!("DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ", table.kind.singular()));
+            sql.tenant(None).push(" AND record = ").text(replace.at.id.as_str());
+            self.statements.push(sql.finish());
+            self.tie(table, &replace.at.id, &replace.identifiers.to_vec());
+        }
+        Ok(())
+    }
+
+    /// Writes the columns and rows of a record.
+    fn update(&mut self, record: &At, fields: &Object, before: Option<&Object>, modified: Option<Timestamp>) {
+        let Some(table) = self.mapping.of(record.kind) else { return };
+        let engine = self.mapping.engine;
+        let mut sql = self.sql();
+        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        let mut sets = 0_usize;
+        let modified = modified.map(|modified| (&table.modified, Some(modified.to_string())));
+        let changed = table.members.iter().filter_map(|member| match &member.stored {
+            Stored::Column { column, values } => {
+                let now = at(fields, member);
+                let is_same = before.is_some_and(|before| at(before, member) == now);
+                (!is_same).then(|| (column, to_column(engine, column, values, now)))
+            }
+            Stored::Rows { .. } => None,
+        });
+        for (column, value) in modified.into_iter().chain(changed) {
+            sql.push(if sets > 0 { ", " } else { "" }).push(&column.name).push(" = ");
+            if value.is_none() && !column.nullable && engine == super::Engine::Postgres {
+                sql.push("DEFAULT");
+            } else {
+                sql.value(column, value);
+            }
+            sets = sets.saturating_add(1);
+        }
+        sql.push(" WHERE ");
+        self.mapping.owned(&mut sql, table, "t");
+        self.mapping.named(&mut sql, table, "t", &Key::Id(record.kind, record.id.clone()));
+        if sets > 0 {
+            self.statements.push(sql.finish());
+        }
+        for member in &table.members {
+            self.rows(table, &record.id, member, before, at(fields, member));
+        }
+    }
+
+    /// Writes the rows of a list: those at its beginning that are as they were stay, the others are written anew.
+    fn rows(&mut self, table: &Mapped, id: &Id, member: &Member, before: Option<&Object>, now: Option<&Json>) {
+        let Stored::Rows { table: rows, parent, order, members } = &member.stored else { return };
+        fn entries(list: Option<&Json>) -> &[Json] {
+            list.and_then(Json::as_array).unwrap_or_default()
+        }
+        let (was, now) = (before.map(|before| entries(at(before, member))), entries(now));
+        let same = was.map_or(0, |was| was.iter().zip(now).take_while(|(one, other)| one == other).count());
+        let record = Key::Id(table.kind, id.clone());
+        if was.is_some_and(|was| was.len() > same) {
+            let mut sql = self.sql();
+            let of = &order.name;
+            sql.push(&format!(
+                "DELETE FROM {rows} WHERE {of} IN (SELECT r.{of} FROM {rows} r WHERE r.{} = ",
+                parent.name
+            ));
+            self.mapping.key_of(&mut sql, table, &record);
+            let most = i64::MAX;
+            sql.push(" ORDER BY r.").push(of).push(" LIMIT ").number(most).push(" OFFSET ");
+            sql.number(i64::try_from(same).unwrap_or(i64::MAX)).push(")");
+            self.statements.push(sql.finish());
+        }
+        for entry in now.get(same..).unwrap_or_default() {
+            let Some(entry) = entry.as_object() else { continue };
+            let mut sql = self.sql();
+            let columns: Vec<(&Column, Option<String>)> = members
+                .iter()
+                .filter_map(|member| match &member.stored {
+                    Stored::Column { column, values } => {
+                        let value = to_column(self.mapping.engine, column, values, at(entry, member));
+                        (value.is_some() || column.nullable && !column.has_default).then_some((column, value))
+                    }
+                    Stored::Rows { .. } => None,
+                })
+                .collect();
+            sql.push("INSERT INTO ").push(rows).push(" (").push(&parent.name);
+            for (column, _) in &columns {
+                sql.push(", ").push(&column.name);
+            }
+            sql.push(") VALUES (");
+            self.mapping.key_of(&mut sql, table, &record);
+            for (column, value) in columns {
+                sql.push(", ").value(column, value);
+            }
+            sql.push(")");
+            self.statements.push(sql.finish());
+        }
+    }
+
+    fn set_link(&mut self, record: &At, link: &str, to: Option<&Id>) {
+        let Some((table, link)) = self.mapping.of(record.kind).and_then(|table| Some((table, table.link(link)?)))
+        else {
+            return;
+        };
+        let mut sql = self.sql();
+        sql.push("UPDATE ").push(&table.name).push(" AS t SET ").push(&link.column.name).push(" = ");
+        match to.zip(self.mapping.of(link.kind)) {
+            Some((to, target)) => self.mapping.key_of(&mut sql, target, &Key::Id(link.kind, to.clone())),
+            None => _ = sql.push("NULL"),
+        }
+        sql.push(" WHERE ");
+        self.mapping.owned(&mut sql, table, "t");
+        self.mapping.named(&mut sql, table, "t", &Key::Id(record.kind, record.id.clone()));
+        self.statements.push(sql.finish());
+    }
+
+    /// ` WHERE` of the records of a set; `false` where there are none in these tables.
+    fn of_set(&self, sql: &mut Sql, table: &Mapped, alias: &str, set: &Set) -> bool {
+        self.mapping.owned(sql, table, alias);
+        match set {
+            Set::One(at, _) => {
+                self.mapping.named(sql, table, alias, &Key::Id(at.kind, at.id.clone()));
+                true
+            }
+            Set::Under(_, link, inner) => {
+                let Some((link, of)) = table.link(link).zip(self.mapping.of(inner.kind())) else { return false };
+                let within = format!("{alias}u");
+                let begin = format!(
+                    " AND {alias}.{} IN (SELECT {within}.{} FROM {} {within} WHERE ",
+                    link.column.name, of.key.name, of.name
+                );
+                sql.push(&begin);
+                let holds = self.of_set(sql, of, &within, inner);
+                sql.push(")");
+                holds
+            }
+        }
+    }
+
+    fn delete(&mut self, set: &Set) {
+        let Some(table) = self.mapping.of(set.kind()) else { return };
+        // What other tables' foreign keys take along leaves its identifiers behind: they lead to nothing, and are taken over
+        // by whoever has them next.
+        let mut free = self.sql();
+        free.push(&format!("DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ", table.kind.singular()));
+        free.tenant(None).push(" AND record IN (SELECT ").push(&read(self.mapping.engine, "d", &table.id));
+        free.push(" FROM ").push(&table.name).push(" d WHERE ");
+        let has_any = self.of_set(&mut free, table, "d", set);
+        free.push(")");
+        if !has_any {
+            return;
+        }
+        self.statements.push(free.finish());
+        for member in &table.members {
+            if let Stored::Rows { table: rows, parent, .. } = &member.stored {
+                let mut sql = self.sql();
+                sql.push(&format!(
+                    "DELETE FROM {rows} WHERE {} IN (SELECT d.{} FROM {} d WHERE ",
+                    parent.name, table.key.name, table.name
+                ));
+                self.of_set(&mut sql, table, "d", set);
+                sql.push(")");
+                self.statements.push(sql.finish());
+            }
+        }
+        let mut sql = self.sql();
+        sql.push("DELETE FROM ").push(&table.name).push(" AS t WHERE ");
+        self.of_set(&mut sql, table, "t", set);
+        self.statements.push(sql.finish());
+    }
+
+    /// Empties a link. Where its column cannot be empty, the table's own foreign key says what becomes of the row.
+    fn clear_link(&mut self, set: &Set, link: &str) {
+        let Some((table, link)) = self.mapping.of(set.kind()).and_then(|table| Some((table, table.link(link)?))) else {
+            return;
+        };
+        if !link.column.nullable {
+            return;
+        }
+        let mut sql = self.sql();
+        sql.push("UPDATE ").push(&table.name).push(" AS t SET ").push(&link.column.name).push(" = NULL WHERE ");
+        if self.of_set(&mut sql, table, "t", set) {
+            self.statements.push(sql.finish());
+        }
+    }
+
+    /// A record has these identifiers from now on.
+    fn tie(&mut self, table: &Mapped, id: &Id, identifiers: &[Identifier]) {
+        for (place, identifier) in identifiers.iter().enumerate() {
+            let mut sql = self.sql();
+            let kind = table.kind.singular();
+            sql.push(&format!(
+                "INSERT INTO {IDENTIFIERS} (kind, tenant, identifier, record, place) VALUES ('{kind}', "
+            ));
+            sql.tenant(None).push(", ").text(identifier.as_str()).push(", ").text(id.as_str()).push(", ");
+            sql.number(i64::try_from(place).unwrap_or(i64::MAX));
+            // Whoever had it is gone, or the rulebook had refused it.
+            sql.push(") ON CONFLICT (tenant, kind, identifier) DO UPDATE SET record = excluded.record, place = excluded.place");
+            self.statements.push(sql.finish());
+        }
+    }
+
+    fn outbox(&mut self, outbox: &Outbox) {
+        let mut sql = self.sql();
+        sql.push("INSERT INTO svc_outbox (tenant, received, helper, person, action, body) VALUES (")
+            .tenant(None)
+            .push(", ");
+        sql.text(outbox.received.to_string()).push(", ").text(outbox.helper.as_str());
+        for id in [&outbox.person, &outbox.action] {
+            sql.push(", ");
+            match id {
+                Some(id) => _ = sql.text(id.as_str()),
+                None => _ = sql.push("NULL"),
+            }
+        }
+        sql.push(", ").text(String::from_utf8_lossy(&outbox.body)).push(")");
+        self.statements.push(sql.finish());
+    }
+}
+
+/// A value of a new row.
+enum Value {
+    Text(Option<String>),
+    /// What refers to this record.
+    Key(Key),
+}

@@ -1,0 +1,120 @@
+//! PostgreSQL under a mapped store: a pool, and the statements of the mapping sent without waiting in between.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use svc_core::mapped::{Database, Engine, Row, Statement, Transaction, Trouble};
+use tokio_postgres::error::SqlState;
+
+use crate::{
+    error::StoreError,
+    options::Options,
+    pipeline::{Query, Value},
+    pool::{For, Lent, Pool},
+};
+
+/// A PostgreSQL database whose tables are a vendor's own: for
+/// [`MappedStore::connect`](svc_core::mapped::MappedStore::connect).
+pub struct Mapped {
+    pool: Arc<Pool>,
+    patience: Duration,
+}
+
+impl Mapped {
+    /// The database of these options; of them the URL, the connections, the patience and the statements count.
+    #[must_use]
+    pub fn new(options: &Options) -> Self {
+        let Options { primary, connections, patience, statements, .. } = options;
+        let pool = Pool::new(primary.within(*patience), *connections, *patience, *statements);
+        Self { pool: Arc::new(pool), patience: *patience }
+    }
+}
+
+impl fmt::Debug for Mapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapped").finish_non_exhaustive()
+    }
+}
+
+/// A transaction; dropped in the middle of a call its connection is closed, and the server undoes it.
+struct Open {
+    lent: Lent,
+    patience: Duration,
+}
+
+#[async_trait]
+impl Database for Mapped {
+    fn engine(&self) -> Engine {
+        Engine::Postgres
+    }
+
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+        let mut lent = self.pool.get(For::Reads).await.map_err(trouble)?;
+        run(&mut lent, &queries(&statements), self.patience).await
+    }
+
+    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+        let mut lent = self.pool.get(For::Writes).await.map_err(trouble)?;
+        lent.begins();
+        let mut all = vec![Query::control("BEGIN")];
+        all.extend(queries(&statements));
+        let mut given = run(&mut lent, &all, self.patience).await?;
+        given.drain(..1.min(given.len()));
+        Ok((Box::new(Open { lent, patience: self.patience }), given))
+    }
+}
+
+#[async_trait]
+impl Transaction for Open {
+    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+        run(&mut self.lent, &queries(&statements), self.patience).await
+    }
+
+    async fn commit(mut self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+        let mut all = queries(&statements);
+        all.push(Query::control("COMMIT"));
+        let mut given = run(&mut self.lent, &all, self.patience).await?;
+        self.lent.is_clean_again();
+        given.pop();
+        Ok(given)
+    }
+
+    async fn roll_back(mut self: Box<Self>) {
+        if self.lent.run(&[Query::control("ROLLBACK")], self.patience).await.is_ok() {
+            self.lent.is_clean_again();
+        }
+    }
+}
+
+fn queries(statements: &[Statement]) -> Vec<Query<'_>> {
+    let query =
+        |statement: &'_ Statement| -> Vec<Value> { statement.values.iter().cloned().map(Value::from).collect() };
+    statements.iter().map(|statement| Query::new(&*statement.text, query(statement))).collect()
+}
+
+/// The rows of each statement; all their columns are texts.
+async fn run(lent: &mut Lent, queries: &[Query<'_>], patience: Duration) -> Result<Vec<Vec<Row>>, Trouble> {
+    let given = lent.run(queries, patience).await.map_err(|(_, error)| trouble(error))?;
+    let row = |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<Row, _>>();
+    let rows = |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<Row>, _>>();
+    given.into_iter().map(rows).collect::<Result<_, _>>().map_err(|error| trouble(error.into()))
+}
+
+/// Whether a call is run again, its client tries again, or nothing helps.
+fn trouble(error: StoreError) -> Trouble {
+    let others = [
+        SqlState::UNIQUE_VIOLATION,
+        SqlState::FOREIGN_KEY_VIOLATION,
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+    ];
+    let is_conflict = error.state().is_some_and(|state| others.contains(state));
+    let error = svc_core::Error::from(error);
+    let passes = error.is_unavailable();
+    let cause = format!("{error:#}").into();
+    match (is_conflict, passes) {
+        (true, _) => Trouble::Conflict(cause),
+        (false, true) => Trouble::Away(cause),
+        (false, false) => Trouble::Other(cause),
+    }
+}

@@ -1,0 +1,218 @@
+//! SQLite under a mapped store: one thread writes, a few read, each with a connection of its own.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures_channel::oneshot;
+use rusqlite::{Connection, ErrorCode, OpenFlags, types::ValueRef};
+use svc_core::mapped::{Database, Engine, Row, Statement, Transaction, Trouble};
+
+/// Threads that read.
+const READERS: usize = 2;
+/// How long another program's write is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+type Given = Result<Vec<Vec<Row>>, Trouble>;
+
+/// A read and whom to tell.
+type Read = (Vec<Statement>, oneshot::Sender<Given>);
+
+/// A transaction that begins: its first statements, whom to tell, and where its steps come from.
+type Begin = (Vec<Statement>, oneshot::Sender<Given>, mpsc::Receiver<Step>);
+
+/// What a transaction does next; without one it is undone.
+enum Step {
+    Run(Vec<Statement>, oneshot::Sender<Given>),
+    Commit(Vec<Statement>, oneshot::Sender<Given>),
+}
+
+/// A data file whose tables are a vendor's own: for
+/// [`MappedStore::connect`](svc_core::mapped::MappedStore::connect). Its journal and its durability are as the vendor has set
+/// them; with `PRAGMA journal_mode = WAL` reads and writes do not wait for each other.
+pub struct Mapped {
+    reads: mpsc::Sender<Read>,
+    begins: mpsc::Sender<Begin>,
+}
+
+impl Mapped {
+    /// The data file at this path, which is there already. Foreign keys are enforced.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened, or a thread cannot be started.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let (reads, waiting) = mpsc::channel::<Read>();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..READERS {
+            let (connection, waiting) = (open(&path)?, Arc::clone(&waiting));
+            thread::Builder::new().name("svc-mapped-reader".to_owned()).spawn(move || {
+                loop {
+                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok((statements, reply)) = next else { return };
+                    _ = reply.send(read(&connection, &statements));
+                }
+            })?;
+        }
+        let (begins, waiting) = mpsc::channel::<Begin>();
+        let connection = open(&path)?;
+        thread::Builder::new().name("svc-mapped-writer".to_owned()).spawn(move || {
+            for begin in waiting {
+                transaction(&connection, begin);
+            }
+        })?;
+        Ok(Self { reads, begins })
+    }
+}
+
+impl fmt::Debug for Mapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapped").finish_non_exhaustive()
+    }
+}
+
+fn open(path: &PathBuf) -> io::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(io::Error::other)?;
+    connection.busy_timeout(PATIENCE).map_err(io::Error::other)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(io::Error::other)?;
+    connection.set_prepared_statement_cache_capacity(256);
+    Ok(connection)
+}
+
+#[async_trait]
+impl Database for Mapped {
+    fn engine(&self) -> Engine {
+        Engine::Sqlite
+    }
+
+    async fn read(&self, statements: Vec<Statement>) -> Given {
+        let (reply, given) = oneshot::channel();
+        self.reads.send((statements, reply)).map_err(|_| ended())?;
+        given.await.map_err(|_| ended())?
+    }
+
+    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+        let (reply, given) = oneshot::channel();
+        let (steps, next) = mpsc::channel();
+        self.begins.send((statements, reply, next)).map_err(|_| ended())?;
+        let given = given.await.map_err(|_| ended())??;
+        Ok((Box::new(Open { steps }), given))
+    }
+}
+
+/// A transaction, as its caller sees it; dropped, the thread undoes it.
+struct Open {
+    steps: mpsc::Sender<Step>,
+}
+
+impl Open {
+    async fn step(
+        &self,
+        statements: Vec<Statement>,
+        step: fn(Vec<Statement>, oneshot::Sender<Given>) -> Step,
+    ) -> Given {
+        let (reply, given) = oneshot::channel();
+        self.steps.send(step(statements, reply)).map_err(|_| ended())?;
+        given.await.map_err(|_| ended())?
+    }
+}
+
+#[async_trait]
+impl Transaction for Open {
+    async fn run(&mut self, statements: Vec<Statement>) -> Given {
+        self.step(statements, Step::Run).await
+    }
+
+    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> Given {
+        self.step(statements, Step::Commit).await
+    }
+
+    async fn roll_back(self: Box<Self>) {}
+}
+
+/// One transaction from its beginning to its end, in the thread that writes.
+fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
+    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| trouble(&error));
+    let given = begun.and_then(|()| run(connection, &statements));
+    let has_begun = given.is_ok();
+    // Who has gone away meanwhile gets nothing, and the transaction ends.
+    if reply.send(given).is_ok() && has_begun {
+        while let Ok(step) = steps.recv() {
+            match step {
+                Step::Run(statements, reply) => _ = reply.send(run(connection, &statements)),
+                Step::Commit(statements, reply) => {
+                    let given = run(connection, &statements);
+                    let done = given.and_then(|given| {
+                        connection.execute_batch("COMMIT").map_err(|error| trouble(&error))?;
+                        Ok(given)
+                    });
+                    end(connection);
+                    _ = reply.send(done);
+                    return;
+                }
+            }
+        }
+    }
+    end(connection);
+}
+
+/// Leaves no transaction open.
+fn end(connection: &Connection) {
+    if !connection.is_autocommit()
+        && let Err(error) = connection.execute_batch("ROLLBACK")
+    {
+        tracing::error!(%error, "a transaction could not be undone");
+    }
+}
+
+/// Statements that read, all of one moment.
+fn read(connection: &Connection, statements: &[Statement]) -> Given {
+    connection.execute_batch("BEGIN").map_err(|error| trouble(&error))?;
+    let given = run(connection, statements);
+    end(connection);
+    given
+}
+
+fn run(connection: &Connection, statements: &[Statement]) -> Given {
+    statements.iter().map(|statement| one(connection, statement).map_err(|error| trouble(&error))).collect()
+}
+
+fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+    let mut prepared = connection.prepare_cached(&statement.text)?;
+    let columns = prepared.column_count();
+    let mut rows = prepared.query(rusqlite::params_from_iter(&statement.values))?;
+    let mut given = Vec::new();
+    while let Some(row) = rows.next()? {
+        let column = |place: usize| {
+            Ok(match row.get_ref(place)? {
+                ValueRef::Null => None,
+                ValueRef::Integer(number) => Some(number.to_string()),
+                ValueRef::Real(number) => Some(number.to_string()),
+                ValueRef::Text(text) | ValueRef::Blob(text) => Some(String::from_utf8_lossy(text).into_owned()),
+            })
+        };
+        given.push((0..columns).map(column).collect::<rusqlite::Result<Row>>()?);
+    }
+    Ok(given)
+}
+
+/// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no message of `SQLite`.
+fn trouble(error: &rusqlite::Error) -> Trouble {
+    let cause = || format!("SQLite: {error}").into();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => Trouble::Conflict(cause()),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Away(cause()),
+        _ => Trouble::Other(cause()),
+    }
+}
+
+fn ended() -> Trouble {
+    Trouble::Away("the thread of the data file has ended".into())
+}
