@@ -138,7 +138,7 @@ fn narrowed(described: &mut DeclaredField, narrow: &Narrow) {
     described.required |= narrow.required;
     if let Some(values) = &narrow.values {
         // A flexible enum takes no other values then (TYP-09).
-        described.kind = "enum".to_owned();
+        described.kind = String::from("enum");
         described.values = Some(values.clone());
     }
     if let Some(default) = &narrow.default {

@@ -11,7 +11,7 @@ pub struct Within {
     /// The places of the members in the table of the object.
     bits: FieldBits,
     /// The members that are not in the set as a whole.
-    within: &'static [Self],
+    inner: &'static [Self],
 }
 
 impl Within {
@@ -20,7 +20,7 @@ impl Within {
         place: usize,
         table: Option<&'static ObjectSchema>,
         members: &[&str],
-        within: &'static [Self],
+        inner: &'static [Self],
     ) -> Self {
         let (mut bits, mut rest) = (0, members);
         while let [name, more @ ..] = rest {
@@ -29,7 +29,7 @@ impl Within {
             }
             rest = more;
         }
-        Self { place, bits: FieldBits::of(bits), within }
+        Self { place, bits: FieldBits::of(bits), inner }
     }
 
     /// Whether a table has a member of this name; for the macros.
@@ -68,7 +68,7 @@ impl Within {
                     leave_out(members.at(&[member.name]));
                 }
             }
-            Self::others(set.within, object, members, leave_out);
+            Self::others(set.inner, object, members, leave_out);
         }
     }
 
@@ -84,7 +84,7 @@ impl Within {
             match (sets.iter().find(|set| set.place == place), field.ty.object()) {
                 (Some(set), Some(object)) => {
                     let members = &mut narrowing.at(&[field.name]).members;
-                    Self::each(set.within, set.bits, object, members, hold);
+                    Self::each(set.inner, set.bits, object, members, hold);
                 }
                 _ => hold(narrowing.at(&[field.name])),
             }

@@ -81,12 +81,12 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
         Fields::Stored(bytes) => (bytes, false),
         Fields::Typed(bytes) => (bytes, !names.is_default()),
     };
-    let mut renamed = Vec::new();
+    let mut under_wire_names = Vec::new();
     let bytes: &[u8] = if renames {
         let mut object = members_object(bytes);
         names.rename_to_wire(&mut object);
-        object.write_members(&mut renamed);
-        &renamed
+        object.write_members(&mut under_wire_names);
+        &under_wire_names
     } else {
         bytes
     };

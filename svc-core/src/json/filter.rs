@@ -173,7 +173,9 @@ fn value(scan: &mut Scan<'_>) -> Option<()> {
             }
             _ => {
                 let start = scan.rest().len();
-                while scan.peek().is_some_and(|byte| !matches!(byte, b'"' | b'{' | b'[' | b'}' | b']') && (depth > 0 || byte != b',')) {
+                while scan.peek().is_some_and(|byte| {
+                    !matches!(byte, b'"' | b'{' | b'[' | b'}' | b']') && (depth > 0 || byte != b',')
+                }) {
                     scan.next();
                 }
                 (scan.rest().len() < start).then_some(())?;
@@ -209,7 +211,15 @@ mod tests {
         let escaped = r#""email_addresses":{"\u0073tatus":"y","address":"x"},"sourc\u0065":1"#;
         assert_eq!(copied(&filter, escaped), r#""email_addresses":{"address":"x"}"#);
         assert_eq!(copied(&filter, ""), "");
-        for broken in [r#""a""#, r#""a":"#, r#""a":[1,"#, r#""email_addresses":[{"address":"x"},"b":1"#, "7", r#""a":1}"#, r#""a":"x"#] {
+        for broken in [
+            r#""a""#,
+            r#""a":"#,
+            r#""a":[1,"#,
+            r#""email_addresses":[{"address":"x"},"b":1"#,
+            "7",
+            r#""a":1}"#,
+            r#""a":"x"#,
+        ] {
             assert_eq!(copied(&filter, broken), "", "{broken}");
         }
     }

@@ -89,8 +89,7 @@ impl<'a> Validator<'a> {
             return None;
         }
         if field.mode == Mode::Required || narrow.is_some_and(|narrow| narrow.required) {
-            let text =
-                if is_new { "{property} is required." } else { "{property} is required and cannot be emptied." };
+            let text = if is_new { "{property} is required." } else { "{property} is required and cannot be emptied." };
             self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
             return None;
         }

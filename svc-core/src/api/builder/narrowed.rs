@@ -36,10 +36,9 @@ impl ApiBuilder {
             let narrowing = registered.narrowing.iter().flat_map(Narrowing::members);
             for (name, narrow) in narrowing {
                 let Some(place) = kind.schema().fields.place(name) else { continue };
-                for (set, is_out) in [
-                    (&mut registered.readable, narrow.unreadable),
-                    (&mut registered.writable, narrow.unwritable),
-                ] {
+                for (set, is_out) in
+                    [(&mut registered.readable, narrow.unreadable), (&mut registered.writable, narrow.unwritable)]
+                {
                     if is_out {
                         *set = Some(set.unwrap_or(FieldBits::ALL).without(place));
                     }
@@ -107,9 +106,10 @@ impl Walk<'_> {
         }
         match field.ty.object() {
             Some(object) => {
-                let has_none = object.fields.iter().all(|member| {
-                    narrow.members.member(member.name).is_some_and(Narrow::is_absent)
-                });
+                let has_none = object
+                    .fields
+                    .iter()
+                    .all(|member| narrow.members.member(member.name).is_some_and(Narrow::is_absent));
                 if has_none {
                     self.wrong(at, "has no members: leave the field out itself");
                 }

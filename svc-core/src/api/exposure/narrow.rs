@@ -31,6 +31,7 @@ impl<R: Resource, S> Exposure<R, S> {
 
     /// What the field is where a create leaves it out, and where a change empties it (CAP-08).
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "a value is made for this call")]
     pub fn default(self, field: impl Into<FieldPath<R>>, value: impl ToString) -> Self {
         self.narrow_at(field, |narrow| narrow.default = Some(value.to_string()))
     }
