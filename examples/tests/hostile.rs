@@ -10,7 +10,8 @@ use serde_json::Value;
 use support::program::KEY;
 use support::{Answer, Raw, TestResult};
 use svc_examples::demo::cli::Cli;
-use svc_examples::demo::{AccessLog, Data, Gate, Limits, Location, Settings, serve, service};
+use svc_examples::demo::{Data, Gate, Location, Settings, service};
+use svc_tower::server::{Limits, Server};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -27,12 +28,13 @@ struct Demo {
 
 impl Demo {
     async fn start(limits: Limits, arguments: &[&str]) -> TestResult<Self> {
-        Self::behind(Gate::open(), limits, arguments, std::future::pending()).await
+        Self::behind(Gate::open(), NEVER, limits, arguments, std::future::pending()).await
     }
 
     /// The demo behind a gate, which it opens to nobody itself, until it is told to stop.
     async fn behind(
         gate: Gate,
+        patience: Duration,
         limits: Limits,
         arguments: &[&str],
         stop: impl Future<Output = ()> + Send + 'static,
@@ -48,7 +50,8 @@ impl Demo {
         let service = service(&data.store, &settings, "http://demo.example.org/")?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(serve(listener, gate.before(service, limits.load), limits, AccessLog::off(), stop));
+        let server = Server::new(gate.before(service, patience)).limits(limits);
+        let task = tokio::spawn(server.run_until(listener, stop));
         Ok(Self { address, task, _folder: folder })
     }
 
@@ -123,24 +126,16 @@ async fn und_17_a_chunked_body_of_2_mib_is_too_large() -> TestResult {
 
 #[tokio::test]
 async fn und_39_a_body_without_a_key_is_not_read() -> TestResult {
-    let demo = Demo::start(Limits { body: NEVER, ..Limits::default() }, &[]).await?;
+    let demo = Demo::start(Limits::default().body(NEVER), &[]).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send("POST /tags HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n").await?;
     assert_eq!(raw.answer().await?.status, 401);
     Ok(())
 }
 
-/// UND-42: what the demo waits for at most; the tests beside set shorter times.
-#[test]
-fn und_42_the_demo_waits_ten_thirty_and_seventy_five_seconds() {
-    let limits = Limits::default();
-    let seconds = [limits.head, limits.body, limits.idle].map(|limit| limit.as_secs());
-    assert_eq!((seconds, limits.connections), ([10, 30, 75], 900));
-}
-
 #[tokio::test]
 async fn und_17_a_slow_body_is_answered_408() -> TestResult {
-    let limits = Limits { head: NEVER, body: Duration::from_millis(50), idle: NEVER, ..Limits::default() };
+    let limits = Limits::default().head(NEVER).body(Duration::from_millis(50)).idle(NEVER);
     let demo = Demo::start(limits, &[]).await?;
     let head = format!("POST /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n");
     let answer = demo.answer(&format!("{head}Content-Length: 20\r\n\r\n{{\"name\":")).await?;
@@ -151,7 +146,7 @@ async fn und_17_a_slow_body_is_answered_408() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
-    let limits = Limits { head: Duration::from_millis(50), body: NEVER, idle: NEVER, ..Limits::default() };
+    let limits = Limits::default().head(Duration::from_millis(50)).body(NEVER).idle(NEVER);
     let demo = Demo::start(limits, &[]).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ").await?;
@@ -163,8 +158,8 @@ async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
 #[tokio::test]
 async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestResult {
     let (gate, opener) = Gate::closed();
-    let limits = Limits { load: Duration::from_millis(20), ..Limits::default() };
-    let demo = Demo::behind(gate, limits, &[], std::future::pending()).await?;
+    let patience = Duration::from_millis(20);
+    let demo = Demo::behind(gate, patience, Limits::default(), &[], std::future::pending()).await?;
     let body = r#"{"name": "new"}"#;
     let length = body.len();
     let sent =
@@ -185,12 +180,11 @@ async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestRe
 #[tokio::test]
 async fn und_42_a_stop_does_not_lose_those_who_wait_for_the_data() -> TestResult {
     let (gate, opener) = Gate::closed();
-    let limits = Limits { load: NEVER, ..Limits::default() };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let demo = Demo::behind(gate, limits, &[], async {
+    let stopped = async {
         let _ = stopped.await;
-    })
-    .await?;
+    };
+    let demo = Demo::behind(gate, NEVER, Limits::default(), &[], stopped).await?;
     let mut raw = Raw::connect(demo.address).await?;
     raw.send(format!("GET /tags HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n\r\n")).await?;
     stop.send(()).map_err(|()| "the server ended by itself")?;

@@ -2,38 +2,17 @@
 
 mod support;
 
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use support::{Raw, TestResult};
 use svc_core::api::{Api, Vendor};
 use svc_sqlite::{Options, Store};
-use svc_tower::{PeerAddr, SvcService};
+use svc_tower::SvcService;
+use svc_tower::server::Server;
 use tokio::net::TcpListener;
-use tower::ServiceExt;
 
 /// What links begin with unless a proxy says otherwise.
 const CONFIGURED: &str = "http://configured.example.org/api/";
-
-/// Serves as bare hyper does, and tells the service who is at the other end.
-async fn serve(listener: TcpListener, service: SvcService) {
-    while let Ok((stream, peer)) = listener.accept().await {
-        let service = service.clone();
-        let requests = service_fn(move |mut request: http::Request<Incoming>| {
-            request.extensions_mut().insert(PeerAddr(peer.ip()));
-            let service = service.clone();
-            async move { Ok::<_, Infallible>(service.oneshot(request).await.unwrap_or_else(|never| match never {})) }
-        });
-        tokio::spawn(async move {
-            // A client that goes away early is no matter of these tests.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), requests).await;
-        });
-    }
-}
 
 /// A service that trusts one proxy, and where it listens.
 async fn start(store: &Store, trusted: IpAddr) -> TestResult<SocketAddr> {
@@ -41,7 +20,7 @@ async fn start(store: &Store, trusted: IpAddr) -> TestResult<SocketAddr> {
     let service = SvcService::new(api.authenticator(store.clone()).build()?).under("/api").trusted_proxies([trusted]);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    tokio::spawn(serve(listener, service));
+    tokio::spawn(Server::new(service).run_until(listener, std::future::pending()));
     Ok(address)
 }
 

@@ -66,6 +66,8 @@
 //! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read before.
 //! 5. The [`documents`] (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
 //!
+//! With the feature `server` there is a server to go with it, with limits on slow clients: `svc_tower::server`.
+//!
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
@@ -91,6 +93,8 @@ mod observe;
 mod pages;
 mod response;
 mod route;
+#[cfg(feature = "server")]
+pub mod server;
 mod service;
 mod settings;
 mod timer;

@@ -4,13 +4,16 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::task::{Context, Poll, ready};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use http::{HeaderName, Request, StatusCode};
+use http::{HeaderName, Request, Response, StatusCode};
+use tower_service::Service;
 
 /// Lines that may wait for the writing thread; a line more is left out and counted.
 const WAITING_LINES: usize = 8192;
@@ -27,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Where the lines of requests go. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessLog {
-    shared: Option<Arc<Shared>>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
@@ -58,29 +61,72 @@ impl AccessLog {
         let left_out = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&left_out);
         let thread = thread::spawn(move || write_lines(&waiting, out, &counter));
-        (Self { shared: Some(Arc::new(Shared { lines, left_out, key_header })) }, LogWriter { thread })
+        (Self { shared: Arc::new(Shared { lines, left_out, key_header }) }, LogWriter { thread })
     }
 
-    /// A log that keeps nothing.
+    /// A service whose requests are logged.
     #[must_use]
-    pub fn off() -> Self {
-        Self { shared: None }
+    pub fn before<S>(self, service: S) -> Logged<S> {
+        Logged { log: self, service }
     }
 
     /// Begins the line of a request; it is written when the request ends, or when its client went away.
-    pub(super) fn begin<B>(&self, request: &Request<B>) -> Line {
-        let open = self.shared.as_ref().map(|shared| Open {
-            shared: Arc::clone(shared),
-            head: head(request, &shared.key_header),
-            since: Instant::now(),
-        });
-        Line { open }
+    fn begin<B>(&self, request: &Request<B>) -> Line {
+        let head = head(request, &self.shared.key_header);
+        Line { open: Some(Open { shared: Arc::clone(&self.shared), head, since: Instant::now() }) }
+    }
+}
+
+/// A service behind an [`AccessLog`].
+#[derive(Debug, Clone)]
+pub struct Logged<S> {
+    log: AccessLog,
+    service: S,
+}
+
+impl<S, B, A> Service<Request<B>> for Logged<S>
+where
+    S: Service<Request<B>, Response = Response<A>>,
+    S::Future: Unpin,
+{
+    type Response = Response<A>;
+    type Error = S::Error;
+    type Future = Logging<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.service.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        Logging { line: self.log.begin(&request), answer: self.service.call(request) }
+    }
+}
+
+/// A request that is being answered, and its line.
+#[derive(Debug)]
+pub struct Logging<F> {
+    line: Line,
+    answer: F,
+}
+
+impl<F, A, E> Future for Logging<F>
+where
+    F: Future<Output = Result<Response<A>, E>> + Unpin,
+{
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = ready!(Pin::new(&mut self.answer).poll(cx));
+        if let Ok(response) = &answer {
+            self.line.write(Some(response.status()));
+        }
+        Poll::Ready(answer)
     }
 }
 
 /// The line of a request that is being answered.
 #[derive(Debug)]
-pub(super) struct Line {
+struct Line {
     open: Option<Open>,
 }
 
@@ -92,11 +138,7 @@ struct Open {
 }
 
 impl Line {
-    /// The request was answered with this status.
-    pub(super) fn end(&mut self, status: StatusCode) {
-        self.write(Some(status));
-    }
-
+    /// The request was answered with this status, or not at all.
     fn write(&mut self, status: Option<StatusCode>) {
         let Some(Open { shared, head, since }) = self.open.take() else { return };
         let line = line(&head, status, since.elapsed().as_secs_f64() * 1000.0);

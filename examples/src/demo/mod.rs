@@ -1,10 +1,9 @@
-//! The demo server: its options, its HTTP server, its data.
+//! The demo server: its options, what stands before its service, its data.
 
 mod about;
 mod access_log;
 mod address;
 mod banner;
-mod body;
 pub mod cli;
 mod copy;
 mod data;
@@ -13,7 +12,6 @@ mod export;
 mod gate;
 mod interface;
 mod keys;
-mod limits;
 mod load;
 mod location;
 mod metrics;
@@ -22,29 +20,24 @@ mod places;
 mod run;
 mod scratch;
 pub mod seed;
-mod server;
 mod settings;
 mod signals;
 mod top;
 mod trouble;
-mod watch;
 
-pub use access_log::{AccessLog, LogWriter};
+pub use access_log::{AccessLog, LogWriter, Logged, Logging};
 pub use address::Address;
 pub use banner::Banner;
-pub use body::{BodyError, TimedBody};
 pub use copy::{Copied, Step, copy};
 pub use data::Data;
 pub use database::{Connections, Database, Stats};
 pub use gate::{Gate, Gated, Opener};
 pub use interface::{dialect, service};
-pub use limits::Limits;
 pub use load::{Load, Progress};
 pub use location::{Location, Server};
 pub use metrics::Metrics;
 pub use monitor::{Monitor, Monitored};
 pub use places::{KeysFile, ShownKey, data_file};
 pub use run::main;
-pub use server::serve;
 pub use settings::{Cors, FixedKey, Settings};
 pub use trouble::Trouble;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
+use svc_tower::server::Server;
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -21,15 +22,16 @@ use super::export::export;
 use super::gate::Gate;
 use super::interface::{also_withheld, check, service};
 use super::keys;
-use super::limits::Limits;
 use super::load::Load;
-use super::location::{Location, Server};
+use super::location::{self, Location};
 use super::monitor::{Monitor, Monitored};
-use super::server::serve;
 use super::settings::Settings;
 use super::signals::Stop;
 use super::top;
 use super::trouble::Trouble;
+
+/// How long a request waits for the data of a new file before it is told to come again.
+const LOAD_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The program: it does what its command line says, and tells on standard error why it could not.
 #[must_use]
@@ -64,7 +66,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
-        Some(Command::Copy { from, to }) => copy::run(&from, &Server::of("--to", &to, options)?).await,
+        Some(Command::Copy { from, to }) => copy::run(&from, &location::Server::of("--to", &to, options)?).await,
         Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(options, &document).await,
     }
@@ -126,9 +128,8 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
             Ok(()) = failed => {}
         }
     };
-    let limits = Limits::default();
-    let service = Monitored::new(gate.before(service, limits.load), monitor);
-    serve(address.listener, service, limits, log, stopped).await;
+    let service = log.before(Monitored::new(gate.before(service, LOAD_PATIENCE), monitor));
+    Server::new(service).run_until(address.listener, stopped).await;
     writer.finish();
     match watched.await {
         Ok(Ok(())) => Ok(()),

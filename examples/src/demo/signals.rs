@@ -2,6 +2,7 @@
 
 use std::io;
 
+use svc_tower::server::StopSignal;
 use tokio::sync::watch;
 
 /// Whether the order to stop has come. Clones are the same order.
@@ -14,7 +15,7 @@ impl Stop {
     /// Listens from now on.
     pub(super) fn listen() -> io::Result<Self> {
         let (give, given) = watch::channel(false);
-        let mut orders = Orders::new()?;
+        let mut orders = StopSignal::listen()?;
         tokio::spawn(async move {
             orders.next().await;
             give.send_replace(true);
@@ -36,42 +37,5 @@ impl Stop {
     /// Whether it has come.
     pub(super) fn is_given(&self) -> bool {
         *self.given.borrow()
-    }
-}
-
-#[cfg(unix)]
-struct Orders {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Orders {
-    fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Orders;
-
-#[cfg(not(unix))]
-impl Orders {
-    fn new() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
     }
 }

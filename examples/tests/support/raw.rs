@@ -77,6 +77,16 @@ impl Raw {
         Ok(std::mem::take(&mut self.waiting))
     }
 
+    /// Reads so many bytes, whatever they are.
+    pub(crate) async fn next(&mut self, length: usize) -> TestResult<Vec<u8>> {
+        while self.waiting.len() < length {
+            if self.more().await? == 0 {
+                return Err("the connection ended early".into());
+            }
+        }
+        Ok(self.waiting.drain(..length).collect())
+    }
+
     async fn more(&mut self) -> TestResult<usize> {
         Ok(self.stream.read_buf(&mut self.waiting).await?)
     }

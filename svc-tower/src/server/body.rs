@@ -1,11 +1,14 @@
 //! The body of a request with a time limit: all of it has to arrive in time (UND-17).
 
-use std::error::Error;
-use std::fmt;
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::{
+    error::Error,
+    fmt,
+    future::Future,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -16,36 +19,44 @@ use super::watch::Watch;
 
 /// What a body that cannot be read to its end ends with.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum BodyError {
-    /// It came too slowly: 408 `REQUEST_TIMEOUT` (UND-17).
-    ///
-    /// Its source is an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut); that is how the service knows it.
+pub struct BodyError(Cause);
+
+#[derive(Debug)]
+enum Cause {
+    /// Its source is what the service knows it by.
     TooSlow(io::Error),
-    /// The connection broke, or the body is not what its headers announced.
     Broken(hyper::Error),
+}
+
+impl BodyError {
+    /// Whether it came too slowly: 408 `REQUEST_TIMEOUT` (UND-17). Its [`source`](Error::source) then is an [`io::Error`] of the
+    /// kind [`TimedOut`](io::ErrorKind::TimedOut). Else the connection broke, or the body is not what its headers announced.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.0, Cause::TooSlow(_))
+    }
 }
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooSlow(_) => f.write_str("the body came too slowly"),
-            Self::Broken(_) => f.write_str("the body broke off or is malformed"),
-        }
+        f.write_str(match self.0 {
+            Cause::TooSlow(_) => "the body came too slowly",
+            Cause::Broken(_) => "the body broke off or is malformed",
+        })
     }
 }
 
 impl Error for BodyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::TooSlow(source) => Some(source),
-            Self::Broken(source) => Some(source),
+        match &self.0 {
+            Cause::TooSlow(source) => Some(source),
+            Cause::Broken(source) => Some(source),
         }
     }
 }
 
-/// A request's body that ends with [`BodyError::TooSlow`] when it is not complete at its deadline.
-pub struct TimedBody {
+/// The body of a request, which ends with a [`BodyError`] when it is not complete in time, [`Limits::body`](super::Limits::body).
+pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,
     alarm: Option<Pin<Box<Sleep>>>,
@@ -53,7 +64,7 @@ pub struct TimedBody {
     complete: bool,
 }
 
-impl TimedBody {
+impl RequestBody {
     /// The body, which has to be complete at `deadline`.
     pub(super) fn new(inner: Incoming, deadline: Instant, watch: Arc<Watch>) -> Self {
         let complete = inner.is_end_stream();
@@ -61,7 +72,7 @@ impl TimedBody {
     }
 }
 
-impl Body for TimedBody {
+impl Body for RequestBody {
     type Data = Bytes;
     type Error = BodyError;
 
@@ -69,14 +80,14 @@ impl Body for TimedBody {
         match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Ready(frame) => {
                 self.complete = frame.is_none() || self.inner.is_end_stream();
-                Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Broken)))
+                Poll::Ready(frame.map(|frame| frame.map_err(|error| BodyError(Cause::Broken(error)))))
             }
             Poll::Pending => {
                 let deadline = self.deadline;
                 let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-                std::task::ready!(alarm.as_mut().poll(cx));
+                ready!(alarm.as_mut().poll(cx));
                 self.watch.body_too_slow();
-                Poll::Ready(Some(Err(BodyError::TooSlow(io::ErrorKind::TimedOut.into()))))
+                Poll::Ready(Some(Err(BodyError(Cause::TooSlow(io::ErrorKind::TimedOut.into())))))
             }
         }
     }
@@ -90,7 +101,7 @@ impl Body for TimedBody {
     }
 }
 
-impl Drop for TimedBody {
+impl Drop for RequestBody {
     fn drop(&mut self) {
         if !self.complete {
             self.watch.body_left_unread();
@@ -98,8 +109,8 @@ impl Drop for TimedBody {
     }
 }
 
-impl fmt::Debug for TimedBody {
+impl fmt::Debug for RequestBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TimedBody").field("complete", &self.complete).finish_non_exhaustive()
+        f.debug_struct("RequestBody").field("complete", &self.complete).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,97 @@
+//! A client's socket that tells what happens on it.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    sync::OwnedSemaphorePermit,
+};
+
+use super::watch::{Closing, Watch};
+
+/// How many bytes a connection that closes early still takes.
+const LINGER_BYTES: usize = 8 * 1024 * 1024;
+
+/// A client's socket that tells its [`Watch`] what happens.
+#[derive(Debug)]
+pub(super) struct WatchedStream {
+    stream: TcpStream,
+    watch: Arc<Watch>,
+    dropped: usize,
+    /// Its place among all connections, which it holds for as long as it lives, upgraded or not.
+    _slot: OwnedSemaphorePermit,
+}
+
+impl WatchedStream {
+    pub(super) fn new(stream: TcpStream, slot: OwnedSemaphorePermit, watch: Arc<Watch>) -> Self {
+        Self { stream, watch, dropped: 0, _slot: slot }
+    }
+
+    /// Takes and drops what the client still sends, until it stops or has sent too much.
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut room = [0_u8; 16 * 1024];
+        loop {
+            let mut buffer = ReadBuf::new(&mut room);
+            ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
+            let taken = buffer.filled().len();
+            self.dropped = self.dropped.saturating_add(taken);
+            if taken == 0 || self.dropped > LINGER_BYTES {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl AsyncRead for WatchedStream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if result.is_ready() && buffer.filled().len() > before {
+            self.watch.bytes_came();
+        }
+        result
+    }
+}
+
+impl AsyncWrite for WatchedStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.watch.bytes_went(result.is_pending());
+        result
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.watch.bytes_went(result.is_pending());
+        result
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.watch.closes() {
+            Closing::AtOnce => Pin::new(&mut self.stream).poll_shutdown(cx),
+            Closing::Lingering => {
+                ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+                self.poll_linger(cx)
+            }
+            Closing::StillLingering => self.poll_linger(cx),
+        }
+    }
+}

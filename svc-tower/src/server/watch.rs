@@ -1,0 +1,182 @@
+//! What one connection is doing, and until when it may go on doing it (UND-42).
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::limits::{Limits, later};
+
+/// For how long a connection that closes early still takes (and drops) what the client is sending.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// What one connection is doing. Shared by its socket, its requests' bodies and the task that drives it.
+#[derive(Debug)]
+pub(super) struct Watch {
+    limits: Limits,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    /// When a byte last went through.
+    last: Instant,
+    /// Whether an answer waits for a client that does not read.
+    write_blocked: bool,
+    /// Whether the body of the last request was not read to its end.
+    unread: bool,
+    /// Whether a body came too slowly.
+    too_slow: bool,
+    /// When the connection closed its own half and began to linger.
+    lingers_since: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing came yet since the connection was made.
+    Fresh(Instant),
+    /// The head of a request is coming, since this instant.
+    Head(Instant),
+    /// The service works on a request.
+    Service,
+    /// The answer is being made while it is written.
+    Answer,
+    /// The last request was answered, or the end of its answer is being written.
+    Idle,
+    /// The connection is not the server's any more: it speaks another protocol now.
+    Upgraded,
+}
+
+/// How a connection closes its own half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// Nothing more is expected from the client.
+    AtOnce,
+    /// The client may still be sending: from now on that is taken and dropped.
+    Lingering,
+    /// This goes on.
+    StillLingering,
+}
+
+impl Watch {
+    pub(super) fn new(limits: Limits) -> Arc<Self> {
+        let now = Instant::now();
+        let state = State {
+            phase: Phase::Fresh(now),
+            last: now,
+            write_blocked: false,
+            unread: false,
+            too_slow: false,
+            lingers_since: None,
+        };
+        Arc::new(Self { limits, state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request's head is complete and goes to the service; its body has to be complete at the instant returned.
+    pub(super) fn request_begins(&self) -> Instant {
+        let mut state = self.state();
+        state.phase = Phase::Service;
+        state.unread = false;
+        later(Instant::now(), self.limits.body)
+    }
+
+    /// The service has answered, and makes the body of its answer.
+    pub(super) fn answer_begins(&self) {
+        self.state().phase = Phase::Answer;
+    }
+
+    /// The body of the answer has ended.
+    pub(super) fn answer_ends(&self) {
+        let mut state = self.state();
+        if state.phase == Phase::Answer {
+            state.phase = Phase::Idle;
+            state.last = Instant::now();
+        }
+    }
+
+    /// The server has no more to do with the connection.
+    pub(super) fn upgrades(&self) {
+        self.state().phase = Phase::Upgraded;
+    }
+
+    /// The connection closes its own half.
+    ///
+    /// Where a part of a request is still to come, a socket that is closed at once resets the connection, and the answer (431,
+    /// 413, 408) could be lost.
+    pub(super) fn closes(&self) -> Closing {
+        let mut state = self.state();
+        let is_unread = state.unread || matches!(state.phase, Phase::Head(_));
+        match state.lingers_since {
+            _ if !is_unread => Closing::AtOnce,
+            Some(_) => Closing::StillLingering,
+            None => {
+                state.lingers_since = Some(Instant::now());
+                Closing::Lingering
+            }
+        }
+    }
+
+    pub(super) fn body_too_slow(&self) {
+        self.state().too_slow = true;
+    }
+
+    pub(super) fn body_left_unread(&self) {
+        self.state().unread = true;
+    }
+
+    /// Whether a body of this connection came too slowly, so that nothing more is expected of it.
+    pub(super) fn was_too_slow(&self) -> bool {
+        self.state().too_slow
+    }
+
+    /// Whether the service works on a request of this connection.
+    pub(super) fn in_service(&self) -> bool {
+        self.state().phase == Phase::Service
+    }
+
+    /// When the connection is to be closed if nothing more happens; `stop` is when the server began to stop.
+    pub(super) fn deadline(&self, stop: Option<Instant>) -> Option<Instant> {
+        let state = self.state();
+        let (own, is_quiet) = match state.phase {
+            _ if state.lingers_since.is_some() => (state.lingers_since.map(|since| later(since, LINGER)), false),
+            Phase::Service | Phase::Upgraded => (None, false),
+            Phase::Answer => (state.write_blocked.then(|| later(state.last, self.limits.idle)), false),
+            Phase::Fresh(since) => (Some(later(since, self.limits.head)), true),
+            Phase::Head(since) => (Some(later(since, self.limits.head)), false),
+            Phase::Idle => (Some(later(state.last, self.limits.idle)), !state.write_blocked),
+        };
+        let end = stop.map(|stop| {
+            let grace = if is_quiet { self.limits.stop_grace } else { self.limits.stop };
+            later(stop, grace.min(self.limits.stop))
+        });
+        own.into_iter().chain(end).min()
+    }
+
+    /// Bytes came from the client.
+    pub(super) fn bytes_came(&self) {
+        let mut state = self.state();
+        let now = Instant::now();
+        state.last = now;
+        state.phase = match state.phase {
+            Phase::Fresh(since) => Phase::Head(since),
+            Phase::Idle => Phase::Head(now),
+            phase @ (Phase::Head(_) | Phase::Service | Phase::Answer | Phase::Upgraded) => phase,
+        };
+    }
+
+    /// Bytes went to the client, or it does not take them.
+    pub(super) fn bytes_went(&self, blocked: bool) {
+        let mut state = self.state();
+        state.write_blocked = blocked;
+        if !blocked {
+            state.last = Instant::now();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A server under test.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use svc_tower::server::{Limits, RequestBody, Server};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tower::Service;
+
+use crate::raw::TestResult;
+
+/// Long enough that it does not end a test that works, short enough to fail one that hangs.
+pub(crate) const NEVER: Duration = Duration::from_mins(1);
+
+/// A limit that a test waits for.
+pub(crate) const SHORT: Duration = Duration::from_millis(50);
+
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) stop: oneshot::Sender<()>,
+    pub(crate) task: JoinHandle<()>,
+}
+
+impl Running {
+    /// A server of the service that stands in.
+    pub(crate) async fn start(limits: Limits) -> TestResult<Self> {
+        Self::start_service(limits, tower::service_fn(stand_in)).await
+    }
+
+    /// A server of another service.
+    pub(crate) async fn start_service<S, B>(limits: Limits, service: S) -> TestResult<Self>
+    where
+        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S::Future: Send,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async {
+            let _ = stopped.await;
+        };
+        let task = tokio::spawn(Server::new(service).limits(limits).run_until(listener, stopped));
+        Ok(Self { address, stop, task })
+    }
+
+    pub(crate) async fn finish(self) -> TestResult {
+        self.stop.send(()).map_err(|()| "the server ended by itself")?;
+        Ok(self.task.await?)
+    }
+}
+
+/// Answers with the number of bytes of the body, or as the interface does when it cannot be read.
+async fn stand_in(request: Request<RequestBody>) -> Result<Response<Full<Bytes>>, Infallible> {
+    if request.uri().path() == "/large" {
+        return Ok(Response::new(Full::from(vec![b'x'; 8 << 20])));
+    }
+    let (status, text) = match Limited::new(request.into_body(), 1 << 20).collect().await {
+        Ok(body) => (StatusCode::OK, format!("{} bytes", body.to_bytes().len())),
+        Err(error) if error.is::<LengthLimitError>() => (StatusCode::PAYLOAD_TOO_LARGE, "too large".to_owned()),
+        Err(error) if is_timeout(error.as_ref()) => (StatusCode::REQUEST_TIMEOUT, "too slow".to_owned()),
+        Err(_) => (StatusCode::BAD_REQUEST, "broken".to_owned()),
+    };
+    let mut response = Response::new(Full::from(text));
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+/// Whether an I/O error of kind `TimedOut` stands somewhere in the chain: how the service knows a slow body.
+fn is_timeout(error: &(dyn Error + 'static)) -> bool {
+    let mut chain = Some(error);
+    while let Some(error) = chain {
+        if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::TimedOut) {
+            return true;
+        }
+        chain = error.source();
+    }
+    false
+}
