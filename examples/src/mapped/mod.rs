@@ -57,7 +57,7 @@ pub fn mapping() -> Mapping {
 }
 
 /// The keys of the program: a SHA-256 each, its organisation, and what it may do.
-pub struct ApiKeys(pub Arc<dyn Database>);
+struct ApiKeys(Arc<dyn Database>);
 
 #[async_trait]
 impl Authenticator for ApiKeys {

@@ -246,6 +246,8 @@ pub enum Behaviour {
     /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can look people up declare
     /// it by themselves.
     MatchesPeople,
+    /// A container has one action of each person: a helper that is called again changes or answers it (HLP-04).
+    OneActionPerPerson,
 }
 
 impl Behaviour {
@@ -256,6 +258,7 @@ impl Behaviour {
             Self::CapacityEnforced => "capacity_enforced",
             Self::TicketLimitEnforced => "ticket_limit_enforced",
             Self::MatchesPeople => "helper.match_person",
+            Self::OneActionPerPerson => "one_action_per_person",
         }
     }
 }

@@ -87,7 +87,7 @@ impl<'a> Batch<'a> {
         let mut wanted = first_questions(call, &StockMatching);
         // A helper takes one round, rarely two: this is a lot.
         for _ in 0..100 {
-            let turn = Turn { time: self.time, ids: &ids, share_names: &share_names, matching: &StockMatching };
+            let turn = Turn::new(self.time, &ids, &share_names, &StockMatching);
             self.fetch(&mut fetched, &wanted);
             let decided = decide(call, &turn, &mut fetched, &self.overlay);
             match decided {

@@ -35,6 +35,8 @@ pub(super) struct LiveColumn {
     pub(super) class: Class,
     pub(super) nullable: bool,
     pub(super) has_default: bool,
+    /// What a row has that says nothing, where that is always the same.
+    pub(super) default: Option<String>,
     pub(super) longest: Option<u32>,
     /// The only values that it takes.
     pub(super) values: Option<Vec<String>>,
@@ -112,6 +114,7 @@ impl Live {
                 sql_type,
                 nullable: is(4),
                 has_default: is(5),
+                default: text(8).as_deref().and_then(constant),
                 values: labels,
             });
         }
@@ -164,7 +167,7 @@ const POSTGRES: [&str; 3] = [
      (d.adbin IS NOT NULL OR a.attidentity <> '')::text, \
      CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN (a.atttypmod - 4)::text END, \
      CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder)::text FROM pg_enum e \
-     WHERE e.enumtypid = t.oid) END \
+     WHERE e.enumtypid = t.oid) END, pg_get_expr(d.adbin, d.adrelid) \
      FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
      JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
@@ -182,7 +185,7 @@ const POSTGRES: [&str; 3] = [
 /// `SQLite` has no rule of a column by itself: the third one gives the text of the table, and nothing is read from it.
 const SQLITE: [&str; 3] = [
     "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
-     CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL \
+     CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \
      FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
     "SELECT n.value, (SELECT json_group_array(coalesce(i.name, '')) FROM pragma_index_info(l.name) i), \
      CAST(l.\"unique\" AS TEXT), CAST(l.origin = 'pk' AS TEXT), CAST(l.partial = 0 AS TEXT) \
@@ -216,6 +219,16 @@ fn listed(rule: &str) -> Option<Vec<String>> {
         parts.next();
     }
     Some(values)
+}
+
+/// The value of a default that is always the same: `'yes'::text`, `0`, `false`.
+fn constant(default: &str) -> Option<String> {
+    if let Some(rest) = default.strip_prefix('\'') {
+        let (value, behind) = rest.split_once('\'')?;
+        return (behind.is_empty() || behind.starts_with("::")).then(|| value.to_owned());
+    }
+    let is_number = default.parse::<i64>().is_ok();
+    (is_number || matches!(default, "true" | "false")).then(|| default.to_owned())
 }
 
 /// 20 of `varchar(20)`, which PostgreSQL tells elsewhere.

@@ -26,6 +26,7 @@ mod ask;
 mod database;
 mod live;
 mod mapping;
+mod narrowing;
 mod pages;
 mod resolve;
 mod resolved;

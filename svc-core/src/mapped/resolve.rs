@@ -116,6 +116,7 @@ impl<'a> Check<'a> {
             class: found.class,
             nullable: found.nullable,
             has_default: found.has_default,
+            default: found.default.clone(),
             longest: found.longest,
             most: found.most(self.engine),
         }

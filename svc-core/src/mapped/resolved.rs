@@ -20,6 +20,8 @@ pub(crate) struct Column {
     pub(crate) class: Class,
     pub(crate) nullable: bool,
     pub(crate) has_default: bool,
+    /// What a row has that says nothing, where that is always the same.
+    pub(crate) default: Option<String>,
     pub(crate) longest: Option<u32>,
     /// The largest number that it holds.
     pub(crate) most: i64,

@@ -29,6 +29,7 @@ impl ApiBuilder {
         let has = |kind: Kind| mapping.of(kind).is_some();
         for table in &mapping.tables {
             let registered = registration(&any, mapping, table);
+            self.narrowings.push((table.kind, table.narrowing()));
             if self.kinds.insert(table.kind, registered).is_some() {
                 let plural = table.kind.plural();
                 self.wrong.push(format!("{plural} are registered twice: register each kind once"));
@@ -54,6 +55,9 @@ impl ApiBuilder {
             }
         };
         self.functions.get_or_insert_with(|| FunctionName::all().filter(is_supported).collect());
+        if !mapping.once().is_empty() {
+            self.settings.behaviours.push(Behaviour::OneActionPerPerson);
+        }
         if has(Kind::Person) {
             self.settings.behaviours.push(Behaviour::MatchesPeople);
         }
