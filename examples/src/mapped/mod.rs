@@ -50,6 +50,7 @@ pub fn mapping() -> Mapping {
         .link("event", "event_id")
         .link("person", "contact_id")
         .values("status", "answer", [("accepted", "yes"), ("declined", "no"), ("tentative", "maybe")])
+        .otherwise("status", "accepted")
         .once_per_person();
     [people, tags, taggings, events, attendances]
         .into_iter()
@@ -96,7 +97,6 @@ pub async fn interface(database: Arc<dyn Database>, base_url: &str) -> Result<Sv
         .without("attendances.create")
         .without("attendances.update")
         .without("attendances.delete")
-        .without("helper.record_canvass")
         .build()
         .map_err(svc_core::Error::unexpected)?;
     Ok(SvcService::new(api).request_timeout(Some(Duration::from_secs(5))))

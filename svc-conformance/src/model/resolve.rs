@@ -100,8 +100,7 @@ fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
         .collect();
     let (kind, container) = *pick(&possible, op.pick)?;
     let person = recent(&people, op.other)?.id;
-    let member = matches!(kind.one, "tagging" | "item" | "answer");
-    let repeats = member
+    let repeats = declared.has_one_per_person(kind)
         && made
             .iter()
             .any(|one| one.alive && one.kind == kind && one.container == Some(container) && one.person == Some(person));

@@ -30,8 +30,7 @@ fn tour(cx: &Cx, member: Kind) -> Option<Vec<Step>> {
     }
     let mut tour = Tour { cx, rng: cx.rng(&format!("tour of {}", member.one)), steps: Vec::new(), helper: !rest };
     let (who, under) = (tour.create(person), tour.create(container));
-    // One person may belong to a tag, a list or a question once.
-    let other = if matches!(member.one, "tagging" | "item" | "answer") { tour.create(person) } else { who };
+    let other = if declared.has_one_per_person(member) { tour.create(person) } else { who };
     // What needs the fewest records comes first, so that a case is as small as it can be.
     for (kind, of) in [(person, who), (container, under)] {
         tour.update(kind, of);

@@ -93,6 +93,7 @@ pub struct Table {
     pub(super) links: Vec<(String, String)>,
     pub(super) constants: Vec<(String, String)>,
     pub(super) once_per_person: bool,
+    pub(super) defaults: Vec<(String, String)>,
 }
 
 /// A field in a column.
@@ -129,6 +130,7 @@ impl Table {
             links: Vec::new(),
             constants: Vec::new(),
             once_per_person: false,
+            defaults: Vec::new(),
         }
     }
 
@@ -206,6 +208,14 @@ impl Table {
     #[must_use]
     pub fn new_rows_have(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
         self.constants.push((column.into(), value.into()));
+        self
+    }
+
+    /// What a field is where a create leaves it out, and where a change empties it (CAP-08), if the column has no default of
+    /// its own: a value of the interface.
+    #[must_use]
+    pub fn otherwise(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
+        self.defaults.push((field.into(), value.into()));
         self
     }
 

@@ -14,6 +14,10 @@ impl Mapped {
     pub(crate) fn narrowing(&self) -> Narrowing {
         let mut narrowing = Narrowing::default();
         of_members(&self.members, self.kind.schema().fields, &mut Vec::new(), &mut narrowing);
+        for (path, value) in &self.defaults {
+            let narrow = narrowing.at(path);
+            (narrow.default, narrow.required) = (Some(value.clone()), false);
+        }
         narrowing
     }
 }

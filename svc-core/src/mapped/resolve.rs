@@ -163,6 +163,7 @@ impl<'a> Check<'a> {
             .iter()
             .filter_map(|(name, value)| Some((self.column(&table.name, live, name, "text")?, value.clone())))
             .collect();
+        let defaults = self.defaults(table, schema);
         self.sources(table, live);
         if self.problems.len() > before {
             return None;
@@ -180,6 +181,7 @@ impl<'a> Check<'a> {
             members,
             constants,
             once_per_person: table.once_per_person,
+            defaults,
         })
     }
 
@@ -301,6 +303,20 @@ impl<'a> Check<'a> {
             members.push(Member { places, path, stored: Stored::Column { column, values: field.values.clone() } });
         }
         members
+    }
+
+    /// What fields are that nobody sends: of those that have a column.
+    fn defaults(&mut self, table: &Table, schema: &'static KindSchema) -> Vec<(Vec<&'static str>, String)> {
+        let mut defaults = Vec::new();
+        for (path, value) in &table.defaults {
+            let Some((_, fields)) = self.path(path, schema.fields, schema.plural) else { continue };
+            if table.fields.iter().any(|field| field.path == *path) {
+                defaults.push((fields.iter().map(|field| field.name).collect(), value.clone()));
+            } else {
+                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or leave `.otherwise(\"{path}\", ...)` out", schema.plural));
+            }
+        }
+        defaults
     }
 
     /// The places and fields that a name with dots leads through.

@@ -45,6 +45,8 @@ pub(crate) struct Mapped {
     /// What new rows have besides.
     pub(crate) constants: Vec<(Column, String)>,
     pub(crate) once_per_person: bool,
+    /// What fields are that nobody sends.
+    pub(crate) defaults: Vec<(Vec<&'static str>, String)>,
 }
 
 /// Whose the rows of a table are.
