@@ -97,7 +97,11 @@ async fn run(lent: &mut Lent, queries: &[Query<'_>], patience: Duration) -> Resu
     let given = lent.run(queries, patience).await.map_err(|(_, error)| trouble(error))?;
     let row = |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<Row, _>>();
     let rows = |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<Row>, _>>();
-    given.into_iter().map(rows).collect::<Result<_, _>>().map_err(|error| trouble(error.into()))
+    given
+        .into_iter()
+        .map(rows)
+        .collect::<Result<_, _>>()
+        .map_err(|error| Trouble::Other(format!("a column that is no text: {error}").into()))
 }
 
 /// Whether a call is run again, its client tries again, or nothing helps.

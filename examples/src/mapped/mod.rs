@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use svc_core::{
     Api, Tenant, Vendor,
-    auth::{Authenticator, Caller, Credentials, Rights},
+    auth::{Authenticator, Caller, Credentials, Remembered, Rights},
     mapped::{Database, Engine, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants},
     model::Kind,
 };
@@ -91,7 +91,7 @@ pub async fn interface(database: Arc<dyn Database>, base_url: &str) -> Result<Sv
     let store = MappedStore::connect(mapping(), Arc::clone(&database)).await?;
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url(base_url)
-        .authenticator(ApiKeys(database))
+        .authenticator(Remembered::new(ApiKeys(database), Duration::from_secs(5)))
         .anonymous_helpers(store.clone())
         .mapped(&store)
         .without("attendances.create")

@@ -3,7 +3,7 @@
 use super::{
     database::{Engine, Row, Statement},
     resolved::{Mapped, Resolved},
-    sql::Sql,
+    sql::{Sql, counted},
 };
 use crate::{
     error::{Error, Result},
@@ -29,14 +29,16 @@ impl Resolved {
             }
             Question::Count { kind, of } => {
                 let table = self.of(*kind)?;
-                self.counted(&mut sql, table, of, "count(*)")?;
+                sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
+                self.under(&mut sql, table, of)?;
             }
             Question::Sum(of) => {
                 let table = self.of(summed(of)?)?;
                 let (column, values) = table.column("status")?;
                 let accepted = values.iter().find(|(value, _)| value == "accepted").map_or("accepted", |(_, it)| it);
-                let expression = format!("count(CASE WHEN t.{} = ", column.name);
-                sql.push("SELECT ").push(&expression).value(column, Some(accepted.to_owned())).push(" THEN 1 END)");
+                // A sum reads as text as soon as it is joined to one.
+                let expression = format!("SELECT '' || count(CASE WHEN t.{} = ", column.name);
+                sql.push(&expression).value(column, Some(accepted.to_owned())).push(" THEN 1 END)");
                 self.under(&mut sql, table, of)?;
             }
             Question::Parts(_) | Question::Holdings(_) => return None,
@@ -94,11 +96,6 @@ impl Resolved {
         self.leads_to(sql, person, people);
         sql.push(" ORDER BY t.").push(&table.order.name);
         Some(())
-    }
-
-    fn counted(&self, sql: &mut Sql, table: &Mapped, of: &Key, what: &str) -> Option<()> {
-        sql.push("SELECT ").push(what);
-        self.under(sql, table, of)
     }
 
     /// `FROM ... WHERE` of the records under the one that a key names.

@@ -4,7 +4,7 @@ use super::{
     ask::unasked,
     database::{Row, Statement},
     resolved::{Mapped, Resolved},
-    sql::Sql,
+    sql::{Sql, counted},
 };
 use crate::{
     error::{Error, Result},
@@ -43,7 +43,12 @@ impl Resolved {
             page.push(" OFFSET ").number(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
         let mut total = Sql::new(self.engine, tenant);
-        total.push("SELECT count(*) FROM ").push(&table.name).push(" t WHERE ");
+        total
+            .push("SELECT ")
+            .push(&counted(self.engine, "count(*)"))
+            .push(" FROM ")
+            .push(&table.name)
+            .push(" t WHERE ");
         self.owned(&mut total, table, "t");
         self.within(&mut total, table, &request.scope)?;
         let mut statements = vec![page.finish(), total.finish()];

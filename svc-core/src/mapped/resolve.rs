@@ -443,7 +443,7 @@ impl<'a> Check<'a> {
         let (name, kind) = (&table.name, table.kind);
         let order = mapped.order.name.trim_matches('"').to_owned();
         if let Some(tenant) = &table.tenant
-            && !live.finds_by(&[tenant, &order])
+            && !live.finds_by(&[tenant])
         {
             self.index(name, &[tenant, &order], &format!("{} are listed by", kind.plural()));
         }

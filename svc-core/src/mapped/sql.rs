@@ -120,6 +120,14 @@ impl Sql {
     }
 }
 
+/// A number that the database computes, as text.
+pub(super) fn counted(engine: Engine, number: &str) -> String {
+    match engine {
+        Engine::Postgres => format!("({number})::text"),
+        Engine::Sqlite => format!("CAST({number} AS TEXT)"),
+    }
+}
+
 /// What a column reads as, as text: see `row.rs` for the way back.
 pub(super) fn read(engine: Engine, alias: &str, column: &Column) -> String {
     let name = format!("{alias}.{}", column.name);

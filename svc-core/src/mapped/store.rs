@@ -23,7 +23,7 @@ use crate::{
     model::Kind,
     page::{ListRequest, RawPage},
     record::RawRecord,
-    rules::{Decision, decide, first_questions},
+    rules::{Decision, decide, first_questions_once},
     store::{
         Answer, At, Call, Fetched, Ids, Key, Outcome, Overlay, Pause, Question, Store, Turn, cursor::Cursors, hex,
     },
@@ -102,7 +102,7 @@ impl MappedStore {
     /// Runs a call once, in one transaction.
     async fn turn(&self, cx: &Context, call: &Call) -> Result<Outcome, Failed> {
         let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
-        let wanted = first_questions(call, &*self.matching);
+        let wanted = first_questions_once(call, &*self.matching, &mapping.once());
         let mut begin = begin(mapping.engine, cx.deadline);
         let turn_at = begin.len();
         begin.push(next_turn(mapping.engine, tenant, Timestamp::now()));

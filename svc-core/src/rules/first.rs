@@ -22,7 +22,14 @@ use crate::{
 /// The questions that a call begins with, each once.
 #[must_use]
 pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Question> {
-    let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching };
+    first_questions_once(call, matching, &[])
+}
+
+/// The same in a store that has one record of these kinds for each person in a container
+/// ([`Turn::once_per_person`](crate::store::Turn::once_per_person)).
+#[must_use]
+pub fn first_questions_once(call: &Call, matching: &dyn PersonMatching, once: &[Kind]) -> Vec<Question> {
+    let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching, once };
     if let Some(caller) = &call.caller {
         first.ask(Question::Find(Key::Id(Kind::Person, caller.clone())));
     }
@@ -76,7 +83,7 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
 
 /// What a helper over a vendor's operations looks up first.
 pub(crate) fn first_keys(plan: &RawPlan, matching: &dyn PersonMatching) -> Vec<Key> {
-    let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching };
+    let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching, once: &[] };
     first.named(plan);
     let key = |question| match question {
         Question::Find(key) | Question::Record(key) => Some(key),
@@ -92,6 +99,8 @@ struct First<'a> {
     questions: Vec<Question>,
     seen: HashSet<Question>,
     matching: &'a dyn PersonMatching,
+    /// The kinds of which a container has one record for each person, besides those of which it is so by the interface.
+    once: &'a [Kind],
 }
 
 impl First<'_> {
@@ -109,9 +118,8 @@ impl First<'_> {
             self.ask(Question::Find(Key::Identifier(draft.kind, identifier.clone())));
         }
         self.name(draft.kind, &draft.fields);
-        if let (Some(_), Some(group), Some(person)) =
-            (draft.kind.schema().unique_links(), draft.container(), draft.link("person"))
-        {
+        let is_once = draft.kind.schema().unique_links().is_some() || self.once.contains(&draft.kind);
+        if is_once && let (Some(group), Some(person)) = (draft.container(), draft.link("person")) {
             self.members(draft.kind, vec![group.into()], vec![person.into()]);
         }
         if let Some(container) = draft.container() {
@@ -207,6 +215,9 @@ impl First<'_> {
                 self.ask(if plan.anonymous { Question::Find(key) } else { Question::Record(key) });
             }
             people.extend(draft.link("person").map(Key::from));
+            if let Some(container) = plan.container.as_ref().filter(|_| self.once.contains(&draft.kind)) {
+                self.members(draft.kind, vec![container.into()], people.clone());
+            }
         }
         if plan.helper == HelperName::RecordCanvass {
             people = plan.container.iter().map(Key::from).collect();

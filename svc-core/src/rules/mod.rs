@@ -24,7 +24,7 @@ mod update;
 pub use action::{recorded, unclaimed};
 pub(crate) use caps::grown;
 pub(crate) use first::first_keys;
-pub use first::first_questions;
+pub use first::{first_questions, first_questions_once};
 pub(crate) use ground::{Asked, Ground, Holders, New};
 pub(crate) use help::help;
 pub use person::{Candidate, Known, Wanted};

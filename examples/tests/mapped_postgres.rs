@@ -1,0 +1,133 @@
+//! The mapped tables in PostgreSQL: the suite over them, equal sign-ups at once, trouble, and round trips counted on the
+//! socket.
+
+mod mapped;
+
+#[path = "../../svc-postgres/tests/support/mod.rs"]
+mod postgres;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use http::StatusCode;
+use mapped::{Place, TestResult, call};
+use postgres::{proxy::Proxy, server::Server};
+use serde_json::json;
+use svc_examples::mapped::POSTGRES;
+use svc_postgres::{Mapped, Options};
+
+/// A schema with the tables and two organisations.
+fn schema(server: &Server) -> String {
+    let name = server.schema();
+    let mut sql = format!(
+        "CREATE SCHEMA {name}; SET search_path = {name}; {POSTGRES};
+         INSERT INTO orgs (id, slug, name) VALUES (1, 'acme', 'Acme'), (2, 'other', 'Other');
+         INSERT INTO events (org_id, title, starts_at) VALUES (1, 'March', '2027-01-05T09:00:00Z');"
+    );
+    for (hash, org, scope) in mapped::keys() {
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let values = format!("({org}, decode('{hash}', 'hex'), '{scope}', 'test')");
+        sql.push_str(&format!("INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES {values};"));
+    }
+    server.psql(&sql);
+    name
+}
+
+fn place(url: &str, schema: &str) -> TestResult<Place> {
+    let url = format!("{url}?options=-csearch_path%3D{schema}");
+    let options = Options::new(&url)?.patience(Duration::from_millis(800));
+    Ok(Place::new(Arc::new(Mapped::new(&options))))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_suite_finds_nothing_wrong() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    place(&server.url(), &schema(server))?.conforms().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    place(&server.url(), &schema(server))?.signs_up_at_once(100).await
+}
+
+/// UND-36: a table that somebody locked is answered 503 in time, and what waits is given up by the server, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_table() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let schema = schema(server);
+    let service = place(&server.url(), &schema)?.service().await?.request_timeout(Some(Duration::from_millis(700)));
+    let (client, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await?;
+    tokio::spawn(connection);
+    client.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.contacts")).await?;
+    let person = json!({ "given_name": "Ada" });
+    for (method, body) in [("POST", Some(person.clone())), ("GET", None)] {
+        let (status, answer) = call(service.clone(), method, "people", body).await?;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "UND-36: {method} {answer}");
+    }
+    client.batch_execute("ROLLBACK").await?;
+    let (status, answer) = call(service, "POST", "people", Some(person)).await?;
+    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    Ok(())
+}
+
+/// UND-36: a database that is away is answered 503 at once, and the service is back by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_away() -> TestResult {
+    if postgres::server().is_none() {
+        return Ok(());
+    }
+    let server = Server::start();
+    let service = place(&server.url(), &schema(&server))?.service().await?;
+    server.stop();
+    for (method, body) in [("GET", None), ("POST", Some(json!({ "given_name": "Ada" })))] {
+        let began = Instant::now();
+        let (status, answer) = call(service.clone(), method, "people", body).await?;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{answer}");
+        println!("{method}: {:?}", began.elapsed());
+    }
+    server.start_again();
+    let (status, answer) = call(service, "POST", "people", Some(json!({ "given_name": "Ada" }))).await?;
+    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    Ok(())
+}
+
+/// Round trips of a request whose key is known and whose statements are prepared.
+#[tokio::test(flavor = "multi_thread")]
+async fn round_trips() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let way = Proxy::start(server.port());
+    let service = place(&way.url(), &schema(server))?.service().await?;
+    let count = async |method: &str, path: &str, body: fn(u32) -> Option<serde_json::Value>| {
+        let mut answer = serde_json::Value::Null;
+        for number in 0..2 {
+            way.reset();
+            let (status, given) = call(service.clone(), method, path, body(number)).await?;
+            assert!(status.is_success(), "{method} {path}: {status} {given}");
+            answer = given;
+        }
+        TestResult::Ok((way.round_trips(), answer))
+    };
+    let event = |number: u32| Some(json!({ "title": format!("{number}"), "start_date": "2027-01-05T09:00:00Z" }));
+    let (trips, event) = count("POST", "events", event).await?;
+    assert_eq!(trips, 2, "a create");
+    count("POST", "tags", |number| Some(json!({ "name": format!("{number}") }))).await?;
+    assert_eq!(count("GET", "events?per_page=1", |_| None).await?.0, 1, "a page");
+    let path = |link: &str| {
+        let href = event["_links"][link]["href"].as_str().unwrap_or_default();
+        href.trim_start_matches("http://localhost/").to_owned()
+    };
+    assert_eq!(count("GET", &path("self"), |_| None).await?.0, 1, "a record");
+    assert_eq!(count("GET", &path("svc:attendances"), |_| None).await?.0, 1, "a page below a record");
+    let title = |number: u32| Some(json!({ "title": format!("again {number}") }));
+    assert_eq!(count("PUT", &path("self"), title).await?.0, 2, "an update");
+    let helper = |number: u32| {
+        let address = format!("p{number}@example.org");
+        Some(json!({ "person": { "email_addresses": [{ "address": address }] }, "add_tags": ["0", "1"] }))
+    };
+    assert_eq!(count("POST", "people/person_signup", helper).await?.0, 2, "a helper with a new person");
+    assert_eq!(count("POST", &path("svc:record_attendance_helper"), helper).await?.0, 2, "with a known one");
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Keys that were valid a moment ago, so that not every request asks a database for its key.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+
+use super::{Authenticator, Caller, Credentials, Tenant};
+use crate::error::Result;
+
+/// Keys that are remembered at most; with more, all are forgotten and asked for anew.
+const MOST: usize = 4096;
+
+/// An authenticator that is asked for each key once in a while: a key that was valid stays valid for this long, also after it
+/// was revoked (AUT-03). Keys that are not valid are asked for each time.
+///
+/// For authenticators that look at nothing but the key. Valid keys are kept in the memory of the process for that time.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use svc_core::auth::{FixedKeys, Remembered};
+///
+/// let keys = Remembered::new(FixedKeys::new(), Duration::from_secs(5));
+/// ```
+pub struct Remembered<A> {
+    authenticator: A,
+    time: Duration,
+    known: Mutex<HashMap<String, (Instant, Tenant, Caller)>>,
+}
+
+impl<A> Remembered<A> {
+    /// Remembers what this authenticator says of valid keys.
+    pub fn new(authenticator: A, time: Duration) -> Self {
+        Self { authenticator, time, known: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, (Instant, Tenant, Caller)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl<A: Authenticator> Authenticator for Remembered<A> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        let Some(key) = credentials.key else { return self.authenticator.authenticate(credentials).await };
+        let is_fresh = |(since, ..): &&(Instant, Tenant, Caller)| since.elapsed() < self.time;
+        let known = self.known().get(key).filter(is_fresh).map(|(_, tenant, caller)| (tenant.clone(), caller.clone()));
+        if known.is_some() {
+            return Ok(known);
+        }
+        let asked = Instant::now();
+        let found = self.authenticator.authenticate(credentials).await?;
+        let mut remembered = self.known();
+        match &found {
+            Some((tenant, caller)) => {
+                if remembered.len() >= MOST {
+                    remembered.clear();
+                }
+                remembered.insert(key.to_owned(), (asked, tenant.clone(), caller.clone()));
+            }
+            None => _ = remembered.remove(key),
+        }
+        drop(remembered);
+        Ok(found)
+    }
+
+    async fn without_key(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        self.authenticator.without_key(credentials).await
+    }
+}
+
+impl<A> fmt::Debug for Remembered<A> {
+    /// Without the keys (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remembered").field("time", &self.time).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+    use super::*;
+    use crate::{auth::Rights, value::Timestamp};
+
+    /// One key, which can be revoked, and how often it was asked for.
+    #[derive(Default)]
+    struct Counted {
+        asked: AtomicU32,
+        is_revoked: AtomicBool,
+    }
+
+    #[async_trait]
+    impl Authenticator for &Counted {
+        async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            let is_valid = credentials.key == Some("valid") && !self.is_revoked.load(Ordering::Relaxed);
+            Ok(is_valid.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
+        }
+    }
+
+    fn holds(keys: &impl Authenticator, key: &str) -> bool {
+        let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
+        let credentials =
+            Credentials { key: Some(key), headers: &headers, extensions: &extensions, now: Timestamp::MIN };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(keys.authenticate(credentials)).unwrap().is_some()
+    }
+
+    #[test]
+    fn aut_03_a_valid_key_is_asked_for_once_and_another_each_time() {
+        let counted = Counted::default();
+        let keys = Remembered::new(&counted, Duration::from_secs(3600));
+        assert!(holds(&keys, "valid") && holds(&keys, "valid") && !holds(&keys, "other") && !holds(&keys, "other"));
+        assert_eq!(counted.asked.load(Ordering::Relaxed), 3);
+        assert!(!format!("{keys:?}").contains("valid"), "UND-42");
+    }
+
+    #[test]
+    fn aut_03_a_key_that_was_revoked_ends_when_it_is_asked_for_again() {
+        let counted = Counted::default();
+        let keys = Remembered::new(&counted, Duration::ZERO);
+        assert!(holds(&keys, "valid"));
+        counted.is_revoked.store(true, Ordering::Relaxed);
+        assert!(!holds(&keys, "valid"));
+    }
+}
