@@ -41,7 +41,7 @@ fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
     let needed: &[&str] = match kind {
         "person" => &["family_name"],
         "event" => &["title", "start_date"],
-        "attendance" => &["status"],
+        "attendance" => &["status", "comment"],
         _ => &[],
     };
     for name in needed {
@@ -176,6 +176,7 @@ fn attendances(x: Exposure<Attendance, Narrower>) -> Exposure<Attendance, Narrow
         .delete()
         .readable(fields!(attendance::{status, attended, comment, action_date}))
         .writable(writable!(attendance::{status, attended, comment, action_date}))
+        .required(writable!(attendance::{comment}))
         .values(attendance::key::status, ["accepted", "declined", "tentative"])
         .default(attendance::key::status, "accepted")
 }

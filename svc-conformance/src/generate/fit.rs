@@ -19,21 +19,17 @@ pub(super) fn values(field: &DeclaredField, known: Option<&Field>, shape: Shape)
 
 /// The value, brought into the declared range and length; of a list, each.
 pub(super) fn fit(field: &DeclaredField, value: Value) -> Value {
+    let bound = |text: &Option<String>| serde_json::from_str::<Value>(text.as_deref()?).ok();
     match value {
         Value::Number(number) => {
-            let least = bound(field.minimum.as_ref()).filter(|least| number.as_f64() < least.as_f64());
-            let most = bound(field.maximum.as_ref()).filter(|most| number.as_f64() > most.as_f64());
+            let least = bound(&field.minimum).filter(|least| number.as_f64() < least.as_f64());
+            let most = bound(&field.maximum).filter(|most| number.as_f64() > most.as_f64());
             least.or(most).unwrap_or(Value::Number(number))
         }
         Value::String(text) => json!(shortened(field, text)),
         Value::Array(list) => list.into_iter().map(|value| fit(field, value)).collect(),
         other => other,
     }
-}
-
-/// A declared bound as it is sent.
-fn bound(text: Option<&String>) -> Option<Value> {
-    serde_json::from_str(text?).ok()
 }
 
 /// As much of a text as fits, with what tells it from others; an address stays one.
