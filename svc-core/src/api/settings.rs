@@ -246,7 +246,8 @@ pub enum Behaviour {
     /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can look people up declare
     /// it by themselves.
     MatchesPeople,
-    /// A container has one action of each person: a helper that is called again changes or answers it (HLP-04).
+    /// A helper that is called again for a person whom it recognises changes or answers the action that is there, and records
+    /// no second one: as tables have it in which a person answers an event once (HLP-04).
     OneActionPerPerson,
 }
 
