@@ -1,0 +1,228 @@
+//! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use svc_core::link::{Address, Scope};
+use svc_core::model::Kind;
+use svc_core::read::{Json, Object};
+use svc_core::record::{Computed, Meta};
+use svc_core::value::{Identifier, Timestamp};
+use svc_core::{
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey, Get, List,
+    ListRequest, Page, Problem, Record, Result, Update, UpdateRequest,
+};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::mapping::Mapped;
+use super::transactions::{Crm, Param, Tx};
+
+#[async_trait]
+impl<R: Mapped> List<R> for Crm {
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
+        let tx = self.tx(cx).await?;
+        let (condition, exists, above) = match &request.scope {
+            Scope::All => ("$2::uuid IS NULL".to_owned(), "true".to_owned(), None),
+            Scope::Under(above) => {
+                let link = R::LINKS.iter().find(|(_, _, kind, _)| *kind == above.kind);
+                let (_, column, _, table) = link.ok_or_else(Error::not_found)?;
+                let found = format!("FROM {table} WHERE org_id = $1 AND public_id = $2");
+                let condition = format!("it.{column} = (SELECT id {found})");
+                (condition, format!("EXISTS (SELECT {found})"), Some(above.id.uuid().ok_or_else(Error::not_found)?))
+            }
+            _ => return Err(Error::not_found()),
+        };
+        let (table, org) = (R::TABLE, R::ORG);
+        let count =
+            format!("SELECT count(*) AS total, {exists} AS found FROM {table} it WHERE {org} = $1 AND {condition}");
+        let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
+        // Both are on their way at once.
+        let (org, size, offset) = (cx.tenant.number(), i64::from(request.page.size), request.page.offset());
+        let (one, other): ([Param<'_>; 2], [Param<'_>; 3]) = ([&org, &above], [&above, &size, &offset]);
+        let (counted, rows) = tokio::try_join!(tx.query(&count, &one), select(&tx, cx, &condition, &other))?;
+        let counted = counted.first().ok_or_else(Error::not_found)?;
+        if !counted.try_get::<_, bool>("found")? {
+            return Err(Error::not_found());
+        }
+        let records = rows.into_iter().map(|(_, record)| record).collect();
+        Ok(Page::new(records, counted.try_get::<_, i64>("total")?.try_into()?))
+    }
+}
+
+#[async_trait]
+impl<R: Mapped> Get<R> for Crm {
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+        Ok(read(&*self.tx(cx).await?, cx, at, "").await?.map(|(_, record)| record))
+    }
+}
+
+#[async_trait]
+impl<R: Mapped> Find<R> for Crm {
+    async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
+        let Some((condition, value)) = R::having(key) else { return Ok(None) };
+        let condition = format!("{condition} ORDER BY it.id LIMIT 1");
+        Ok(select(&*self.tx(cx).await?, cx, &condition, &[&value]).await?.pop().map(|(_, record)| record))
+    }
+}
+
+#[async_trait]
+impl<R: Mapped> Create<R> for Crm {
+    async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
+        let (tx, draft) = (self.tx(cx).await?, request.draft);
+        let mut problems = taken::<R>(&tx, cx, None, draft.identifiers()).await?;
+        let mut links = Vec::new();
+        for (link, column, kind, table) in R::LINKS {
+            let Some(to) = draft.link_to(*link) else { continue };
+            let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
+            match tx.query(&sql, &[&cx.tenant.number(), &to.id.uuid()]).await?.first() {
+                Some(row) => links.push((*column, row.try_get::<_, i64>("id")?)),
+                None if R::SCHEMA.parent == Some(link.name()) => return Err(Error::not_found()),
+                None => problems.push(Problem::leads_nowhere(*kind, link.name())),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Error::refused(problems));
+        }
+        let now = "$2::text::timestamptz";
+        let mut columns = vec![(R::MADE, now), ("updated_at", now), ("refs", "$3::text[]")];
+        columns.extend((R::ORG == "it.org_id").then_some(("org_id", "org")));
+        columns.extend(R::WRITE);
+        columns.extend(links.iter().zip(["$5::bigint", "$6::bigint"]).map(|((column, _), place)| (*column, place)));
+        let (names, of): (Vec<&str>, Vec<&str>) = columns.into_iter().unzip();
+        let from = "FROM (SELECT $1::bigint AS org, $4::text::json AS f) AS sent";
+        // A membership may be there already.
+        let or = if links.is_empty() { "" } else { "ON CONFLICT (event_id, contact_id) DO NOTHING" };
+        let or = if R::KIND == Kind::Tagging { "ON CONFLICT (contact_id, group_id) DO NOTHING" } else { or };
+        let row = format!("{} ({}) SELECT {} {from} {or}", R::TABLE, names.join(", "), of.join(", "));
+        let (org, moment, refs) = (cx.tenant.number(), cx.now.to_string(), texts(draft.identifiers()));
+        let fields = text(&draft.as_raw().fields)?;
+        let mut values: Vec<Param<'_>> = vec![&org, &moment, &refs, &fields];
+        values.extend(links.iter().map(|(_, id)| id as Param<'_>));
+        match tx.query(&format!("INSERT INTO {row} RETURNING id"), &values).await?.first() {
+            Some(made) => written(&tx, cx, made.try_get("id")?, &fields).await.map(Created::new),
+            None => {
+                let ids: Vec<Param<'_>> = links.iter().map(|(_, id)| id as Param<'_>).collect();
+                let [(one, _), (other, _)] = links.as_slice() else { return Err(Error::not_found()) };
+                let known = select(&tx, cx, &format!("it.{one} = $2 AND it.{other} = $3"), &ids).await?.pop();
+                known.map(|(_, known)| Created::existing(known)).ok_or_else(Error::not_found)
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl<R: Mapped> Update<R> for Crm {
+    async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
+        let tx = self.tx(cx).await?;
+        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(None) };
+        request.check_unchanged(known.meta().modified)?;
+        let sent = request.patch.identifiers();
+        let mut problems = taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?;
+        let fields = match request.patch.apply(&known.fields(), cx.now) {
+            Ok(fields) => text(&Draft::new(&fields).into_raw().fields)?,
+            Err(error) => return Err(Error::refused([error.into_problems()?, problems].concat())),
+        };
+        if !problems.is_empty() {
+            return Err(Error::refused(std::mem::take(&mut problems)));
+        }
+        let columns: Vec<String> = R::WRITE.iter().map(|(column, of)| format!(", {column} = {of}")).collect();
+        let set = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
+        let sql = format!("UPDATE {} it SET {set} FROM (SELECT $4::text::json AS f) AS sent WHERE id = $1", R::TABLE);
+        let now = cx.now.after(known.meta().modified).to_string();
+        tx.query(&sql, &[&id, &now, &sent.map(texts), &fields]).await?;
+        written(&tx, cx, id, &fields).await.map(Some)
+    }
+}
+
+#[async_trait]
+impl<R: Mapped> Delete<R> for Crm {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+        let tx = self.tx(cx).await?;
+        let Some((id, _)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(false) };
+        tx.query(&format!("DELETE FROM {} WHERE id = $1", R::TABLE), &[&id]).await?;
+        Ok(true)
+    }
+}
+
+/// The record at an address, and the number of its row.
+async fn read<R: Mapped>(tx: &Tx, cx: &Context, at: &Address, lock: &str) -> Result<Option<(i64, Record<R>)>> {
+    let found = select::<R>(tx, cx, &format!("it.public_id = $2 {lock}"), &[&at.id.uuid()]).await?.pop();
+    Ok(found.filter(|(_, record)| at.admits_parent(record.parent())))
+}
+
+/// The record of a row that was just written, with its parts.
+async fn written<R: Mapped>(tx: &Tx, cx: &Context, id: i64, fields: &String) -> Result<Record<R>> {
+    if let Some(parts) = R::PARTS {
+        tx.query(parts, &[&id, fields]).await?;
+    }
+    let found = select(tx, cx, "it.id = $2", &[&id]).await?.pop();
+    found.map(|(_, record)| record).ok_or_else(Error::not_found)
+}
+
+/// The records of this organisation under a condition, whose values are counted from `$2`, with the numbers of their rows.
+async fn select<R: Mapped>(
+    tx: &Tx,
+    cx: &Context,
+    condition: &str,
+    values: &[Param<'_>],
+) -> Result<Vec<(i64, Record<R>)>> {
+    let link =
+        |(_, column, _, table): &_| format!(", (SELECT public_id FROM {table} WHERE id = it.{column}) AS {column}");
+    let links: String = R::LINKS.iter().map(link).collect();
+    let what =
+        format!("it.id, public_id, it.{} AS made, it.updated_at, it.refs, ({})::text AS fields", R::MADE, R::READ);
+    let sql = format!("SELECT {what}{links} FROM {} it WHERE {} = $1 AND {condition}", R::TABLE, R::ORG);
+    let org = cx.tenant.number();
+    let values: Vec<Param<'_>> = std::iter::once(&org as Param<'_>).chain(values.iter().copied()).collect();
+    tx.query(&sql, &values).await?.iter().map(record).collect()
+}
+
+fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
+    let moment = |name| {
+        let moment = row.try_get::<_, SystemTime>(name)?;
+        let since = moment.duration_since(UNIX_EPOCH)?;
+        Ok::<_, Error>(Timestamp::from_micros(since.as_micros().try_into()?))
+    };
+    let refs: Vec<&str> = row.try_get("refs")?;
+    let refs: Vec<Identifier> = refs.into_iter().filter_map(Identifier::parse).collect();
+    let id = row.try_get::<_, Uuid>("public_id")?;
+    let meta = Meta::new(id.into(), moment("made")?).modified(moment("updated_at")?).identifiers(&refs);
+    let fields = Json::read_kept(row.try_get::<_, &str>("fields")?.as_bytes());
+    let fields = fields.as_ref().and_then(Json::as_object).map(R::from_object).unwrap_or_default();
+    let mut record = Record::new(meta, fields);
+    for (link, column, kind, _) in R::LINKS {
+        record = record.link(*link, Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()));
+    }
+    let mut raw = record.into_raw();
+    if R::KIND == Kind::Tagging {
+        raw.add_computed("item_type", Computed::Relation(Kind::Person));
+    }
+    Ok((row.try_get("id")?, Record::from_raw(raw)))
+}
+
+/// A problem for each identifier that another row has (UND-24).
+async fn taken<R: Mapped>(tx: &Tx, cx: &Context, own: Option<i64>, sent: &[Identifier]) -> Result<Vec<Problem>> {
+    if sent.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT n FROM unnest($2::text[]) WITH ORDINALITY AS sent(ref, n) WHERE EXISTS (SELECT FROM {} it
+        WHERE {} = $1 AND refs @> ARRAY[ref] AND id IS DISTINCT FROM $3) ORDER BY n",
+        R::TABLE,
+        R::ORG
+    );
+    let taken = tx.query(&sql, &[&cx.tenant.number(), &texts(sent), &own]).await?;
+    let place = |row: &Row| Ok(Problem::identifier_in_use(usize::try_from(row.try_get::<_, i64>("n")? - 1)?));
+    taken.iter().map(place).collect()
+}
+
+fn texts(identifiers: &[Identifier]) -> Vec<String> {
+    identifiers.iter().map(ToString::to_string).collect()
+}
+
+fn text(fields: &Object) -> Result<String> {
+    let mut text = Vec::new();
+    fields.write(&mut text);
+    Ok(String::from_utf8(text)?)
+}
