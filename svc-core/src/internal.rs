@@ -1,8 +1,9 @@
 //! What is public for `svc-tower` and for the macros of this crate alone. Nothing is promised of it.
 
 use crate::{
-    field_set::{FieldSet, WritableSet},
+    field_set::{self, FieldPath, FieldSet, Within, WritableSet},
     model::Resource,
+    schema::ObjectSchema,
 };
 
 pub use crate::api::description::{Description, OwnRelation};
@@ -16,4 +17,42 @@ pub mod kind_of {
 #[must_use]
 pub const fn proved<R: Resource>(set: FieldSet<R>) -> WritableSet<R> {
     WritableSet::proved(set)
+}
+
+/// For [`fields!`](crate::fields): some members of the field at a place, whose object has this table.
+#[must_use]
+pub const fn within(
+    place: usize,
+    table: Option<&'static ObjectSchema>,
+    members: &[&str],
+    inner: &'static [Within],
+) -> Within {
+    Within::new(place, table, members, inner)
+}
+
+/// For [`fields!`](crate::fields): the set with some members only of these fields.
+#[must_use]
+pub const fn set_within<R: Resource>(set: FieldSet<R>, within: &'static [Within]) -> FieldSet<R> {
+    set.within(within)
+}
+
+/// For [`fields!`](crate::fields): the table of the object that a member of an object holds.
+#[must_use]
+pub const fn object_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<&'static ObjectSchema> {
+    field_set::object_in(table, name)
+}
+
+/// For [`fields!`](crate::fields): the place of a member of an object; one that it has not was refused before.
+#[must_use]
+pub const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> usize {
+    match field_set::place_in(table, name) {
+        Some(place) => place,
+        None => usize::MAX,
+    }
+}
+
+/// For [`field!`](crate::field): the path of these names.
+#[must_use]
+pub const fn path<R: Resource>(names: &'static [&'static str]) -> FieldPath<R> {
+    FieldPath::new(names)
 }

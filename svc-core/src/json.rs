@@ -2,6 +2,7 @@
 
 mod access;
 mod caps;
+mod filter;
 mod merge;
 mod number;
 mod object;
@@ -16,6 +17,7 @@ use std::fmt;
 
 pub use caps::Caps;
 pub(crate) use caps::weight;
+pub(crate) use filter::{Fate, Filter};
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;
 pub use object::Object;

@@ -6,6 +6,7 @@
 mod between;
 mod field;
 mod link;
+mod narrowing;
 mod share_names;
 
 use std::sync::LazyLock;
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 pub use between::Rules;
 pub use field::{Field, Mode, Rule, Source, Type};
 pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, Reference};
+pub use narrowing::{Narrow, Narrowing};
 pub use share_names::ShareNames;
 
 use crate::{
@@ -154,6 +156,19 @@ pub struct ObjectSchema {
 }
 
 impl ObjectSchema {
+    /// The place of the field of this name; also for the compiler, for names in [`fields!`](crate::fields).
+    #[must_use]
+    pub const fn place(&self, name: &str) -> Option<usize> {
+        let (mut rest, mut place) = (self.fields, 0);
+        while let [field, more @ ..] = rest {
+            if is_same(field.name.as_bytes(), name.as_bytes()) {
+                return Some(place);
+            }
+            (rest, place) = (more, place + 1);
+        }
+        None
+    }
+
     /// The field of this wire name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
@@ -165,6 +180,17 @@ impl ObjectSchema {
         let inner = self.fields.iter().filter_map(|field| field.ty.object());
         inner.into_iter().any(|inner| inner.fields.iter().any(Field::is_computed) || inner.has_nested_computed())
     }
+}
+
+/// Whether two texts are the same, for the compiler.
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([a, more @ ..], [b, rest @ ..]) = (one, other) {
+        if *a != *b {
+            return false;
+        }
+        (one, other) = (more, rest);
+    }
+    one.is_empty() && other.is_empty()
 }
 
 /// The fields that every resource has (TYP-13 to TYP-16).

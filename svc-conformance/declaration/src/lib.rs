@@ -182,6 +182,16 @@ pub struct DeclaredField {
     /// What it is when a create leaves it out (CAP-08).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
+    /// The least whole number or amount, as decimal text such as `0`; none where the interface's holds (TYP-02, TYP-04).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<String>,
+    /// The greatest whole number or amount, as decimal text such as `2147483647`; none where the interface's holds (TYP-02,
+    /// TYP-04).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<String>,
+    /// How many characters a text, or each text of a list, has at most; none where the interface's holds (TYP-01).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u32>,
     /// The members of an object, or of the objects of an array (TYP-11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<BTreeMap<String, DeclaredField>>,
@@ -197,6 +207,9 @@ impl Default for DeclaredField {
             required: false,
             values: None,
             default: None,
+            minimum: None,
+            maximum: None,
+            max_length: None,
             fields: None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod classify;
 mod contradictions;
+mod narrowed;
 mod stores;
 mod withheld;
 
@@ -29,7 +30,7 @@ use crate::{
     model::{Kind, Resource},
     operation::ResponseStyle,
     ops::{Helper, Revision},
-    schema::{LinkSpec, LinkTarget},
+    schema::{LinkSpec, LinkTarget, Narrowing},
     value::ClosedEnum,
 };
 
@@ -97,6 +98,7 @@ pub struct ApiBuilder {
     composed: BTreeSet<HelperName>,
     /// Capabilities that are taken away when all is registered.
     without: BTreeSet<String>,
+    narrowings: Vec<(Kind, Narrowing)>,
     /// Operations of every kind that are not offered.
     withheld: &'static [Operation],
     docs: Option<DocsAddress>,
@@ -122,6 +124,7 @@ impl ApiBuilder {
             functions: None,
             composed: BTreeSet::new(),
             without: BTreeSet::new(),
+            narrowings: Vec::new(),
             withheld: &[],
             docs: None,
             own: None,
@@ -340,6 +343,7 @@ impl ApiBuilder {
         let composed = std::mem::take(&mut self.composed);
         self.helpers.extend(composed.into_iter().map(|helper| (helper, Runner::Composed)));
         self.take_away();
+        self.settle_narrowings();
         let problems = self.contradictions();
         if !problems.is_empty() {
             return Err(BuildError { problems });
@@ -358,7 +362,7 @@ impl ApiBuilder {
             }
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
-        let readable = |kind: Kind| at(kind).and_then(|registered| registered.readable);
+        let readable = |kind: Kind| at(kind).map(|registered| (registered.readable, registered.narrowing.as_ref()));
         let namespace = self.settings.vendor.namespace.as_str().into();
         let documents = Documents { dialect: self.dialect, namespace, docs: self.docs, own: self.own };
         let relations = RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);

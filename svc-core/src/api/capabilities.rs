@@ -10,7 +10,7 @@ use crate::{
     helper::HelperName,
     link::{Scope, Target},
     model::Kind,
-    schema::{Field, LinkTarget, Mode, Type},
+    schema::{Field, LinkTarget, Mode, Narrow, Type},
     value::ClosedEnum,
 };
 
@@ -89,7 +89,8 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
     }
     // A field that neither leaves the server nor enters it is none of this server.
     let fields = schema.fields.fields.iter().enumerate().filter_map(|(place, field)| {
-        let described = described(field, api.is_readable(kind, place), api.is_writable(kind, place));
+        let narrow = api.narrowing(kind).and_then(|narrowing| narrowing.member(field.name));
+        let described = described(field, narrow, api.is_readable(kind, place), api.is_writable(kind, place));
         (described.readable || described.writable).then(|| (field.name.to_owned(), described))
     });
     let listed = api.offers(kind, Operation::List);
@@ -103,7 +104,7 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
     Some(collection)
 }
 
-fn described(field: &Field, readable: bool, writable: bool) -> DeclaredField {
+fn described(field: &Field, narrow: Option<&Narrow>, readable: bool, writable: bool) -> DeclaredField {
     let mut described = DeclaredField::default();
     described.kind = type_name(&field.ty);
     described.readable = readable;
@@ -118,9 +119,34 @@ fn described(field: &Field, readable: bool, writable: bool) -> DeclaredField {
         Mode::ReceiptTime => Some("time of receipt".to_owned()),
         _ => None,
     };
-    let inner = |field: &Field| (field.name.to_owned(), self::described(field, readable, writable));
-    described.fields = field.ty.object().map(|object| object.fields.iter().map(inner).collect());
+    if let Some(narrow) = narrow {
+        narrowed(&mut described, narrow);
+    }
+    let inner = |member: &Field| {
+        let narrow = narrow.and_then(|narrow| narrow.members.member(member.name));
+        let readable = readable && !narrow.is_some_and(|narrow| narrow.unreadable);
+        let writable = writable && !narrow.is_some_and(|narrow| narrow.unwritable);
+        let described = self::described(member, narrow, readable, writable);
+        (described.readable || described.writable).then(|| (member.name.to_owned(), described))
+    };
+    described.fields = field.ty.object().map(|object| object.fields.iter().filter_map(inner).collect());
     described
+}
+
+/// What is narrower than the interface, in the place of what the interface has.
+fn narrowed(described: &mut DeclaredField, narrow: &Narrow) {
+    described.required |= narrow.required;
+    if let Some(values) = &narrow.values {
+        // A flexible enum takes no other values then (TYP-09).
+        described.kind = String::from("enum");
+        described.values = Some(values.clone());
+    }
+    if let Some(default) = &narrow.default {
+        described.default = Some(default.clone());
+    }
+    described.minimum = narrow.least.map(|least| least.to_string());
+    described.maximum = narrow.most.map(|most| most.to_string());
+    described.max_length = narrow.longest;
 }
 
 /// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).

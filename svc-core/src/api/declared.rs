@@ -5,6 +5,7 @@ use crate::{
     auth::Operation,
     helper::{FunctionName, HelperName, Merge},
     model::Kind,
+    schema::Narrowing,
 };
 
 impl Api {
@@ -45,6 +46,18 @@ impl Api {
     #[must_use]
     pub fn is_writable(&self, kind: Kind, place: usize) -> bool {
         self.registered(kind).writable.is_none_or(|writable| writable.contains(place))
+    }
+
+    /// What the server has of a kind that is narrower than the interface; `None` where nothing is.
+    #[must_use]
+    pub fn narrowing(&self, kind: Kind) -> Option<&Narrowing> {
+        self.registered(kind).narrowing.as_ref()
+    }
+
+    /// Whether a link of a kind is one that the server does not keep.
+    #[must_use]
+    pub fn is_unlinked(&self, kind: Kind, link: &str) -> bool {
+        self.registered(kind).unlinked.contains(&link)
     }
 
     /// The links that records of a kind send, `self` apart, without prefix.

@@ -1,5 +1,7 @@
 //! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to CAP-07).
 
+mod narrow;
+
 use std::{marker::PhantomData, sync::Arc};
 
 use super::registry::{Adapter, Registration};
@@ -124,19 +126,22 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
-    /// Lets only these fields leave the server, even if the backend returns more.
+    /// Lets only these fields leave the server, even if the backend returns more. Of an object or a list of objects some
+    /// members may be named: `fields!(person::{given_name, email_addresses::{address, primary}})`.
     #[must_use]
     pub fn readable(mut self, fields: FieldSet<R>) -> Self {
         self.registered.readable = Some(fields.bits());
-        self
+        self.narrowed(fields.others(|narrow| narrow.unreadable = true))
     }
 
-    /// Takes only these fields from clients; others are ignored (CAP-06).
+    /// Takes only these fields from clients; others are ignored (CAP-06). Members are named as for
+    /// [`readable`](Self::readable): one that is in neither set is a member that the server has not.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
     pub fn writable(mut self, fields: WritableSet<R>) -> Self {
-        self.registered.writable = Some(fields.fields().bits());
-        self
+        let fields = fields.fields();
+        self.registered.writable = Some(fields.bits());
+        self.narrowed(fields.others(|narrow| narrow.unwritable = true))
     }
 }
 

@@ -79,7 +79,7 @@ impl Api {
         if handling != Handling::Strict && cx.is_anonymous() {
             return Surplus::default();
         }
-        let mut surplus = self.bodies(cx).surplus(of, &|kind| self.writable(kind), body);
+        let mut surplus = self.bodies(cx).surplus(of, &|kind| self.taken(kind), body);
         if handling == Handling::Strict {
             return Surplus { refused: surplus, told: Vec::new() };
         }

@@ -15,7 +15,9 @@ use crate::{
     model::{Kind, Resource},
     ops::{Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update, UpdateRequest},
     page::{ListRequest, Page, RawPage},
+    read::Taken,
     record::{RawRecord, Record},
+    schema::Narrowing,
     store::{Call, Key, Outcome, Store, Work},
 };
 
@@ -272,6 +274,8 @@ pub(crate) struct Registration {
     pub(crate) writable: Option<FieldBits>,
     /// Links to one record that the store does not keep.
     pub(crate) unlinked: Vec<&'static str>,
+    /// What is narrower than the interface; `None` where nothing is.
+    pub(crate) narrowing: Option<Narrowing>,
 }
 
 impl Registration {
@@ -290,6 +294,15 @@ impl Registration {
             delete: has(Operation::Delete).then(|| of.clone() as _),
             find: Some(of),
             ..Self::default()
+        }
+    }
+
+    /// What is taken from bodies.
+    pub(crate) fn taken(&self) -> Taken<'_> {
+        Taken {
+            writable: self.writable.unwrap_or(FieldBits::ALL),
+            narrowing: self.narrowing.as_ref(),
+            unlinked: &self.unlinked,
         }
     }
 

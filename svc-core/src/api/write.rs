@@ -9,14 +9,13 @@ use crate::{
     auth::{Operation, Right},
     context::Context,
     error::{Code, Error, Problem, Result},
-    field_set::FieldBits,
     hal,
     helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
     json::{Json, Object},
     link::{Address, Scope, ShareNames, Target},
     model::Kind,
     operation::{CREATED, DELETED, Output},
-    read::{BodyOf, HelperBody},
+    read::{BodyOf, HelperBody, Taken},
     record::RawRecord,
     store::{Outcome, Work},
 };
@@ -38,8 +37,9 @@ impl Api {
         self.bodies(cx).object(body).map_err(|problems| self.invalid(Some(kind), &problems))
     }
 
-    pub(super) fn writable(&self, kind: Kind) -> FieldBits {
-        self.registered(kind).writable.unwrap_or(FieldBits::ALL)
+    /// What is taken of a kind from bodies.
+    pub(super) fn taken(&self, kind: Kind) -> Taken<'_> {
+        self.registered(kind).taken()
     }
 
     /// Answers a request that writes what its body says.
@@ -114,7 +114,7 @@ impl Api {
             self.container_exists(cx, container).await?;
             return self.create_with_person(cx, helper, container, body, refused).await;
         }
-        let (draft, mut problems) = self.bodies(cx).draft(kind, self.writable(kind), body, container);
+        let (draft, mut problems) = self.bodies(cx).draft(kind, self.taken(kind), body, container);
         problems.extend(refused);
         if !problems.is_empty() {
             return self.refuse(cx, kind, container, Work::Create(draft), body, problems).await;
@@ -182,7 +182,7 @@ impl Api {
 
     async fn update(&self, cx: &Context, at: &Address, body: &Object, refused: Vec<Problem>) -> Result<Reply> {
         let kind = at.kind;
-        let (patch, mut problems) = self.bodies(cx).patch(at, self.writable(kind), body);
+        let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(kind), body);
         problems.extend(refused);
         if !problems.is_empty() {
             return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), body, problems).await;
@@ -263,8 +263,8 @@ impl Api {
         let call = HelperBody {
             helper,
             container,
-            action_fields: self.writable(helper.records()),
-            person_fields: self.writable(Kind::Person),
+            action: self.taken(helper.records()),
+            person: self.taken(Kind::Person),
             functions: &self.inner.functions,
             atomic: self.inner.settings.atomic,
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),

@@ -330,6 +330,13 @@ macro_rules! closed_enum {
             }
         }
 
+        impl std::fmt::Display for $name {
+            /// The value as it stands on the wire.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad($crate::value::ClosedEnum::as_str(*self))
+            }
+        }
+
         impl $crate::describe::FieldType for $name {
             const TYPE: $crate::schema::Type =
                 $crate::schema::Type::Enum(<Self as $crate::value::ClosedEnum>::VALUES);

@@ -1,6 +1,6 @@
 //! What a client sent without the type of its kind: for stores and runners that serve every kind alike.
 
-use std::{collections::HashSet, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use crate::{
     error::Problem,
@@ -19,6 +19,9 @@ pub struct RawDraft {
     pub kind: Kind,
     /// The fields under the names of the tables, each valid; computed ones, identifiers and links apart.
     pub fields: Object,
+    /// The names of the fields that have a default of this server because nobody sent them (CAP-08): a record that is known
+    /// already keeps what it has.
+    pub unsent: Vec<String>,
     /// Foreign identifiers, each once (TYP-13, TYP-14).
     pub identifiers: Vec<Identifier>,
     /// The id that an identifier in the server's own namespace names. Only in a helper's person or action, where it
@@ -50,6 +53,7 @@ impl RawDraft {
         Self {
             kind,
             fields: Object::new(),
+            unsent: Vec::new(),
             identifiers: Vec::new(),
             own: None,
             holders: Vec::new(),
@@ -84,11 +88,23 @@ impl RawDraft {
         self.link(self.kind.schema().parent?)
     }
 
+    /// The fields without those that have a default because nobody sent them.
+    #[must_use]
+    pub fn sent_fields(&self) -> Cow<'_, Object> {
+        if self.unsent.is_empty() {
+            return Cow::Borrowed(&self.fields);
+        }
+        let mut fields = self.fields.clone();
+        fields.retain(|name, _| !self.unsent.iter().any(|unsent| unsent == name));
+        Cow::Owned(fields)
+    }
+
     /// The change that a repeated helper call makes of the action that an earlier try recorded with these identifiers
-    /// (UND-24): what is sent now, with the identifiers of both. A time of receipt that nobody sent changes nothing.
+    /// (UND-24): what is sent now, with the identifiers of both. A default or a time of receipt that nobody sent changes
+    /// nothing.
     #[must_use]
     pub fn repeated(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
-        let (mut fields, received) = (self.fields, Json::from(now));
+        let (mut fields, received) = (self.sent_fields().into_owned(), Json::from(now));
         for field in self.kind.schema().fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
             if fields.get(field.name) == Some(&received) {
                 fields.remove(field.name);

@@ -5,6 +5,7 @@ mod entry_point;
 mod failure;
 mod record;
 mod relations;
+mod shown;
 
 pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryPointView, entry_point};

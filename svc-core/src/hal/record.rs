@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use super::{Hal, close, relations::KindRelations};
 use crate::{
-    field_set::FieldBits,
     json::write_string,
     link::{Ref, Scope, Target},
-    model::Kind,
     record::{Computed, Fields, RawRecord, members_object},
     schema::{LinkTarget, Peculiarity},
 };
@@ -83,37 +81,31 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
         Fields::Stored(bytes) => (bytes, false),
         Fields::Typed(bytes) => (bytes, !names.is_default()),
     };
-    if !bytes.is_empty() {
-        if renames || relations.readable.is_some() {
-            let mut object = members_object(bytes);
-            if renames {
-                names.rename_to_wire(&mut object);
-            }
-            if let Some(readable) = relations.readable {
-                object.retain(|name, _| is_readable(record.kind, readable, name));
-            }
-            object.write_members(out);
-            if !object.is_empty() {
-                out.push(b',');
-            }
-        } else {
-            out.extend_from_slice(bytes);
-            out.push(b',');
-        }
+    let mut under_wire_names = Vec::new();
+    let bytes: &[u8] = if renames {
+        let mut object = members_object(bytes);
+        names.rename_to_wire(&mut object);
+        object.write_members(&mut under_wire_names);
+        &under_wire_names
+    } else {
+        bytes
+    };
+    let start = out.len();
+    match &relations.shown {
+        Some(shown) => shown.copy(bytes, out),
+        None => out.extend_from_slice(bytes),
+    }
+    if out.len() > start {
+        out.push(b',');
     }
     for (name, value) in &record.computed {
-        if relations.readable.is_none_or(|readable| is_readable(record.kind, readable, name)) {
+        if relations.shown.as_ref().is_none_or(|shown| shown.keeps(name)) {
             write_string(name, out);
             out.push(b':');
             computed(hal, value, out);
             out.push(b',');
         }
     }
-}
-
-fn is_readable(kind: Kind, readable: FieldBits, name: &str) -> bool {
-    let place = kind.schema().fields.fields.iter().position(|field| field.name == name);
-    place.is_some_and(|place| readable.contains(place))
 }
 
 fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {

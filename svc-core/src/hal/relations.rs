@@ -3,12 +3,13 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use super::shown::filter;
 use crate::{
     field_set::FieldBits,
-    json::write_string,
+    json::{Filter, write_string},
     link::{Address, Dialect, Layout, OwnRelations, Scope, Target},
     model::Kind,
-    schema::{LinkSpec, LinkTarget},
+    schema::{LinkSpec, LinkTarget, Narrowing},
     value::Id,
 };
 
@@ -51,8 +52,8 @@ pub(crate) struct DocsAddress {
 pub(crate) struct KindRelations {
     /// The links that its records send.
     pub(crate) links: Vec<LinkRelation>,
-    /// The fields that may leave the server; `None` when all may, so that stored bytes pass unread.
-    pub(crate) readable: Option<FieldBits>,
+    /// What may leave the server; `None` when all may, so that stored bytes pass unread.
+    pub(crate) shown: Option<Filter>,
     /// `"svc:people":`
     pub(crate) plural: Vec<u8>,
     /// `"svc:person"`, as a JSON string.
@@ -72,10 +73,11 @@ pub(crate) struct LinkRelation {
 }
 
 impl RelationNames {
-    pub(crate) fn new(
+    /// `readable` has the fields of a kind that may leave the server, and what is narrower of it.
+    pub(crate) fn new<'n>(
         documents: Documents,
         layout: &dyn Layout,
-        readable: impl Fn(Kind) -> Option<FieldBits>,
+        readable: impl Fn(Kind) -> Option<(Option<FieldBits>, Option<&'n Narrowing>)>,
         is_sent: impl Fn(Kind, &LinkSpec) -> bool,
     ) -> Self {
         let dialect = &documents.dialect;
@@ -94,7 +96,8 @@ impl RelationNames {
                         }
                     })
                     .collect(),
-                readable: readable(kind),
+                shown: readable(kind)
+                    .and_then(|(readable, narrowing)| filter(kind, readable, narrowing, dialect.share_names())),
                 plural: key(dialect, kind.plural()),
                 singular: quoted(&dialect.relation(kind.singular())),
             }

@@ -1,7 +1,7 @@
 //! Request bodies as drafts, patches and plans, with every problem that the body alone shows (ERR-39).
 
 use super::{
-    Caps, Json, Limits, Links, Object, Validator,
+    Caps, Json, Limits, Links, Object, Taken, Validator,
     identifiers::own_in_use,
     link::{Wanted, href},
     path::Path,
@@ -11,13 +11,13 @@ use crate::{
     describe::FieldType,
     draft::{RawDraft, RawPatch},
     error::{Code, Problem, Property},
-    field_set::FieldBits,
     helper::{
         FunctionFields, FunctionName, Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput,
         ScheduleFields, Scheduling, Strangers, Triggers,
     },
     link::Address,
     model::Kind,
+    schema::Narrowing,
     value::{ClosedEnum, Identifier, Timestamp},
 };
 
@@ -44,10 +44,10 @@ pub struct HelperBody<'a> {
     pub helper: HelperName,
     /// The record it belongs to.
     pub container: Option<&'a Address>,
-    /// The fields of the action that a client may write.
-    pub action_fields: FieldBits,
-    /// The fields of a person that a client may write.
-    pub person_fields: FieldBits,
+    /// What is taken of the action.
+    pub action: Taken<'a>,
+    /// What is taken of a person.
+    pub person: Taken<'a>,
     /// The action functions that this server supports.
     pub functions: &'a [FunctionName],
     /// Whether all of it must succeed (ERR-34).
@@ -78,16 +78,16 @@ impl Bodies<'_> {
 
     /// A record to create, under a container when the kind has one (CRU-01).
     #[must_use]
-    pub fn draft(
+    pub fn draft<'t>(
         &self,
         kind: Kind,
-        writable: FieldBits,
+        taken: impl Into<Taken<'t>>,
         body: &Object,
         container: Option<&Address>,
     ) -> (RawDraft, Problems) {
         let below = container.filter(|container| kind.schema().is_recorded_below(container.kind));
         let wanted = if below.is_some() { Wanted::Below } else { Wanted::Create };
-        let (mut draft, mut problems) = self.fields(kind, writable, body, &Path::Root, wanted);
+        let (mut draft, mut problems) = self.fields(kind, taken.into(), body, &Path::Root, wanted);
         if draft.own.take().is_some() {
             problems.push(own_in_use(self.own_place(body)));
         }
@@ -103,7 +103,7 @@ impl Bodies<'_> {
     fn fields(
         &self,
         kind: Kind,
-        writable: FieldBits,
+        taken: Taken<'_>,
         body: &Object,
         path: &Path<'_>,
         wanted: Wanted,
@@ -111,18 +111,29 @@ impl Bodies<'_> {
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
         let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
-        draft.fields = validator.record(schema.fields, writable, body, path);
+        draft.fields = validator.record(schema.fields, taken, body, path);
+        draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
         let (identifiers, own) = self.identifiers(body, path, &mut validator);
         draft.identifiers = identifiers.unwrap_or_default();
         draft.own = own;
         let mut problems = validator.problems;
         problems.extend(self.too_large(&draft.fields, path));
-        let links = self.links.read(schema, body, path, wanted, &mut problems);
+        let links = self.links.read(schema, body, path, (wanted, taken.unlinked), &mut problems);
         draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
         let part = path.property();
         problems.extend(draft.complete(self.now).into_iter().map(|problem| problem.within(&part)));
         (draft, problems)
+    }
+
+    /// The fields of a draft that have their default because nobody sent them.
+    fn unsent(&self, taken: Taken<'_>, body: &Object, fields: &Object) -> Vec<String> {
+        let names = self.links.dialect.share_names();
+        let of_default = taken.narrowing.into_iter().flat_map(Narrowing::members).filter(|(name, narrow)| {
+            let is_sent = body.get(names.to_wire(name)).is_some_and(|value| !value.is_null());
+            narrow.default.is_some() && !is_sent && fields.contains(name)
+        });
+        of_default.map(|(name, _)| name.to_owned()).collect()
     }
 
     /// The problem of a record that is larger than one may be.
@@ -134,10 +145,10 @@ impl Bodies<'_> {
 
     /// A change of the record at an address (CRU-04).
     #[must_use]
-    pub fn patch(&self, at: &Address, writable: FieldBits, body: &Object) -> (RawPatch, Problems) {
-        let schema = at.kind.schema();
+    pub fn patch<'t>(&self, at: &Address, taken: impl Into<Taken<'t>>, body: &Object) -> (RawPatch, Problems) {
+        let (schema, taken) = (at.kind.schema(), taken.into());
         let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
-        let mut fields = validator.record(schema.fields, writable, body, &Path::Root);
+        let mut fields = validator.record(schema.fields, taken, body, &Path::Root);
         let holders = self.holders(&mut fields);
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
         let mut problems = validator.problems;
@@ -145,7 +156,7 @@ impl Bodies<'_> {
         if own.is_some_and(|own| own != at.id) {
             problems.push(own_in_use(self.own_place(body)));
         }
-        let links = self.links.read(schema, body, &Path::Root, Wanted::Update, &mut problems);
+        let links = self.links.read(schema, body, &Path::Root, (Wanted::Update, taken.unlinked), &mut problems);
         (RawPatch { identifiers, holders, links, ..RawPatch::new(at.kind, fields) }, problems)
     }
 
@@ -202,7 +213,7 @@ impl Bodies<'_> {
         let path = Path::Member(&Path::Root, "person");
         match body.get("person") {
             Some(Json::Object(person)) => {
-                let (draft, wrong) = self.fields(Kind::Person, call.person_fields, person, &path, Wanted::Helper);
+                let (draft, wrong) = self.fields(Kind::Person, call.person, person, &path, Wanted::Helper);
                 problems.extend(wrong);
                 Some(RawDraft { links: Vec::new(), ..draft })
             }
@@ -236,11 +247,17 @@ impl Bodies<'_> {
                 (&empty, &inside)
             }
         };
-        let (mut draft, wrong) = self.fields(kind, call.action_fields, fields, path, Wanted::Helper);
+        let (mut draft, wrong) = self.fields(kind, call.action, fields, path, Wanted::Helper);
         problems.extend(wrong);
         if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
             // The canvasser may stand in `_links` of the body, too (RES-canvass-07).
-            let links = self.links.read(kind.schema(), &without_top_links(body), &Path::Root, Wanted::Helper, problems);
+            let links = self.links.read(
+                kind.schema(),
+                &without_top_links(body),
+                &Path::Root,
+                (Wanted::Helper, call.action.unlinked),
+                problems,
+            );
             draft.links.extend(links.into_iter().filter_map(|(name, address)| Some((name, address?))));
         }
         if let (Some(parent), Some(container)) = (kind.schema().parent, call.container) {

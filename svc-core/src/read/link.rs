@@ -41,13 +41,13 @@ impl Links<'_> {
 
     /// The links of a body that a client may send, each with the record it leads to, or `None` for `null`.
     ///
-    /// `create` asks for required ones, too; `person_given` tells that an inline person stands for `svc:person`.
+    /// `unlinked` are those that the server does not keep: they are not known here.
     pub(crate) fn read(
         &self,
         schema: &'static KindSchema,
         body: &Object,
         path: &Path<'_>,
-        wanted: Wanted,
+        (wanted, unlinked): (Wanted, &[&'static str]),
         problems: &mut Vec<Problem>,
     ) -> Vec<(&'static str, Option<Address>)> {
         let links = body.get("_links").and_then(Json::as_object);
@@ -61,7 +61,7 @@ impl Links<'_> {
                 Wanted::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Wanted::Update => write == LinkWrite::Update,
             };
-            if !may {
+            if !may || unlinked.contains(&link.name) {
                 continue;
             }
             let relation = self.dialect.relation(link.name);

@@ -3,6 +3,7 @@
 mod body;
 mod identifiers;
 mod link;
+mod narrow;
 mod path;
 mod surplus;
 mod validate;
@@ -11,5 +12,6 @@ mod value;
 pub use crate::json::{Caps, Json, Limits, Number, Object, merge_patch, merge_value, write_string};
 pub use body::{Bodies, HelperBody};
 pub use link::Links;
+pub use narrow::Taken;
 pub(crate) use surplus::BodyOf;
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

@@ -1,12 +1,12 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member wins (UND-22).
 
-use super::{Bodies, Json, Object, path::Path};
+use super::{Bodies, Json, Object, Taken, path::Path};
 use crate::{
     error::{Code, Problem, Property},
     field_set::FieldBits,
     helper::{FunctionFields, HelperName, ScheduleFields},
     model::{Kind, person::gender_of},
-    schema::{COMMON, LinkSpec, LinkTarget, LinkWrite, ObjectSchema, Peculiarity, Type},
+    schema::{COMMON, LinkSpec, LinkTarget, LinkWrite, Narrow, Narrowing, ObjectSchema, Peculiarity, Type},
 };
 
 /// What a body is for.
@@ -24,12 +24,17 @@ pub(crate) enum BodyOf {
 
 impl Bodies<'_> {
     /// The members of a body that are not taken, each with the name that may have been meant.
-    pub(crate) fn surplus(&self, of: BodyOf, writable: &dyn Fn(Kind) -> FieldBits, body: &Object) -> Vec<Problem> {
-        let mut walk = Walk { tables: Tables { bodies: self, writable }, surplus: Vec::new() };
+    pub(crate) fn surplus<'t>(
+        &'t self,
+        of: BodyOf,
+        taken: &'t dyn Fn(Kind) -> Taken<'t>,
+        body: &Object,
+    ) -> Vec<Problem> {
+        let mut walk = Walk { tables: Tables { bodies: self, taken }, surplus: Vec::new() };
         match of {
-            BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Taken::InCreate),
-            BodyOf::Below(kind) => walk.record(kind, body, &Path::Root, Taken::InBelow),
-            BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Taken::InUpdate),
+            BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Links::OfCreate),
+            BodyOf::Below(kind) => walk.record(kind, body, &Path::Root, Links::OfBelow),
+            BodyOf::Update(kind) => walk.record(kind, body, &Path::Root, Links::OfUpdate),
             BodyOf::Call(helper) => walk.call(helper, body),
         }
         walk.surplus
@@ -38,34 +43,34 @@ impl Bodies<'_> {
 
 /// Which links of a record are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
-    InCreate,
+enum Links {
+    OfCreate,
     /// Also the link to the container.
-    InBelow,
-    InUpdate,
+    OfBelow,
+    OfUpdate,
     /// Also beside the fields (RES-donation-22).
-    InCall,
+    OfCall,
     None,
 }
 
-impl Taken {
+impl Links {
     fn takes(self, kind: Kind, link: &LinkSpec) -> bool {
         let LinkTarget::One { write, .. } = link.target else { return false };
         match self {
-            Self::InCreate => write != LinkWrite::Never,
-            Self::InBelow => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
-            Self::InUpdate => write == LinkWrite::Update,
+            Self::OfCreate => write != LinkWrite::Never,
+            Self::OfBelow => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
+            Self::OfUpdate => write == LinkWrite::Update,
             // A person is posted inline, not linked (UND-29).
-            Self::InCall => matches!(write, LinkWrite::Create | LinkWrite::Update),
+            Self::OfCall => matches!(write, LinkWrite::Create | LinkWrite::Update),
             Self::None => false,
         }
     }
 }
 
 /// What a name stands for in an object.
-enum Member {
+enum Member<'a> {
     /// A value of a type; its own members are looked at, too.
-    Value(&'static Type),
+    Value(&'static Type, Option<&'a Narrow>),
     /// What is looked at elsewhere.
     Part,
     ReadOnly,
@@ -77,30 +82,51 @@ enum Member {
 #[derive(Clone, Copy)]
 struct Tables<'a> {
     bodies: &'a Bodies<'a>,
-    writable: &'a dyn Fn(Kind) -> FieldBits,
+    taken: &'a dyn Fn(Kind) -> Taken<'a>,
 }
 
 impl<'a> Tables<'a> {
     /// The names of the fields that a client may send.
-    fn names(self, schema: &'static ObjectSchema) -> impl Iterator<Item = &'a str> {
+    fn names(
+        self,
+        schema: &'static ObjectSchema,
+        narrowing: Option<&'a Narrowing>,
+    ) -> impl Iterator<Item = &'a str> + Clone {
         let names = self.bodies.links.dialect.share_names();
-        schema.fields.iter().filter(|field| !field.is_computed()).map(|field| names.to_wire(field.name))
+        let is_taken = move |name| !narrow(narrowing, name).is_some_and(|narrow| narrow.unwritable);
+        let fields = schema.fields.iter().filter(move |field| !field.is_computed() && is_taken(field.name));
+        fields.map(|field| names.to_wire(field.name))
     }
 
-    fn field(self, schema: &'static ObjectSchema, writable: Option<FieldBits>, name: &str) -> Option<Member> {
+    fn names_of(self, kind: Kind) -> impl Iterator<Item = &'a str> + Clone {
+        self.names(kind.schema().fields, (self.taken)(kind).narrowing)
+    }
+
+    fn field(self, schema: &'static ObjectSchema, taken: Taken<'a>, name: &str) -> Option<Member<'a>> {
         let names = self.bodies.links.dialect.share_names();
         let (place, field) = schema.fields.iter().enumerate().find(|(_, field)| names.to_wire(field.name) == name)?;
-        let is_taken = !field.is_computed() && writable.is_none_or(|writable| writable.contains(place));
-        Some(if is_taken { Member::Value(&field.ty) } else { Member::ReadOnly })
+        let narrow = narrow(taken.narrowing, field.name);
+        if narrow.is_some_and(Narrow::is_absent) {
+            return None;
+        }
+        let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.unwritable);
+        let is_taken = !is_kept && taken.writable.contains(place);
+        Some(if is_taken { Member::Value(&field.ty, narrow) } else { Member::ReadOnly })
+    }
+
+    /// A link of a kind that this server keeps, by its name with or without prefix.
+    fn link(self, kind: Kind, name: &str) -> Option<&'static LinkSpec> {
+        let link = kind.schema().link(self.plain(name))?;
+        (!(self.taken)(kind).unlinked.contains(&link.name)).then_some(link)
     }
 
     /// What stands in a record of a kind.
-    fn of_record(self, kind: Kind, taken: Taken, body: &Object, name: &str) -> Option<Member> {
+    fn of_record(self, kind: Kind, links: Links, body: &Object, name: &str) -> Option<Member<'a>> {
         let schema = kind.schema();
         match name {
             "identifiers" | LINKS => Some(Member::Part),
             // It is `null` here: else it would be a call.
-            "person" if taken == Taken::InCreate && HelperName::creating(kind).is_some() => Some(Member::Part),
+            "person" if links == Links::OfCreate && HelperName::creating(kind).is_some() => Some(Member::Part),
             "gender" if kind == Kind::Person && overrules_gender(body) => {
                 Some(Member::Overruled(Property::member("gender_identity")))
             }
@@ -109,31 +135,31 @@ impl<'a> Tables<'a> {
             "_embedded" => Some(Member::ReadOnly),
             "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
             name => {
-                let own = self.field(schema.fields, Some((self.writable)(kind)), name);
-                own.or_else(|| self.field(COMMON, None, name))
+                let own = self.field(schema.fields, (self.taken)(kind), name);
+                own.or_else(|| self.field(COMMON, FieldBits::ALL.into(), name))
             }
         }
     }
 
     /// What stands beside the fields of an action in a helper's body.
-    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<Member> {
+    fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<Member<'a>> {
         match name {
             "person" if helper.takes_person() => return Some(Member::Part),
             "canvass" if helper == HelperName::RecordCanvass => return Some(Member::Part),
             LINKS if helper != HelperName::PersonSignup => return Some(Member::Part),
             _ => {}
         }
-        if let Some(function) = self.field(FunctionFields::FIELDS, None, name) {
+        if let Some(function) = self.field(FunctionFields::FIELDS, FieldBits::ALL.into(), name) {
             return Some(function);
         }
         if matches!(helper, HelperName::RecordCanvass | HelperName::PersonSignup) {
             return None;
         }
         let kind = helper.records();
-        self.of_record(kind, Taken::InCall, body, name).or_else(|| {
+        self.of_record(kind, Links::OfCall, body, name).or_else(|| {
             let inside = body.get(LINKS).and_then(Json::as_object);
             let relation = self.relation(name);
-            let link = kind.schema().link(self.plain(name)).filter(|link| Taken::InCall.takes(kind, link))?;
+            let link = self.link(kind, name).filter(|link| Links::OfCall.takes(kind, link))?;
             let winner =
                 [relation.as_str(), link.name].into_iter().find(|name| inside.is_some_and(|all| all.contains(name)));
             Some(match winner {
@@ -144,10 +170,10 @@ impl<'a> Tables<'a> {
     }
 
     /// What stands in the links of a record of a kind.
-    fn of_links(self, kind: Kind, links: &Object, taken: Taken, name: &str) -> Option<Member> {
+    fn of_links(self, kind: Kind, links: &Object, wanted: Links, name: &str) -> Option<Member<'a>> {
         let own = |name: &str| name.strip_prefix(self.bodies.namespace).is_some_and(|rest| rest.starts_with(':'));
-        match kind.schema().link(self.plain(name)) {
-            Some(link) if !taken.takes(kind, link) => Some(Member::ReadOnly),
+        match self.link(kind, name) {
+            Some(link) if !wanted.takes(kind, link) => Some(Member::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
                 Some(Member::Overruled(Property::link(link.name)))
             }
@@ -168,6 +194,10 @@ impl<'a> Tables<'a> {
     }
 }
 
+fn narrow<'a>(narrowing: Option<&'a Narrowing>, name: &str) -> Option<&'a Narrow> {
+    narrowing.and_then(|narrowing| narrowing.member(name))
+}
+
 const LINKS: &str = "_links";
 /// How many members that are not taken one answer names, at most: else a small body asks for a huge answer.
 const MOST_SURPLUS: usize = 100;
@@ -179,14 +209,14 @@ struct Walk<'a> {
     surplus: Vec<Problem>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     /// Looks at each member of an object; `names` are those that it may have.
     fn object(
         &mut self,
         raw: &Object,
         path: &Path<'_>,
         names: &dyn Fn() -> Vec<String>,
-        find: &dyn Fn(&str) -> Option<Member>,
+        find: &dyn Fn(&str) -> Option<Member<'a>>,
     ) {
         let mut known = None;
         for (name, value) in raw {
@@ -196,7 +226,7 @@ impl Walk<'_> {
             let at = Path::Member(path, name);
             match find(name) {
                 Some(Member::Part) => {}
-                Some(Member::Value(ty)) => self.value(ty, value, &at),
+                Some(Member::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
                 Some(Member::ReadOnly) => {
                     let text = "{property} is not taken from a body here: this server sets it.";
                     self.surplus.push(Problem::new(Code::PropertyReadOnly, at.property(), text));
@@ -217,36 +247,38 @@ impl Walk<'_> {
         }
     }
 
-    fn value(&mut self, ty: &'static Type, value: &Json, path: &Path<'_>) {
+    fn value(&mut self, ty: &'static Type, narrow: Option<&'a Narrow>, value: &Json, path: &Path<'_>) {
         match (ty, value) {
             (Type::Object(schema), Json::Object(object)) => {
-                let tables = self.tables;
-                let names = || tables.names(schema).map(str::to_owned).collect();
-                self.object(object, path, &names, &|name| tables.field(schema, None, name));
+                let (tables, narrowing) = (self.tables, narrow.map(|narrow| &narrow.members));
+                let names = || tables.names(schema, narrowing).map(str::to_owned).collect();
+                let taken = Taken { narrowing, ..FieldBits::ALL.into() };
+                self.object(object, path, &names, &|name| tables.field(schema, taken, name));
             }
             (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter().enumerate() {
-                    self.value(item, value, &Path::Element(path, place));
+                    self.value(item, narrow, value, &Path::Element(path, place));
                 }
             }
-            (Type::OneOrMany(item), value) => self.value(item, value, path),
+            (Type::OneOrMany(item), value) => self.value(item, narrow, value, path),
             _ => {}
         }
     }
 
-    fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, taken: Taken) {
+    fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, links: Links) {
         let tables = self.tables;
-        let names = || names_in(tables.names(kind.schema().fields), &["identifiers", LINKS]);
-        self.object(raw, path, &names, &|name| tables.of_record(kind, taken, raw, name));
-        self.links(kind, raw, path, taken);
+        let names = || names_in(tables.names_of(kind), &["identifiers", LINKS]);
+        self.object(raw, path, &names, &|name| tables.of_record(kind, links, raw, name));
+        self.links(kind, raw, path, links);
     }
 
-    fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, taken: Taken) {
+    fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, wanted: Links) {
         let Some(Json::Object(links)) = raw.get(LINKS) else { return };
         let tables = self.tables;
-        let sent = kind.schema().links.iter().filter(|link| taken.takes(kind, link));
-        let names = || sent.clone().map(|link| tables.relation(link.name)).collect();
-        let find = |name: &str| tables.of_links(kind, links, taken, name);
+        let sent = kind.schema().links.iter().filter(|link| wanted.takes(kind, link));
+        let kept = sent.filter(|link| tables.link(kind, link.name).is_some());
+        let names = || kept.clone().map(|link| tables.relation(link.name)).collect();
+        let find = |name: &str| tables.of_links(kind, links, wanted, name);
         self.object(links, &Path::Member(path, LINKS), &names, &find);
     }
 
@@ -258,25 +290,25 @@ impl Walk<'_> {
                     Some(Member::Overruled(Property::member("scheduled_stop_date")))
                 }
                 "scheduled_end_date" => Some(Member::Part),
-                name => tables.field(ScheduleFields::FIELDS, None, name),
+                name => tables.field(ScheduleFields::FIELDS, FieldBits::ALL.into(), name),
             };
-            let names = || names_in(tables.names(ScheduleFields::FIELDS), &[]);
+            let names = || names_in(tables.names(ScheduleFields::FIELDS, None), &[]);
             return self.object(body, &Path::Root, &names, &find);
         }
         let names = || {
-            let functions = tables.names(FunctionFields::FIELDS);
-            let fields = tables.names(helper.records().schema().fields);
+            let functions = tables.names(FunctionFields::FIELDS, None);
+            let fields = tables.names_of(helper.records());
             names_in(functions.chain(fields), &["person", "canvass", LINKS])
                 .into_iter()
                 .filter(|name| tables.of_call(helper, body, name).is_some())
                 .collect()
         };
         self.object(body, &Path::Root, &names, &|name| tables.of_call(helper, body, name));
-        self.links(helper.records(), body, &Path::Root, Taken::InCall);
-        for (part, kind, taken) in [("person", Kind::Person, Taken::None), ("canvass", Kind::Canvass, Taken::InCall)] {
+        self.links(helper.records(), body, &Path::Root, Links::OfCall);
+        for (part, kind, links) in [("person", Kind::Person, Links::None), ("canvass", Kind::Canvass, Links::OfCall)] {
             if let (Some(Member::Part), Some(Json::Object(raw))) = (tables.of_call(helper, body, part), body.get(part))
             {
-                self.record(kind, raw, &Path::Member(&Path::Root, part), taken);
+                self.record(kind, raw, &Path::Member(&Path::Root, part), links);
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{Caps, Json, Object, path::Path, value};
+use super::{Caps, Json, Object, Taken, path::Path, value};
 use crate::{
     error::{Code, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Field, Mode, ObjectSchema, Rule, Type},
+    schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
 };
 
 /// How many problems with the fields of a body one answer lists at most: else a small body asks for a huge answer.
@@ -35,61 +35,65 @@ impl<'a> Validator<'a> {
     }
 
     /// The valid fields of a resource, in the order of the table; unknown, computed and not writable ones are left out.
-    pub(crate) fn record(
+    pub(crate) fn record(&mut self, schema: &ObjectSchema, taken: Taken<'_>, raw: &Object, path: &Path<'_>) -> Object {
+        self.object(schema, taken.writable, taken.narrowing, raw, path)
+    }
+
+    /// The valid members of an object of the tables.
+    pub(crate) fn nested(&mut self, schema: &ObjectSchema, raw: &Object, path: &Path<'_>) -> Object {
+        self.object(schema, FieldBits::ALL, None, raw, path)
+    }
+
+    fn object(
         &mut self,
         schema: &ObjectSchema,
         writable: FieldBits,
+        narrowing: Option<&Narrowing>,
         raw: &Object,
         path: &Path<'_>,
     ) -> Object {
-        self.object(schema, Some(writable), raw, path)
-    }
-
-    /// The valid members of a nested object.
-    pub(crate) fn nested(&mut self, schema: &ObjectSchema, raw: &Object, path: &Path<'_>) -> Object {
-        self.object(schema, None, raw, path)
-    }
-
-    fn object(&mut self, schema: &ObjectSchema, writable: Option<FieldBits>, raw: &Object, path: &Path<'_>) -> Object {
         let mut valid = Object::new();
         for (place, field) in schema.fields.iter().enumerate() {
-            if field.is_computed() || writable.is_some_and(|writable| !writable.contains(place)) {
+            if field.is_computed() || !writable.contains(place) {
+                continue;
+            }
+            let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
+            if narrow.is_some_and(|narrow| narrow.unwritable) {
                 continue;
             }
             let wire = self.names.to_wire(field.name);
             let at = Path::Member(path, wire);
-            match raw.get(wire) {
-                None | Some(Json::Null) if self.purpose == Purpose::Create && field.mode == Mode::Required => {
-                    let text = "{property} is required.";
-                    self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
-                }
-                None => {}
-                // `null` on create means absent (CRU-16).
-                Some(Json::Null) if self.purpose == Purpose::Create => {}
-                Some(Json::Null) if field.mode == Mode::Required => {
-                    let text = "{property} is required and cannot be emptied.";
-                    self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
-                }
-                Some(Json::Null) => {
-                    valid.insert(field.name, Json::Null);
-                }
+            let value = match raw.get(wire) {
+                None | Some(Json::Null) => self.nothing(field, narrow, raw.contains(wire), &at),
                 Some(value) if self.is_over(field, value) => {
                     let most = self.caps.most(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
                     self.problems.push(Problem::new(Code::FieldInvalid, at.property(), text));
                     // It is there for the rules on the whole.
-                    if let Json::Array(items) = value {
-                        valid.insert(field.name, Json::Array(items.iter().take(1).cloned().collect()));
-                    }
+                    value.as_array().map(|items| Json::Array(items.iter().take(1).cloned().collect()))
                 }
-                Some(value) => {
-                    if let Some(value) = self.field_value(&field.ty, field.rules, value, &at) {
-                        valid.insert(field.name, value);
-                    }
-                }
+                Some(value) => self.field_value(field, narrow, value, &at),
+            };
+            if let Some(value) = value {
+                valid.insert(field.name, value);
             }
         }
         valid
+    }
+
+    /// What a field is that is left out, or that is sent as `null`: its default, emptied, or a problem where it is required.
+    fn nothing(&mut self, field: &Field, narrow: Option<&Narrow>, is_null: bool, at: &Path<'_>) -> Option<Json> {
+        let is_new = self.purpose == Purpose::Create;
+        // `null` on create means absent (CRU-16).
+        if !is_new && !is_null {
+            return None;
+        }
+        if field.mode == Mode::Required || narrow.is_some_and(|narrow| narrow.required) {
+            let text = if is_new { "{property} is required." } else { "{property} is required and cannot be emptied." };
+            self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
+            return None;
+        }
+        narrow.and_then(|narrow| narrow.default_of(field)).or_else(|| (!is_new).then_some(Json::Null))
     }
 
     /// Whether a list, or an object with free names, has more entries than one may: it is not looked through then.
@@ -106,27 +110,39 @@ impl<'a> Validator<'a> {
 
     /// The value of a field. An object or array with something wrong inside is kept as far as it is valid: the request is
     /// refused, but the rules on the whole still see it and report with the rest (ERR-39).
-    fn field_value(&mut self, ty: &Type, rules: &[Rule], raw: &Json, at: &Path<'_>) -> Option<Json> {
-        let raw = value::accept(rules, raw);
-        let mut value = self.value(ty, &raw, at)?;
-        for rule in rules {
+    fn field_value(&mut self, field: &Field, narrow: Option<&Narrow>, raw: &Json, at: &Path<'_>) -> Option<Json> {
+        let raw = value::accept(field.rules, raw);
+        let mut value = self.value(&field.ty, narrow, &raw, at)?;
+        for rule in field.rules {
             value::apply(*rule, &mut value, at, &mut self.problems);
+        }
+        if let Some(narrow) = narrow {
+            narrow.check(&value, at, &mut self.problems);
         }
         Some(value)
     }
 
-    fn value(&mut self, ty: &Type, raw: &Json, at: &Path<'_>) -> Option<Json> {
+    fn value(&mut self, ty: &Type, narrow: Option<&Narrow>, raw: &Json, at: &Path<'_>) -> Option<Json> {
         match (ty, raw) {
-            (Type::Object(schema), Json::Object(object)) => Some(self.nested(schema, object, at).into()),
-            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => Some(self.array(item, items, at)),
-            (Type::OneOrMany(item), _) => self.value(item, raw, at),
+            (Type::Object(schema), Json::Object(object)) => {
+                let inner = narrow.map(|narrow| &narrow.members);
+                Some(self.object(schema, FieldBits::ALL, inner, object, at).into())
+            }
+            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+                Some(self.array(item, narrow, items, at))
+            }
+            (Type::OneOrMany(item), _) => self.value(item, narrow, raw, at),
             (Type::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
-            _ => value::scalar(ty, raw).map_err(|wrong| self.problems.push(wrong.at(at))).ok(),
+            _ => {
+                let listed = narrow.and_then(|narrow| narrow.listed(ty, raw));
+                let value = listed.unwrap_or_else(|| value::scalar(ty, raw));
+                value.map_err(|wrong| self.problems.push(wrong.at(at))).ok()
+            }
         }
     }
 
     /// Arrays are replaced as a whole (CRU-18), so their elements are read as new ones: `null` members mean absent.
-    fn array(&mut self, item: &Type, items: &[Json], at: &Path<'_>) -> Json {
+    fn array(&mut self, item: &Type, narrow: Option<&Narrow>, items: &[Json], at: &Path<'_>) -> Json {
         let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
@@ -134,7 +150,7 @@ impl<'a> Validator<'a> {
                 break;
             }
             // What is not valid keeps its place, so that the rules on the whole name the others rightly.
-            valid.push(self.value(item, raw, &Path::Element(at, place)).unwrap_or(Json::Null));
+            valid.push(self.value(item, narrow, raw, &Path::Element(at, place)).unwrap_or(Json::Null));
         }
         self.purpose = purpose;
         Json::Array(valid)

@@ -24,6 +24,10 @@ impl Wrong {
         Self { text: text.into(), hint: None }
     }
 
+    pub(super) fn with_hint(text: &str, hint: &str) -> Self {
+        Self { text: text.to_owned(), hint: Some(hint.to_owned()) }
+    }
+
     pub(crate) fn at(self, path: &Path<'_>) -> Problem {
         let mut problem = Problem::new(Code::FieldInvalid, path.property(), format!("{{property}} {}.", self.text));
         problem.hint = self.hint;
@@ -76,17 +80,17 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
         }
         (Type::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),
-            None => Err(hint("must be an ISO 8601 timestamp with a zone", "2026-01-05T09:00:00Z")),
+            None => Err(Wrong::with_hint("must be an ISO 8601 timestamp with a zone", "2026-01-05T09:00:00Z")),
         },
         (Type::Date, Json::String(text)) => match Date::parse(text) {
             Some(_) => Ok(raw.clone()),
-            None => Err(hint("must be an ISO 8601 date", "2026-01-05")),
+            None => Err(Wrong::with_hint("must be an ISO 8601 date", "2026-01-05")),
         },
         (Type::Enum(values), Json::String(text)) => {
             if values.contains(&text.as_str()) {
                 return Ok(raw.clone());
             }
-            Err(hint("has a value that is not in its list", &values.join(", ")))
+            Err(Wrong::with_hint("has a value that is not in its list", &values.join(", ")))
         }
         (Type::String | Type::FlexEnum(_), _) => Err(wanted("a string")),
         (Type::Enum(values), _) => Err(Wrong { hint: Some(values.join(", ")), ..wanted("a string") }),
@@ -99,10 +103,6 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
         (Type::Array(_), _) => Err(wanted("an array")),
         (Type::Object(_) | Type::StringMap | Type::OneOrMany(_), _) => Err(wanted("an object")),
     }
-}
-
-fn hint(text: &str, hint: &str) -> Wrong {
-    Wrong { text: text.to_owned(), hint: Some(hint.to_owned()) }
 }
 
 /// Checks a value of the right type against a rule, and brings it into the form the rule asks for.

@@ -76,7 +76,7 @@ fn unknown_own() -> Error {
 
 fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merge) -> Asked<Stored> {
     let before = known.record.read_fields(ground.share_names())?;
-    let fields = merged_fields(&before, &posted.fields, merge);
+    let fields = merged_fields(&before, &posted.sent_fields(), merge);
     let has = known.record.meta().identifiers.to_vec();
     let (identifiers, mut problems) = joined(&has, &posted.identifiers, merge, |identifier| {
         let owner = ground.find(&Key::Identifier(Kind::Person, identifier.clone()));

@@ -132,7 +132,7 @@ pub enum Type {
 impl Type {
     /// The object table of this type, also inside an array.
     #[must_use]
-    pub fn object(&self) -> Option<&'static ObjectSchema> {
+    pub const fn object(&self) -> Option<&'static ObjectSchema> {
         match self {
             Self::Object(schema) => Some(schema),
             Self::Array(item) | Self::OneOrMany(item) => item.object(),

@@ -229,6 +229,12 @@ impl PartialOrd for Amount {
     }
 }
 
+impl From<i32> for Amount {
+    fn from(value: i32) -> Self {
+        Self::from(i64::from(value))
+    }
+}
+
 impl From<i64> for Amount {
     fn from(value: i64) -> Self {
         Self { mantissa: value.into(), scale: 0 }

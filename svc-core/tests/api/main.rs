@@ -8,6 +8,7 @@ mod golden;
 mod handling;
 mod links;
 mod matching;
+mod narrowing;
 mod native;
 mod operations;
 mod properties;

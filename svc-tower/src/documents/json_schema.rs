@@ -13,10 +13,10 @@ use svc_core::{
     api::Api,
     context::Base,
     model::Kind,
-    schema::{Field, Mode, ObjectSchema},
+    schema::{Narrowing, ObjectSchema},
 };
 
-use super::is_same;
+use super::{is_same, own::Own};
 pub(super) use bodies::helper_needs_body;
 pub use documents::json_schema;
 pub(super) use place::{record, template};
@@ -51,8 +51,8 @@ pub(super) struct Definitions<'a> {
     /// Where the document keeps them, such as `#/$defs/`.
     place: &'static str,
     made: BTreeMap<String, Value>,
-    /// The nested objects that have a name already.
-    named: Vec<(String, &'static ObjectSchema)>,
+    /// The nested objects that have a name already, each with what this server has narrower of it.
+    named: Vec<(String, &'static ObjectSchema, Option<&'a Narrowing>)>,
 }
 
 impl<'a> Definitions<'a> {
@@ -84,24 +84,35 @@ impl<'a> Definitions<'a> {
         is_new
     }
 
-    /// The name of a nested object: that of its table, behind that of its owner where two tables share one.
-    fn name_of(&mut self, schema: &'static ObjectSchema, owner: &str) -> String {
-        if let Some((name, _)) = self.named.iter().find(|(_, known)| is_same(known, schema)) {
+    /// The name of a nested object: that of its table, behind that of its owner where two tables share one, and with a
+    /// number where even these are one.
+    fn name_of(&mut self, schema: &'static ObjectSchema, narrowing: Option<&'a Narrowing>, owner: &str) -> String {
+        let is_it = |known: &ObjectSchema, other: Option<&Narrowing>| is_same(known, schema) && other == narrowing;
+        if let Some((name, ..)) = self.named.iter().find(|(_, known, other)| is_it(known, *other)) {
             return name.clone();
         }
-        let is_taken = Kind::ALL.iter().any(|kind| kind.singular() == schema.name)
-            || self.named.iter().any(|(name, _)| name == schema.name);
-        let name = if is_taken { format!("{owner}.{}", schema.name) } else { schema.name.to_owned() };
-        self.named.push((name.clone(), schema));
+        let is_free = |name: &String| {
+            Kind::ALL.iter().all(|kind| kind.singular() != name) && self.named.iter().all(|(known, ..)| known != name)
+        };
+        let behind = format!("{owner}.{}", schema.name);
+        let numbered = (2..).map(|number: u32| format!("{behind}.{number}"));
+        let name = [schema.name.to_owned(), behind.clone()].into_iter().chain(numbered).find(is_free).unwrap_or_default();
+        self.named.push((name.clone(), schema, narrowing));
         name
     }
 
     /// A reference to the schema of a nested object.
-    fn object(&mut self, schema: &'static ObjectSchema, form: Form, owner: &str) -> Value {
-        let name = self.name_of(schema, owner);
+    fn object(
+        &mut self,
+        schema: &'static ObjectSchema,
+        narrowing: Option<&'a Narrowing>,
+        form: Form,
+        owner: &str,
+    ) -> Value {
+        let name = self.name_of(schema, narrowing, owner);
         self.refer(&format!("{name}{}", form.suffix()), |all| {
-            let fields: Vec<_> =
-                schema.fields.iter().filter(|field| form == Form::Read || !field.is_computed()).collect();
+            let is_in = |own: &Own<'_>| if form == Form::Read { own.is_readable() } else { own.is_writable() };
+            let fields: Vec<_> = Own::in_table(schema, narrowing).filter(is_in).collect();
             let mut object = Members::default();
             all.fields(&mut object, &fields, form, schema.name);
             object.into_schema()
@@ -109,13 +120,13 @@ impl<'a> Definitions<'a> {
     }
 
     /// Adds fields to an object.
-    fn fields(&mut self, object: &mut Members, fields: &[&'static Field], form: Form, owner: &str) {
-        for field in fields {
-            let wire = self.api.dialect().share_names().to_wire(field.name).to_owned();
-            if form == Form::Create && field.mode == Mode::Required {
+    fn fields(&mut self, object: &mut Members, fields: &[Own<'a>], form: Form, owner: &str) {
+        for own in fields {
+            let wire = self.api.dialect().share_names().to_wire(own.field.name).to_owned();
+            if form == Form::Create && own.is_required() {
                 object.required.push(wire.clone());
             }
-            let schema = self.field(field, form, owner);
+            let schema = self.field(*own, form, owner);
             object.properties.insert(wire, schema);
         }
     }

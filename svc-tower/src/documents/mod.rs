@@ -8,6 +8,7 @@ mod example;
 mod json_schema;
 #[cfg(feature = "openapi")]
 mod openapi;
+mod own;
 mod page;
 
 pub use example::{ExampleRequest, Language, indented};

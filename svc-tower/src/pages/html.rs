@@ -190,7 +190,7 @@ impl Site<'_> {
                     }
                 }
                 @if is_read { td { @if field.readable { "yes" } @else { "no" } } }
-                td { (write) @if let Some(default) = field.default { ", else " (default) } }
+                td { (write) @if let Some(default) = &field.default { ", else " (default) } }
                 td { (Prose(&field.text)) (rule(field.rule.as_ref())) }
             }
         }

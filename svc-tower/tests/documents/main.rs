@@ -6,6 +6,7 @@ mod support;
 
 mod bodies;
 mod documents;
+mod narrowed;
 mod routes;
 
 use http_body_util::{BodyExt, Empty};

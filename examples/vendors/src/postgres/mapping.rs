@@ -22,6 +22,8 @@ pub(super) trait Mapped: Resource {
     /// What writes the parts of row `$1` that have a table of their own, from the fields `$2`.
     const PARTS: Option<&'static str> = None;
     const LINKS: &'static [Link<Self>] = &[];
+    /// What becomes of a row that is there already with the same links.
+    const AGAIN: &'static str = "";
 
     /// The condition under which a row has a key, which is `$2`, and the key.
     fn having(key: &FindKey) -> Option<(&'static str, String)> {
@@ -73,6 +75,7 @@ impl Mapped for Tagging {
     const ORG: &'static str = "(SELECT org_id FROM groups WHERE groups.id = it.group_id)";
     const MADE: &'static str = "added_at";
     const READ: &'static str = "json_build_object()";
+    const AGAIN: &'static str = "ON CONFLICT (contact_id, group_id) DO UPDATE SET contact_id = excluded.contact_id";
     const LINKS: &'static [Link<Self>] = &[
         (tagging::link::tag, "group_id", Kind::Tag, Tag::TABLE),
         (tagging::link::person, "contact_id", Kind::Person, Person::TABLE),
@@ -99,6 +102,9 @@ impl Mapped for Attendance {
         CASE it.answer WHEN 'yes' THEN 'accepted' WHEN 'no' THEN 'declined' ELSE 'tentative' END)";
     const WRITE: &'static [(&'static str, &'static str)] =
         &[("answer", "CASE f->>'status' WHEN 'declined' THEN 'no' WHEN 'tentative' THEN 'maybe' ELSE 'yes' END")];
+    const AGAIN: &'static str = "ON CONFLICT (event_id, contact_id) DO UPDATE SET answer = excluded.answer,
+        updated_at = greatest(excluded.updated_at, it.updated_at + interval '1 microsecond'),
+        refs = it.refs || ARRAY(SELECT ref FROM unnest(excluded.refs) AS ref WHERE ref <> ALL (it.refs))";
     const LINKS: &'static [Link<Self>] = &[
         (attendance::link::event, "event_id", Kind::Event, Event::TABLE),
         (attendance::link::person, "contact_id", Kind::Person, Person::TABLE),

@@ -11,9 +11,9 @@ mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::{Atomicity, BuildError};
+use svc_core::api::{Behaviour, BuildError};
 use svc_core::helper::{PersonSignup, RecordAttendance};
-use svc_core::model::{Attendance, Event, Person, Tag, Tagging, event, person, tag};
+use svc_core::model::{Attendance, Event, Person, Tag, Tagging, attendance, event, person, tag};
 use svc_core::{Api, Vendor, fields, writable};
 use svc_tower::SvcService;
 
@@ -30,17 +30,18 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .authenticator(Arc::clone(crm))
         .anonymous_helpers(Arc::clone(crm))
         .transactions(crm)
-        .atomicity(Atomicity::PerResource)
         .classify(transactions::meaning)
+        .declares(Behaviour::OneActionPerPerson)
         .resource::<Person, _>(crm, |people| {
             let people = people.complete().find().without_link(person::link::modified_by);
             people
-                .readable(fields!(person::{given_name, family_name, email_addresses}))
-                .writable(writable!(person::{given_name, family_name, email_addresses}))
+                .readable(fields!(person::{given_name, family_name, email_addresses::{address, primary}}))
+                .writable(writable!(person::{given_name, family_name, email_addresses::{address, primary}}))
+                .required(writable!(person::{email_addresses::{address}}))
         })
         .resource::<Tag, _>(crm, |tags| {
             let tags = tags.complete().find().without_link(tag::link::creator).without_link(tag::link::modified_by);
-            tags.readable(fields!(tag::{name})).writable(writable!(tag::{name}))
+            tags.readable(fields!(tag::{name})).writable(writable!(tag::{name})).required(writable!(tag::{name}))
         })
         .resource::<Tagging, _>(crm, |taggings| {
             let taggings = taggings.under::<Tag>().under::<Person>().get().create().delete();
@@ -53,10 +54,16 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
                 .without_link(event::link::organizer)
                 .readable(fields!(event::{title, description, start_date, end_date, capacity}))
                 .writable(writable!(event::{title, description, start_date, end_date, capacity}))
+                .required(writable!(event::{title, start_date}))
+                .range(event::key::capacity, 0..=i64::from(i32::MAX))
         })
         .resource::<Attendance, _>(crm, |attendances| {
             let attendances = attendances.under::<Event>().under::<Person>().get().create().update().find();
-            attendances.readable(fields!(attendance::{status})).writable(writable!(attendance::{status}))
+            attendances
+                .readable(fields!(attendance::{status}))
+                .writable(writable!(attendance::{status}))
+                .values(attendance::key::status, ["accepted", "declined", "tentative"])
+                .default(attendance::key::status, "accepted")
         })
         .without("attendances.create")
         .without("attendances.update")

@@ -91,23 +91,15 @@ impl<R: Mapped> Create<R> for Crm {
         columns.extend(links.iter().zip(["$5::bigint", "$6::bigint"]).map(|((column, _), place)| (*column, place)));
         let (names, of): (Vec<&str>, Vec<&str>) = columns.into_iter().unzip();
         let from = "FROM (SELECT $1::bigint AS org, $4::text::json AS f) AS sent";
-        // A membership may be there already.
-        let or = if links.is_empty() { "" } else { "ON CONFLICT (event_id, contact_id) DO NOTHING" };
-        let or = if R::KIND == Kind::Tagging { "ON CONFLICT (contact_id, group_id) DO NOTHING" } else { or };
-        let row = format!("{} ({}) SELECT {} {from} {or}", R::TABLE, names.join(", "), of.join(", "));
+        let row = format!("{} AS it ({}) SELECT {} {from} {}", R::TABLE, names.join(", "), of.join(", "), R::AGAIN);
         let (org, moment, refs) = (cx.tenant.number(), cx.now.to_string(), texts(draft.identifiers()));
         let fields = text(&draft.as_raw().fields)?;
         let mut values: Vec<Param<'_>> = vec![&org, &moment, &refs, &fields];
         values.extend(links.iter().map(|(_, id)| id as Param<'_>));
-        match tx.query(&format!("INSERT INTO {row} RETURNING id"), &values).await?.first() {
-            Some(made) => written(&tx, cx, made.try_get("id")?, &fields).await.map(Created::new),
-            None => {
-                let ids: Vec<Param<'_>> = links.iter().map(|(_, id)| id as Param<'_>).collect();
-                let [(one, _), (other, _)] = links.as_slice() else { return Err(Error::not_found()) };
-                let known = select(&tx, cx, &format!("it.{one} = $2 AND it.{other} = $3"), &ids).await?.pop();
-                known.map(|(_, known)| Created::existing(known)).ok_or_else(Error::not_found)
-            }
-        }
+        let rows = tx.query(&format!("INSERT INTO {row} RETURNING id, xmax = 0 AS is_new"), &values).await?;
+        let row = rows.first().ok_or_else(Error::not_found)?;
+        let record = written(&tx, cx, row.try_get("id")?, &fields).await?;
+        Ok(if row.try_get("is_new")? { Created::new(record) } else { Created::existing(record) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiBuilder, Runner};
+use super::{ApiBuilder, Runner, narrowed};
 use crate::{
     api::{Registration, Sizes, composed::Composed},
     auth::Operation,
@@ -57,6 +57,7 @@ impl ApiBuilder {
         }
         for (kind, registered) in &self.kinds {
             kind_contradictions(*kind, registered, &self.kinds, &mut problems);
+            narrowed::contradictions(*kind, registered, &mut problems);
         }
         for (helper, runner) in &self.helpers {
             if matches!(runner, Runner::Composed) {

@@ -18,6 +18,7 @@ use super::{
     Examples, record,
     values::{EARLIER, Extent, value},
 };
+use crate::documents::own::Own;
 
 impl Examples<'_> {
     /// A record as this server sends it.
@@ -60,10 +61,8 @@ impl Examples<'_> {
         let foreign = Identifier::parse("other_system:1001");
         let meta = Meta::new(address.id, at).identifiers(&foreign.into_iter().collect::<Vec<_>>());
         let mut fields = Object::new();
-        for field in kind.schema().fields.fields {
-            if field.name != "item_type" {
-                fields.insert(field.name, value(&field.ty, field, kind.singular(), Extent::Outline));
-            }
+        for (_, own) in Own::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type") {
+            fields.insert(own.field.name, value(&own.field.ty, own, kind.singular(), Extent::Outline));
         }
         self.api.dialect().share_names().rename_to_wire(&mut fields);
         let mut members = Vec::new();

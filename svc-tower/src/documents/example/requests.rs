@@ -9,7 +9,7 @@ use svc_core::{
     model::Kind,
     operation::Key,
     read::{Json, Object},
-    schema::{Field, LinkTarget, LinkWrite, Mode, Type},
+    schema::{LinkTarget, LinkWrite, Mode, Type},
     value::ClosedEnum,
 };
 
@@ -17,6 +17,7 @@ use super::{
     ExampleRequest, Examples, created, record,
     values::{Extent, chosen, value},
 };
+use crate::documents::own::Own;
 
 impl Examples<'_> {
     /// A request whose method and target this server serves; `None` for others.
@@ -85,7 +86,7 @@ impl Examples<'_> {
         let title = helper.text().to_owned();
         if helper == HelperName::Schedule {
             let mut body = Object::new();
-            self.add(&mut body, chosen(ScheduleFields::FIELDS.fields.iter(), Extent::Short), "schedule");
+            self.add(&mut body, chosen(ScheduleFields::FIELDS.fields.iter().map(Own::from), Extent::Short), "schedule");
             let set = self.request("Schedule a message".to_owned(), &Method::POST, &target, Some(body));
             let cancel = self.request("Cancel the schedule".to_owned(), &Method::DELETE, &target, None);
             return [set, cancel].into_iter().flatten().collect();
@@ -120,7 +121,7 @@ impl Examples<'_> {
                 triggers.insert("autoresponse", wanted);
                 Json::from(triggers)
             }
-            _ => value(&field.ty, field, "", Extent::Short),
+            _ => value(&field.ty, field.into(), "", Extent::Short),
         };
         body.insert(name, value);
         self.request(format!("Call a helper with `{name}`"), &Method::POST, &helper_target(helper)?, Some(body))
@@ -133,8 +134,8 @@ impl Examples<'_> {
             .copied()
             .find(|kind| kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create))?;
         let mut body = Object::new();
-        let text = |field: &&Field| matches!(field.ty, Type::String);
-        let (_, field) = self.writable(kind).into_iter().find(|(_, field)| text(field))?;
+        let is_text = |own: &Own<'_>| matches!(own.field.ty, Type::String);
+        let field = Own::taken(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
         let title = format!("Create a {} that is not valid", words(kind));
@@ -180,15 +181,14 @@ impl Examples<'_> {
 
     fn fields(&self, kind: Kind) -> Object {
         let mut body = Object::new();
-        let fields = self.writable(kind).into_iter().map(|(_, field)| field);
-        self.add(&mut body, chosen(fields, Extent::Short), kind.singular());
+        self.add(&mut body, chosen(Own::taken(self.api, kind), Extent::Short), kind.singular());
         body
     }
 
     /// What a change sends: one field that is no key to anything.
     fn change(&self, kind: Kind) -> Object {
-        let taken: Vec<_> = self.writable(kind).into_iter().map(|(_, field)| field).collect();
-        let is_plain = |field: &&&Field| matches!(field.ty, Type::String) && field.mode == Mode::Stored;
+        let taken: Vec<_> = Own::taken(self.api, kind).collect();
+        let is_plain = |own: &&Own<'_>| matches!(own.field.ty, Type::String) && own.field.mode == Mode::Stored;
         let telling = chosen(taken.iter().copied(), Extent::Short);
         let change = telling.iter().find(is_plain).or_else(|| taken.iter().find(is_plain)).or(telling.first());
         let mut body = Object::new();
@@ -196,17 +196,11 @@ impl Examples<'_> {
         body
     }
 
-    fn add(&self, body: &mut Object, fields: Vec<&'static Field>, owner: &str) {
-        for field in fields {
-            body.insert(field.name, value(&field.ty, field, owner, Extent::Short));
+    fn add(&self, body: &mut Object, fields: Vec<Own<'_>>, owner: &str) {
+        for own in fields {
+            body.insert(own.field.name, value(&own.field.ty, own, owner, Extent::Short));
         }
         self.api.dialect().share_names().rename_to_wire(body);
-    }
-
-    /// The fields of a kind that clients may send here, with their places in the table.
-    fn writable(&self, kind: Kind) -> Vec<(usize, &'static Field)> {
-        let fields = kind.schema().fields.fields.iter().enumerate();
-        fields.filter(|(place, field)| !field.is_computed() && self.api.is_writable(kind, *place)).collect()
     }
 }
 

@@ -2,10 +2,12 @@
 
 use svc_core::{
     read::{Json, Limits, Object},
-    schema::{Field, Mode, ObjectSchema, Rule, Type},
+    schema::{Field, Narrowing, ObjectSchema, Rule, Type},
+    value::Amount,
 };
 
 use super::words;
+use crate::documents::own::Own;
 
 /// A moment, and a later one.
 pub(super) const EARLIER: &str = "2026-03-14T17:30:00Z";
@@ -27,22 +29,30 @@ const OUTLINED: usize = 2;
 
 /// An example of a value, as the schema of one field show it: no longer than its type needs.
 #[cfg(feature = "openapi")]
-pub(in crate::documents) fn of_field(field: &Field, owner: &str) -> serde_json::Value {
-    let example = value(&field.ty, field, owner, Extent::Short);
+pub(in crate::documents) fn of_field(own: Own<'_>, owner: &str) -> serde_json::Value {
+    let example = value(&own.field.ty, own, owner, Extent::Short);
     serde_json::from_slice(&example.to_vec()).unwrap_or_default()
 }
 
 /// An example of a nested object with all its fields.
-pub(in crate::documents) fn of_object(schema: &ObjectSchema) -> Json {
-    object(schema, Extent::Whole)
+pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
+    object(schema, None, Extent::Whole)
 }
 
-pub(super) fn value(ty: &Type, field: &Field, owner: &str, extent: Extent) -> Json {
+/// An example of a value of a type, within what this server takes.
+pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Json {
+    let field = own.field;
     match ty {
-        Type::String | Type::Reference => Json::from(string(field, owner)),
-        Type::Integer => Json::from(integer(field)),
+        Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
+            let fitting = words::choice(field.name);
+            let values = own.values().unwrap_or_default();
+            let known = values.iter().find(|value| Some(value.as_str()) == fitting);
+            Json::from(known.or(values.first()).map(String::as_str).unwrap_or_default())
+        }
+        Type::String | Type::Reference => Json::from(shortened(own, string(field, owner))),
+        Type::Integer => within(own, &integer(field).to_string()),
         Type::Float => number(if field.name == "longitude" { "-89.65" } else { "39.8" }),
-        Type::Amount => number("25.5"),
+        Type::Amount => within(own, "25.5"),
         Type::Boolean => Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day")),
         Type::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => Json::from(LATER),
         Type::Timestamp => Json::from(EARLIER),
@@ -57,31 +67,33 @@ pub(super) fn value(ty: &Type, field: &Field, owner: &str, extent: Extent) -> Js
             map.insert("shirt_size", "M");
             Json::Object(map)
         }
-        Type::Array(item) => Json::Array(vec![value(item, field, owner, extent)]),
-        Type::OneOrMany(item) => value(item, field, owner, extent),
-        Type::Object(schema) => object(schema, extent),
+        Type::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
+        Type::OneOrMany(item) => value(item, own, owner, extent),
+        Type::Object(schema) => object(schema, own.members(), extent),
         _ => Json::Null,
     }
 }
 
-fn object(schema: &ObjectSchema, extent: Extent) -> Json {
+fn object(schema: &'static ObjectSchema, narrowing: Option<&Narrowing>, extent: Extent) -> Json {
     // An inline person, which is a whole record, is shown by its name.
     let extent = if schema.fields.len() > 20 { Extent::Short } else { extent };
     let most = if extent == Extent::Outline { OUTLINED } else { usize::MAX };
     let mut members = Object::new();
-    for field in chosen(schema.fields.iter(), extent).into_iter().take(most) {
-        members.insert(field.name, value(&field.ty, field, schema.name, extent));
+    let is_shown = |own: &Own<'_>| if extent == Extent::Short { own.is_writable() } else { own.is_readable() };
+    let shown = Own::in_table(schema, narrowing).filter(is_shown);
+    for own in chosen(shown, extent).into_iter().take(most) {
+        members.insert(own.field.name, value(&own.field.ty, own, schema.name, extent));
     }
     Json::Object(members)
 }
 
 /// The fields of an object that an example shows; where none is telling, the first.
-pub(super) fn chosen(fields: impl Iterator<Item = &'static Field>, extent: Extent) -> Vec<&'static Field> {
-    let fields: Vec<_> = fields.filter(|field| extent != Extent::Short || !field.is_computed()).collect();
+pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) -> Vec<Own<'a>> {
+    let fields: Vec<_> = fields.filter(|own| extent != Extent::Short || !own.field.is_computed()).collect();
     if extent != Extent::Short {
         return fields;
     }
-    let shown = |field: &&Field| field.mode == Mode::Required || words::is_telling(field.name);
+    let shown = |own: &Own<'_>| own.is_required() || words::is_telling(own.field.name);
     let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
     if telling.is_empty() { fields.into_iter().take(1).collect() } else { telling }
 }
@@ -113,6 +125,21 @@ fn integer(field: &Field) -> i64 {
         "duration" => 240,
         _ => 1,
     }
+}
+
+/// A number, or the nearest one that this server takes.
+fn within(own: Own<'_>, text: &str) -> Json {
+    let wanted = Amount::parse(text).unwrap_or_default();
+    let (least, most) = own.narrow.map_or((None, None), |narrow| (narrow.least, narrow.most));
+    let most = most.map_or(wanted, |most| wanted.min(most));
+    Json::from(least.map_or(most, |least| most.max(least)))
+}
+
+/// As much of a text as this server takes.
+fn shortened(own: Own<'_>, text: &str) -> String {
+    let longest = own.narrow.and_then(|narrow| narrow.longest).filter(|_| own.is_text());
+    let longest = longest.and_then(|longest| usize::try_from(longest).ok()).unwrap_or(usize::MAX);
+    text.chars().take(longest).collect()
 }
 
 fn number(text: &str) -> Json {

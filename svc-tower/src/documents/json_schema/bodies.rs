@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 use svc_core::{
+    api::Api,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     model::Kind,
-    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity},
+    schema::{COMMON, LinkTarget, LinkWrite, Peculiarity},
     value::ClosedEnum,
 };
 
 use super::{Definitions, Form, Members, place::address_of, set, values};
+use crate::documents::own::Own;
 
 /// Which links a body may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +25,7 @@ enum Links {
     Update,
 }
 
-impl Definitions<'_> {
+impl<'a> Definitions<'a> {
     /// A reference to a kind in a form.
     pub(in crate::documents) fn kind(&mut self, kind: Kind, form: Form) -> Value {
         self.refer(&format!("{}{}", kind.singular(), form.suffix()), |all| match form {
@@ -51,7 +53,7 @@ impl Definitions<'_> {
     /// A record as it is sent (HAL-13).
     fn read(&mut self, kind: Kind) -> Value {
         let mut record = Members::default();
-        self.fields(&mut record, &COMMON.fields.iter().collect::<Vec<_>>(), Form::Read, kind.singular());
+        self.fields(&mut record, &COMMON.fields.iter().map(Own::from).collect::<Vec<_>>(), Form::Read, kind.singular());
         record.required.extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
         if kind.schema().has(Peculiarity::SendsId) {
             record.require(
@@ -59,9 +61,7 @@ impl Definitions<'_> {
                 json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),
             );
         }
-        let fields = kind.schema().fields.fields.iter().enumerate();
-        let sent: Vec<_> =
-            fields.filter(|(place, _)| self.api.is_readable(kind, *place)).map(|(_, field)| field).collect();
+        let sent: Vec<_> = Own::sent(self.api, kind).collect();
         self.fields(&mut record, &sent, Form::Read, kind.singular());
         let mut links = Members::default();
         links.require("self", self.link());
@@ -79,11 +79,8 @@ impl Definitions<'_> {
     /// A record as clients send it; what is not listed is ignored (CAP-06).
     fn written(&mut self, kind: Kind, form: Form, links: Links) -> Value {
         let mut body = Members::default();
-        let api = self.api;
-        let fields = kind.schema().fields.fields.iter().enumerate();
-        let taken = fields.filter(|(place, field)| !field.is_computed() && api.is_writable(kind, *place));
-        let identifiers = COMMON.fields.iter().filter(|field| !field.is_computed());
-        let fields: Vec<&Field> = taken.map(|(_, field)| field).chain(identifiers).collect();
+        let identifiers = COMMON.fields.iter().filter(|field| !field.is_computed()).map(Own::from);
+        let fields: Vec<_> = Own::taken(self.api, kind).chain(identifiers).collect();
         self.fields(&mut body, &fields, form, kind.singular());
         self.sent_links(&mut body, kind, links);
         body.into_schema()
@@ -100,7 +97,7 @@ impl Definitions<'_> {
                 Links::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Links::Update => write == LinkWrite::Update,
             };
-            if !is_taken {
+            if !is_taken || self.api.is_unlinked(kind, link.name) {
                 continue;
             }
             let relation = self.api.dialect().relation(link.name);
@@ -167,7 +164,7 @@ impl Definitions<'_> {
             HelperName::Schedule => {
                 self.fields(
                     &mut body,
-                    &ScheduleFields::FIELDS.fields.iter().collect::<Vec<_>>(),
+                    &ScheduleFields::FIELDS.fields.iter().map(Own::from).collect::<Vec<_>>(),
                     Form::Create,
                     "schedule",
                 );
@@ -213,10 +210,11 @@ impl Definitions<'_> {
 
     /// The action functions that this server supports (HAF-01).
     fn functions(&mut self, body: &mut Members) {
-        let supported = |field: &&'static Field| {
+        let named = FunctionFields::FIELDS.fields.iter();
+        let supported = named.filter(|field| {
             FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name))
-        };
-        let fields: Vec<&Field> = FunctionFields::FIELDS.fields.iter().filter(supported).collect();
+        });
+        let fields: Vec<Own<'a>> = supported.map(Own::from).collect();
         self.fields(body, &fields, Form::Create, "function");
     }
 
@@ -246,11 +244,10 @@ impl Definitions<'_> {
 }
 
 /// Whether a body has to be there: without one, nothing that it requires is.
-pub(in crate::documents) fn helper_needs_body(helper: HelperName) -> bool {
-    let records = helper.records().schema().fields.fields;
+pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> bool {
     match helper {
         HelperName::PersonSignup | HelperName::Schedule => true,
         HelperName::RecordCanvass => false,
-        _ => records.iter().any(|field| field.mode == Mode::Required),
+        _ => Own::taken(api, helper.records()).any(Own::is_required),
     }
 }

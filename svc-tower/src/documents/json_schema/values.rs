@@ -1,15 +1,19 @@
 //! Fields and their types: what a value may be in each form (TYP-01 to TYP-13).
 
 use serde_json::{Value, json};
-use svc_core::schema::{Field, Mode, Rule, Type};
+use svc_core::{
+    schema::{Rule, Type},
+    value::Amount,
+};
 
 use super::{Definitions, Form, set};
-use crate::documents::example;
+use crate::documents::{example, own::Own};
 
-impl Definitions<'_> {
-    /// The schema of a field, with what the table says of it.
-    pub(super) fn field(&mut self, field: &Field, form: Form, owner: &str) -> Value {
-        let mut schema = self.value(&field.ty, field.rules, form, owner);
+impl<'a> Definitions<'a> {
+    /// The schema of a field, with what the table says of it, and what this server has narrower.
+    pub(super) fn field(&mut self, own: Own<'a>, form: Form, owner: &str) -> Value {
+        let field = own.field;
+        let mut schema = self.value(&field.ty, field.rules, own, form, owner);
         if form != Form::Read {
             let most = self.api.sizes().caps.most(field.name);
             match &field.ty {
@@ -19,23 +23,48 @@ impl Definitions<'_> {
             }
         }
         // `null` means absent on create and empties on update; a required field has a value always.
-        if form != Form::Read && field.mode != Mode::Required {
+        if form != Form::Read && !own.is_required() {
             schema = or_null(schema);
         }
         set(&mut schema, "description", field.doc);
         if field.ty.object().is_none() && schema.get("$ref").is_none() {
-            set(&mut schema, "examples", json!([example::of_field(field, owner)]));
+            set(&mut schema, "examples", json!([example::of_field(own, owner)]));
         }
-        match field.mode {
-            Mode::Default(value) if form == Form::Create => set(&mut schema, "default", value),
-            Mode::Computed(_) => set(&mut schema, "readOnly", true),
+        if let Some(default) = own.default().filter(|_| form == Form::Create) {
+            set(&mut schema, "default", default_of(&field.ty, default));
+        }
+        if field.is_computed() {
+            set(&mut schema, "readOnly", true);
+        }
+        schema
+    }
+
+    fn value(&mut self, ty: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
+        let mut schema = self.value_of_type(ty, rules, own, form, owner);
+        let Some(narrow) = own.narrow else { return schema };
+        match ty {
+            Type::String | Type::FlexEnum(_) => {
+                if let Some(longest) = narrow.longest {
+                    set(&mut schema, "maxLength", longest);
+                }
+            }
+            Type::Integer | Type::Amount => {
+                for (name, bound) in [("minimum", narrow.least), ("maximum", narrow.most)] {
+                    if let Some(bound) = bound {
+                        set(&mut schema, name, number(bound));
+                    }
+                }
+            }
             _ => {}
         }
         schema
     }
 
-    fn value(&mut self, ty: &Type, rules: &[Rule], form: Form, owner: &str) -> Value {
+    fn value_of_type(&mut self, ty: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
         match ty {
+            Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
+                json!({ "type": "string", "enum": own.values() })
+            }
             Type::String => string(rules, form),
             Type::Integer => integer(rules),
             Type::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
@@ -55,20 +84,20 @@ impl Definitions<'_> {
                 json!({ "type": "object", "additionalProperties": { "type": "string" } })
             }
             Type::StringMap => json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } }),
-            Type::Array(item) => self.array(item, rules, form, owner),
+            Type::Array(item) => self.array(item, rules, own, form, owner),
             Type::OneOrMany(item) => {
-                let one = self.value(item, rules, form, owner);
-                json!({ "anyOf": [one, self.array(item, rules, form, owner)] })
+                let one = self.value(item, rules, own, form, owner);
+                json!({ "anyOf": [one, self.array(item, rules, own, form, owner)] })
             }
-            Type::Object(schema) => self.object(schema, form, owner),
+            Type::Object(schema) => self.object(schema, own.members(), form, owner),
             _ => json!({}),
         }
     }
 
     /// Arrays are replaced as a whole, so their elements are written as new ones (CRU-18).
-    fn array(&mut self, item: &Type, rules: &[Rule], form: Form, owner: &str) -> Value {
+    fn array(&mut self, item: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
         let form = if form == Form::Update { Form::Create } else { form };
-        let mut items = self.value(item, &[], form, owner);
+        let mut items = self.value(item, &[], own, form, owner);
         if rules.contains(&Rule::Identifiers) {
             set(&mut items, "pattern", r"^[A-Za-z0-9_.\-]+:[\s\S]+$");
         }
@@ -154,6 +183,16 @@ fn string(rules: &[Rule], form: Form) -> Value {
         }
     }
     json!({ "type": "string" })
+}
+
+/// A default, which is declared as text, as the value that it stands for.
+fn default_of(ty: &Type, text: &str) -> Value {
+    let read = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+    if matches!(ty, Type::Integer | Type::Float | Type::Amount | Type::Boolean) { read() } else { Value::from(text) }
+}
+
+fn number(bound: Amount) -> Value {
+    serde_json::from_str(&bound.to_string()).unwrap_or_default()
 }
 
 fn integer(rules: &[Rule]) -> Value {

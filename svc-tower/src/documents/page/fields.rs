@@ -3,10 +3,11 @@
 use svc_core::{
     api::type_name,
     model::Kind,
-    schema::{COMMON, Field, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
+    schema::{COMMON, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
 };
 
 use super::{DocField, DocRule, Docs, types};
+use crate::documents::own::Own;
 
 /// What this server does with a field.
 #[derive(Debug, Clone, Copy)]
@@ -24,25 +25,31 @@ impl Access {
 
 impl Docs<'_> {
     /// A field in words.
-    pub(super) fn field(&self, field: &'static Field, access: Access) -> DocField {
+    pub(super) fn field<'a>(&self, own: impl Into<Own<'a>>, access: Access) -> DocField {
+        let own = own.into();
+        let field = own.field;
         let item = if let Type::Array(item) = field.ty { item } else { &field.ty };
+        // A flexible enum that takes no other values is a closed one.
+        let ty = if own.values().is_some() { &Type::Enum(&[]) } else { &field.ty };
         let rules = field.rules.iter().map(rule_text).filter(|text| !text.is_empty());
-        let text = std::iter::once(field.doc.to_owned()).chain(rules).collect::<Vec<_>>().join("; ");
+        let text = std::iter::once(field.doc.to_owned()).chain(rules).chain(own.words()).collect::<Vec<_>>().join("; ");
+        let listed = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect();
         DocField {
             name: self.api.dialect().share_names().to_wire(field.name).to_owned(),
-            type_name: type_name(&field.ty),
-            type_href: self.href(&types::page_name(&field.ty)),
-            values: match item {
-                Type::Enum(values) | Type::FlexEnum(values) => values,
-                _ => &[],
+            type_name: type_name(ty),
+            type_href: self.href(&types::page_name(ty)),
+            values: match (own.values(), item) {
+                (Some(values), _) => values.to_vec(),
+                (None, Type::Enum(values) | Type::FlexEnum(values)) => listed(values),
+                _ => Vec::new(),
             },
             readable: access.readable,
             writable: access.writable && !field.is_computed(),
             computed: field.is_computed(),
-            required: field.mode == Mode::Required,
-            default: match field.mode {
-                Mode::Default(value) => Some(value),
-                Mode::ReceiptTime => Some("time of receipt"),
+            required: own.is_required(),
+            default: match (own.default(), field.mode) {
+                (Some(value), _) => Some(value.to_owned()),
+                (None, Mode::ReceiptTime) => Some("time of receipt".to_owned()),
                 _ => None,
             },
             text,
@@ -58,9 +65,9 @@ impl Docs<'_> {
     /// The fields of a kind, the common ones first.
     pub(super) fn fields_of(&self, kind: Kind) -> Vec<DocField> {
         let common = COMMON.fields.iter().map(|field| self.field(field, Access::BOTH));
-        let own = kind.schema().fields.fields.iter().enumerate().map(|(place, field)| {
+        let own = Own::of(self.api, kind).map(|(place, own)| {
             let readable = self.api.is_readable(kind, place);
-            self.field(field, Access { readable, writable: self.api.is_writable(kind, place) })
+            self.field(own, Access { readable, writable: self.api.is_writable(kind, place) })
         });
         let id = kind.schema().has(Peculiarity::SendsId).then(|| {
             let text = "Its id on this server, the last part of its address";
@@ -95,7 +102,7 @@ impl Docs<'_> {
             name: name.to_owned(),
             type_name: type_name.to_owned(),
             type_href: self.href(&format!("{}{page}", types::PREFIX)),
-            values: &[],
+            values: Vec::new(),
             readable: true,
             writable: false,
             computed: true,

@@ -113,8 +113,8 @@ pub struct DocField {
     /// The address of the page of its type.
     pub type_href: String,
     /// The values that are listed (TYP-08, TYP-09).
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub values: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
     /// It is sent in representations.
     pub readable: bool,
     /// Clients may set it (CAP-06).
@@ -125,7 +125,7 @@ pub struct DocField {
     pub required: bool,
     /// What it is when a create leaves it out (CAP-08).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<&'static str>,
+    pub default: Option<String>,
     /// What it means, and the rules beyond its type.
     pub text: String,
     /// Its row, where the rows have pages.

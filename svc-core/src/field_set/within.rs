@@ -1,0 +1,112 @@
+//! Some members of a field, in a set of fields.
+
+use super::FieldBits;
+use crate::schema::{Narrow, Narrowing, ObjectSchema};
+
+/// A field that is in a set with some of its members only. Made by [`fields!`](crate::fields).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Within {
+    /// The place of the field in its table.
+    place: usize,
+    /// The places of the members in the table of the object.
+    bits: FieldBits,
+    /// The members that are not in the set as a whole.
+    inner: &'static [Self],
+}
+
+impl Within {
+    /// These members of the field at a place.
+    pub(crate) const fn new(
+        place: usize,
+        table: Option<&'static ObjectSchema>,
+        members: &[&str],
+        inner: &'static [Self],
+    ) -> Self {
+        let (mut bits, mut rest) = (0, members);
+        while let [name, more @ ..] = rest {
+            if let Some(place) = place_in(table, name) {
+                bits |= 1 << place;
+            }
+            rest = more;
+        }
+        Self { place, bits: FieldBits::of(bits), inner }
+    }
+
+    /// Whether a table has a member of this name; for the macros.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn is_any(table: Option<&'static ObjectSchema>, name: &str) -> bool {
+        place_in(table, name).is_some()
+    }
+
+    /// Whether a table has a member of this name that clients may write; for the macros.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn is_writable(table: Option<&'static ObjectSchema>, name: &str) -> bool {
+        match (table, place_in(table, name)) {
+            (Some(table), Some(place)) => match table.fields.split_at_checked(place) {
+                Some((_, [field, ..])) => !field.is_computed(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Tells of each member that is not in the set.
+    pub(super) fn others(
+        sets: &[Self],
+        table: &ObjectSchema,
+        narrowing: &mut Narrowing,
+        leave_out: &impl Fn(&mut Narrow),
+    ) {
+        for set in sets {
+            let Some(field) = table.fields.get(set.place) else { continue };
+            let Some(object) = field.ty.object() else { continue };
+            let members = &mut narrowing.at(&[field.name]).members;
+            for (place, member) in object.fields.iter().enumerate() {
+                if !set.bits.contains(place) {
+                    leave_out(members.at(&[member.name]));
+                }
+            }
+            Self::others(set.inner, object, members, leave_out);
+        }
+    }
+
+    /// Tells of each field that is in the set, and of the members of those that are not in it as a whole.
+    pub(super) fn each(
+        sets: &[Self],
+        bits: FieldBits,
+        table: &ObjectSchema,
+        narrowing: &mut Narrowing,
+        hold: &impl Fn(&mut Narrow),
+    ) {
+        for (place, field) in table.fields.iter().enumerate().filter(|(place, _)| bits.contains(*place)) {
+            match (sets.iter().find(|set| set.place == place), field.ty.object()) {
+                (Some(set), Some(object)) => {
+                    let members = &mut narrowing.at(&[field.name]).members;
+                    Self::each(set.inner, set.bits, object, members, hold);
+                }
+                _ => hold(narrowing.at(&[field.name])),
+            }
+        }
+    }
+}
+
+/// The place of a member in the table of an object.
+pub(crate) const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<usize> {
+    match table {
+        Some(table) => table.place(name),
+        None => None,
+    }
+}
+
+/// The table of the object that a member of an object holds.
+pub(crate) const fn object_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<&'static ObjectSchema> {
+    match (table, place_in(table, name)) {
+        (Some(table), Some(place)) => match table.fields.split_at_checked(place) {
+            Some((_, [field, ..])) => field.ty.object(),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! What a server takes of a kind from bodies, and values against what it has narrower than the interface (ERR-39).
+
+use super::{
+    Json, Number,
+    path::Path,
+    value::{Wrong, apply, scalar},
+};
+use crate::{
+    error::{Code, Problem},
+    field_set::FieldBits,
+    schema::{Field, Narrow, Narrowing, Type},
+};
+
+/// What a server takes of one kind from bodies (CAP-04 to CAP-06).
+#[derive(Debug, Clone, Copy)]
+pub struct Taken<'a> {
+    /// The fields that a client may write.
+    pub writable: FieldBits,
+    /// What is narrower than the interface; `None` where nothing is, which costs nothing.
+    pub narrowing: Option<&'a Narrowing>,
+    /// Links to one record that the server does not keep: they are not known here.
+    pub unlinked: &'a [&'static str],
+}
+
+impl From<FieldBits> for Taken<'_> {
+    fn from(writable: FieldBits) -> Self {
+        Self { writable, narrowing: None, unlinked: &[] }
+    }
+}
+
+impl Narrow {
+    /// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the table decides.
+    pub(super) fn listed(&self, ty: &Type, raw: &Json) -> Option<Result<Json, Wrong>> {
+        let values = self.values.as_ref()?;
+        let (Type::Enum(_) | Type::FlexEnum(_)) = ty else { return None };
+        let wrong = |text: &str| Err(Wrong::with_hint(text, &values.join(", ")));
+        Some(match raw {
+            Json::String(text) if values.contains(text) => Ok(raw.clone()),
+            Json::String(_) => wrong("has a value that is not in its list"),
+            other => wrong(&format!("must be a string, not {}", other.kind_name())),
+        })
+    }
+
+    /// Adds what is wrong with a value of the right type, or with each value of a list.
+    pub(super) fn check(&self, value: &Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+        if let Json::Array(items) = value {
+            for (place, item) in items.iter().enumerate() {
+                self.check(item, &Path::Element(at, place), problems);
+            }
+            return;
+        }
+        if let Some((text, hint)) = self.out_of_range(value).or_else(|| self.too_long(value)) {
+            problems.push(Problem::new(Code::FieldInvalid, at.property(), format!("{{property}} {text}.")).hint(hint));
+        }
+    }
+
+    fn out_of_range(&self, value: &Json) -> Option<(String, String)> {
+        let number = value.as_number().and_then(Number::as_amount)?;
+        let is_below = self.least.is_some_and(|least| number < least);
+        let is_above = self.most.is_some_and(|most| number > most);
+        let told = match (self.least, self.most) {
+            (Some(least), Some(most)) => (format!("must lie between {least} and {most}"), format!("{least}..{most}")),
+            (Some(least), None) => (format!("must be at least {least}"), format!("{least} or more")),
+            (None, Some(most)) => (format!("must be at most {most}"), format!("{most} or less")),
+            (None, None) => return None,
+        };
+        (is_below || is_above).then_some(told)
+    }
+
+    fn too_long(&self, value: &Json) -> Option<(String, String)> {
+        let (longest, text) = (self.longest?, value.as_str()?);
+        let most = usize::try_from(longest).ok()?;
+        // No character has less than one byte.
+        let is_over = text.len() > most && text.chars().nth(most).is_some();
+        is_over.then(|| (format!("must have at most {longest} characters"), format!("^.{{0,{longest}}}$")))
+    }
+
+    /// The default as a value of the field; `None` where there is none, and where it is no such value.
+    pub(super) fn default_of(&self, field: &Field) -> Option<Json> {
+        let text = self.default.as_deref()?;
+        let raw = match field.ty {
+            Type::Integer | Type::Float | Type::Amount => Json::Number(Number::parse(text)?),
+            Type::Boolean => Json::Bool(text.parse().ok()?),
+            _ => Json::from(text),
+        };
+        self.listed(&field.ty, &raw).unwrap_or_else(|| scalar(&field.ty, &raw)).ok()
+    }
+
+    /// What is wrong with the default as a value of the field, in words.
+    pub(crate) fn wrong_default(&self, field: &Field) -> Option<String> {
+        let text = self.default.as_deref()?;
+        let Some(mut value) = self.default_of(field) else {
+            return Some(match &self.values {
+                Some(values) => format!("`{text}` is not among its values ({})", values.join(", ")),
+                None => format!("`{text}` is no value of its type"),
+            });
+        };
+        let (mut problems, at) = (Vec::new(), Path::Member(&Path::Root, field.name));
+        for rule in field.rules {
+            apply(*rule, &mut value, &at, &mut problems);
+        }
+        self.check(&value, &at, &mut problems);
+        let told = problems.first()?.description();
+        Some(format!("`{text}`: {}", told.trim_end_matches('.')))
+    }
+}

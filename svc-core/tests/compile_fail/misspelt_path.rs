@@ -1,0 +1,12 @@
+//# error: evaluation panicked: nothing has a member `adress` here
+//# says: nothing has a member `adress` here
+use std::sync::Arc;
+use svc_core::{Api, Vendor, field, helper, model};
+
+struct Crm;
+
+fn main() {
+    let crm = Arc::new(Crm);
+    let api = Api::builder(Vendor::new("Acme", "CRM"));
+    let _ = field!(person::email_addresses::adress);
+}
