@@ -27,8 +27,11 @@ pub(super) trait Mapped: Resource {
 
     /// The condition under which a row has a key, which is `$2`, and the key.
     fn having(key: &FindKey) -> Option<(&'static str, String)> {
-        match key {
-            FindKey::Match(MatchKey::Identifier(identifier)) => Some(("it.refs @> ARRAY[$2]", identifier.to_string())),
+        let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)";
+        match (Self::KIND, key) {
+            (_, FindKey::Match(MatchKey::Identifier(it))) => Some(("it.refs @> ARRAY[$2]", it.to_string())),
+            (Kind::Person, FindKey::Match(MatchKey::Email(address))) => Some((emails, address.clone())),
+            (Kind::Tag, FindKey::Name(name)) => Some(("it.name = $2", name.clone())),
             _ => None,
         }
     }
@@ -47,27 +50,12 @@ impl Mapped for Person {
         SELECT $1, e->>'address', coalesce((e->>'primary')::boolean, false)
         FROM json_array_elements($2::text::json->'email_addresses') WITH ORDINALITY AS of(e, n) ORDER BY n",
     );
-
-    fn having(key: &FindKey) -> Option<(&'static str, String)> {
-        let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)";
-        match key {
-            FindKey::Match(MatchKey::Email(address)) => Some((emails, address.clone())),
-            key => Tag::having(key).filter(|_| !matches!(key, FindKey::Name(_))),
-        }
-    }
 }
 
 impl Mapped for Tag {
     const TABLE: &'static str = "groups";
     const READ: &'static str = "json_build_object('name', it.name)";
     const WRITE: &'static [(&'static str, &'static str)] = &[("name", "f->>'name'")];
-
-    fn having(key: &FindKey) -> Option<(&'static str, String)> {
-        match key {
-            FindKey::Name(name) => Some(("it.name = $2", name.clone())),
-            key => Event::having(key),
-        }
-    }
 }
 
 impl Mapped for Tagging {

@@ -1,11 +1,9 @@
 //! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use async_trait::async_trait;
 use svc_core::link::{Address, Scope};
 use svc_core::model::Kind;
-use svc_core::read::{Json, Object};
+use svc_core::read::Json;
 use svc_core::record::{Computed, Meta};
 use svc_core::value::{Identifier, Timestamp};
 use svc_core::{
@@ -17,6 +15,9 @@ use uuid::Uuid;
 
 use super::mapping::Mapped;
 use super::transactions::{Crm, Param, Tx};
+
+/// Records with the numbers of their rows.
+type Rows<R> = Vec<(i64, Record<R>)>;
 
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
@@ -34,8 +35,8 @@ impl<R: Mapped> List<R> for Crm {
             _ => return Err(Error::not_found()),
         };
         let (table, org) = (R::TABLE, R::ORG);
-        let count =
-            format!("SELECT count(*) AS total, {exists} AS found FROM {table} it WHERE {org} = $1 AND {condition}");
+        let what = format!("count(*) AS total, {exists} AS found");
+        let count = format!("SELECT {what} FROM {table} it WHERE {org} = $1 AND {condition}");
         let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
         // Both are on their way at once.
         let (org, size, offset) = (cx.tenant.number(), i64::from(request.page.size), request.page.offset());
@@ -70,8 +71,7 @@ impl<R: Mapped> Find<R> for Crm {
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let (tx, draft) = (self.tx(cx).await?, request.draft);
-        let mut problems = taken::<R>(&tx, cx, None, draft.identifiers()).await?;
-        let mut links = Vec::new();
+        let (mut links, mut problems) = (Vec::new(), Vec::new());
         for (link, column, kind, table) in R::LINKS {
             let Some(to) = draft.link_to(*link) else { continue };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
@@ -81,9 +81,7 @@ impl<R: Mapped> Create<R> for Crm {
                 None => problems.push(Problem::leads_nowhere(*kind, link.name())),
             }
         }
-        if !problems.is_empty() {
-            return Err(Error::refused(problems));
-        }
+        check::<R>(&tx, cx, None, draft.identifiers(), problems).await?;
         let now = "$2::text::timestamptz";
         let mut columns = vec![(R::MADE, now), ("updated_at", now), ("refs", "$3::text[]")];
         columns.extend((R::ORG == "it.org_id").then_some(("org_id", "org")));
@@ -93,7 +91,7 @@ impl<R: Mapped> Create<R> for Crm {
         let from = "FROM (SELECT $1::bigint AS org, $4::text::json AS f) AS sent";
         let row = format!("{} AS it ({}) SELECT {} {from} {}", R::TABLE, names.join(", "), of.join(", "), R::AGAIN);
         let (org, moment, refs) = (cx.tenant.number(), cx.now.to_string(), texts(draft.identifiers()));
-        let fields = text(&draft.as_raw().fields)?;
+        let fields = Json::Object(draft.as_raw().fields.clone()).to_string();
         let mut values: Vec<Param<'_>> = vec![&org, &moment, &refs, &fields];
         values.extend(links.iter().map(|(_, id)| id as Param<'_>));
         let rows = tx.query(&format!("INSERT INTO {row} RETURNING id, xmax = 0 AS is_new"), &values).await?;
@@ -110,14 +108,9 @@ impl<R: Mapped> Update<R> for Crm {
         let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(None) };
         request.check_unchanged(known.meta().modified)?;
         let sent = request.patch.identifiers();
-        let mut problems = taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?;
-        let fields = match request.patch.apply(&known.fields(), cx.now) {
-            Ok(fields) => text(&Draft::new(&fields).into_raw().fields)?,
-            Err(error) => return Err(Error::refused([error.into_problems()?, problems].concat())),
-        };
-        if !problems.is_empty() {
-            return Err(Error::refused(std::mem::take(&mut problems)));
-        }
+        check::<R>(&tx, cx, Some(id), sent.unwrap_or_default(), Vec::new()).await?;
+        let fields = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw().fields;
+        let fields = Json::Object(fields).to_string();
         let columns: Vec<String> = R::WRITE.iter().map(|(column, of)| format!(", {column} = {of}")).collect();
         let set = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
         let sql = format!("UPDATE {} it SET {set} FROM (SELECT $4::text::json AS f) AS sent WHERE id = $1", R::TABLE);
@@ -153,17 +146,12 @@ async fn written<R: Mapped>(tx: &Tx, cx: &Context, id: i64, fields: &String) -> 
 }
 
 /// The records of this organisation under a condition, whose values are counted from `$2`, with the numbers of their rows.
-async fn select<R: Mapped>(
-    tx: &Tx,
-    cx: &Context,
-    condition: &str,
-    values: &[Param<'_>],
-) -> Result<Vec<(i64, Record<R>)>> {
-    let link =
-        |(_, column, _, table): &_| format!(", (SELECT public_id FROM {table} WHERE id = it.{column}) AS {column}");
+async fn select<R: Mapped>(tx: &Tx, cx: &Context, condition: &str, values: &[Param<'_>]) -> Result<Rows<R>> {
+    let link = |(_, at, _, table): &_| format!(", (SELECT public_id FROM {table} WHERE id = it.{at}) AS {at}");
     let links: String = R::LINKS.iter().map(link).collect();
-    let what =
-        format!("it.id, public_id, it.{} AS made, it.updated_at, it.refs, ({})::text AS fields", R::MADE, R::READ);
+    let micros = |of| format!("(extract(epoch FROM it.{of}) * 1000000)::bigint");
+    let times = format!("{} AS made, {} AS changed", micros(R::MADE), micros("updated_at"));
+    let what = format!("it.id, public_id, {times}, it.refs, ({})::text AS fields", R::READ);
     let sql = format!("SELECT {what}{links} FROM {} it WHERE {} = $1 AND {condition}", R::TABLE, R::ORG);
     let org = cx.tenant.number();
     let values: Vec<Param<'_>> = std::iter::once(&org as Param<'_>).chain(values.iter().copied()).collect();
@@ -171,15 +159,11 @@ async fn select<R: Mapped>(
 }
 
 fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
-    let moment = |name| {
-        let moment = row.try_get::<_, SystemTime>(name)?;
-        let since = moment.duration_since(UNIX_EPOCH)?;
-        Ok::<_, Error>(Timestamp::from_micros(since.as_micros().try_into()?))
-    };
+    let moment = |name| row.try_get(name).map(Timestamp::from_micros);
     let refs: Vec<&str> = row.try_get("refs")?;
     let refs: Vec<Identifier> = refs.into_iter().filter_map(Identifier::parse).collect();
     let id = row.try_get::<_, Uuid>("public_id")?;
-    let meta = Meta::new(id.into(), moment("made")?).modified(moment("updated_at")?).identifiers(&refs);
+    let meta = Meta::new(id.into(), moment("made")?).modified(moment("changed")?).identifiers(&refs);
     let fields = Json::read_kept(row.try_get::<_, &str>("fields")?.as_bytes());
     let fields = fields.as_ref().and_then(Json::as_object).map(R::from_object).unwrap_or_default();
     let mut record = Record::new(meta, fields);
@@ -193,28 +177,25 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     Ok((row.try_get("id")?, Record::from_raw(raw)))
 }
 
-/// A problem for each identifier that another row has (UND-24).
-async fn taken<R: Mapped>(tx: &Tx, cx: &Context, own: Option<i64>, sent: &[Identifier]) -> Result<Vec<Problem>> {
-    if sent.is_empty() {
-        return Ok(Vec::new());
+/// Refuses what is wrong, each identifier that another row has among it (UND-24).
+async fn check<R: Mapped>(
+    tx: &Tx,
+    cx: &Context,
+    own: Option<i64>,
+    sent: &[Identifier],
+    mut wrong: Vec<Problem>,
+) -> Result<()> {
+    let other = format!("SELECT FROM {} it WHERE {} = $1 AND refs @> ARRAY[ref]", R::TABLE, R::ORG);
+    let of = "unnest($2::text[]) WITH ORDINALITY AS sent(ref, n)";
+    let sql = format!("SELECT n - 1 AS n FROM {of} WHERE EXISTS ({other} AND id IS DISTINCT FROM $3) ORDER BY n");
+    if !sent.is_empty() {
+        for row in tx.query(&sql, &[&cx.tenant.number(), &texts(sent), &own]).await? {
+            wrong.push(Problem::identifier_in_use(row.try_get::<_, i64>("n")?.try_into()?));
+        }
     }
-    let sql = format!(
-        "SELECT n FROM unnest($2::text[]) WITH ORDINALITY AS sent(ref, n) WHERE EXISTS (SELECT FROM {} it
-        WHERE {} = $1 AND refs @> ARRAY[ref] AND id IS DISTINCT FROM $3) ORDER BY n",
-        R::TABLE,
-        R::ORG
-    );
-    let taken = tx.query(&sql, &[&cx.tenant.number(), &texts(sent), &own]).await?;
-    let place = |row: &Row| Ok(Problem::identifier_in_use(usize::try_from(row.try_get::<_, i64>("n")? - 1)?));
-    taken.iter().map(place).collect()
+    if wrong.is_empty() { Ok(()) } else { Err(Error::refused(wrong)) }
 }
 
 fn texts(identifiers: &[Identifier]) -> Vec<String> {
     identifiers.iter().map(ToString::to_string).collect()
-}
-
-fn text(fields: &Object) -> Result<String> {
-    let mut text = Vec::new();
-    fields.write(&mut text);
-    Ok(String::from_utf8(text)?)
 }

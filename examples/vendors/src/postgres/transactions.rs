@@ -3,9 +3,9 @@
 use std::{error::Error as StdError, io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts};
+use deadpool_postgres::{Manager, Object, Pool, PoolError, Runtime};
 use svc_core::{Code, Context, Error, LockKey, Problem, Result, Transactions, ops::Savepoint};
-use tokio_postgres::{Config, NoTls, Row, types::ToSql};
+use tokio_postgres::{Config, NoTls, Row, error::SqlState, types::ToSql};
 
 /// A value that a statement is given.
 pub(super) type Param<'a> = &'a (dyn ToSql + Sync);
@@ -26,11 +26,9 @@ impl Crm {
         let mut config: Config = url.parse()?;
         // Whoever waits for a lock waits for less than a request does.
         config.options("-c TimeZone=UTC -c statement_timeout=4000").connect_timeout(Duration::from_millis(500));
-        let recycling_method = RecyclingMethod::Fast;
-        let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method });
-        let timeouts = Timeouts { wait: Some(Duration::from_secs(2)), ..Timeouts::default() };
-        let pool = Pool::builder(manager).max_size(connections).timeouts(timeouts);
-        Ok(Self { pool: pool.runtime(deadpool_postgres::Runtime::Tokio1).build()? })
+        let pool = Pool::builder(Manager::new(config, NoTls)).max_size(connections);
+        let pool = pool.wait_timeout(Some(Duration::from_secs(2))).runtime(Runtime::Tokio1);
+        Ok(Self { pool: pool.build()? })
     }
 
     /// What an operation works in: the transaction of its call, or a connection to read from.
@@ -110,19 +108,17 @@ impl Transactions for Crm {
 
 /// What an error of the database means; `None` where it is unexpected.
 pub(super) fn meaning(error: &(dyn StdError + 'static)) -> Option<Error> {
-    let away = || Some(Error::unavailable(Duration::from_secs(1)));
+    let away = || Error::unavailable(Duration::from_secs(1));
     let error = match error.downcast_ref::<PoolError>() {
         Some(PoolError::Backend(error)) => error,
-        Some(_) => return away(),
+        Some(_) => return Some(away()),
         None => error.downcast_ref::<tokio_postgres::Error>()?,
     };
-    let is_away = || error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>());
-    match error.code().map(tokio_postgres::error::SqlState::code) {
-        Some("40001" | "40P01") => Some(Error::rolled_back()),
-        Some("23505") => Some(Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning()))),
+    match error.code().map_or("", SqlState::code) {
+        "" => (error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>())).then(away),
+        "40001" | "40P01" => Some(Error::rolled_back()),
+        "23505" => Some(Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning()))),
         // It waited too long, is full, starts or stops.
-        Some(code) if ["57", "53", "08"].iter().any(|class| code.starts_with(class)) => away(),
-        Some(_) => None,
-        None => is_away().then(away).flatten(),
+        code => matches!(code.get(..2), Some("57" | "53" | "08")).then(away),
     }
 }
