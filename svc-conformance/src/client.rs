@@ -14,6 +14,7 @@ use crate::address;
 use crate::answer::{Answer, Parts, Record};
 use crate::catalogue::Encounter;
 use crate::check::Cx;
+use crate::generate::{least, with};
 use crate::outcome::Stop;
 use crate::passive;
 use crate::pins;
@@ -76,8 +77,11 @@ impl Client<'_> {
         self.send(Method::GET, url, None).await
     }
 
+    /// Posts a body; the person in that of a helper has what persons need (CAP-05).
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
-        self.send(Method::POST, url, Some(body.to_string())).await
+        let person = body.get("person").filter(|person| person.is_object());
+        let needed = person.map(|person| with(body, &json!({ "person": with(&least(self.cx, "person"), person) })));
+        self.send(Method::POST, url, Some(needed.as_ref().unwrap_or(body).to_string())).await
     }
 
     pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<Answer, Stop> {

@@ -7,6 +7,7 @@ use proptest::strategy::BoxedStrategy;
 use serde_json::{Map, Value, json};
 use svc_declaration::DeclaredField;
 
+use super::fit;
 use super::leaf::{Place, leaf};
 use crate::declared::Declared;
 use crate::fields::{self, Field, Shape};
@@ -108,12 +109,9 @@ impl Maker<'_> {
             if matches!(shape, Shape::Object) {
                 return Some(self.free(name));
             }
-            let values: Vec<String> = match known.filter(|known| !known.values.is_empty()) {
-                Some(known) => known.values.iter().map(|value| (*value).to_owned()).collect(),
-                None => field.values.clone().unwrap_or_default(),
-            };
             let place = Place { owner, name, inside, at, turn, unique: self.unique };
-            return Some(leaf(place, shape, &values));
+            let (any, field) = (leaf(place, shape, &fit::values(field, known, shape)), field.clone());
+            return Some(any.prop_map(move |value| fit::fit(&field, value)).boxed());
         };
         // Inside a shared object paths begin anew.
         let (owner, path) = match fields::shared(name) {
@@ -171,7 +169,8 @@ fn stand(_owner: &str, path: &str, name: &str, field: &DeclaredField) -> String 
 /// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row for it.
 fn shape(field: &DeclaredField, known: Option<&Field>) -> Shape {
     if let Some(known) = known {
-        return known.shape;
+        let is_closed = known.shape == Shape::Flexible && field.kind == "enum";
+        return if is_closed { Shape::Enum } else { known.shape };
     }
     match field.kind.as_str() {
         "integer" => Shape::Integer,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{least, with};
+use super::{fit, least, with};
 use crate::check::Cx;
 use crate::declared::Declared;
 use crate::fields::{self, Shape};
@@ -32,6 +32,13 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
             continue;
         }
         let known = fields::find(one, name);
+        faults.extend(fit::beyond(field, known).into_iter().map(|(what, wrong, is_list)| Fault {
+            what: format!("{name} is {what}"),
+            body: with(&base, &json!({ name: wrong })),
+            property: name.clone(),
+            row: known.map(|known| known.row),
+            is_list,
+        }));
         if declared.behaves("validates_types")
             && let Some(known) = known
             && let Some(wrong) = wrong(known.shape, at)

@@ -3,6 +3,7 @@
 mod body;
 mod compare;
 mod fault;
+mod fit;
 mod leaf;
 mod least;
 

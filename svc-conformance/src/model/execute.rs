@@ -103,11 +103,13 @@ impl Execution<'_> {
         let body = sent(self.cx, kind, fields);
         let answer = if helper {
             let url = helper_address(&under.record, kind.helper.unwrap_or_default())?;
-            let mut whole = body.clone();
-            if let Some(members) = whole.as_object_mut() {
-                members.insert("person".to_owned(), json!({ "identifiers": who.record.identifiers() }));
+            let mut person = generate::least(self.cx, "person");
+            // What a person needs stays as it is.
+            for (name, value) in person.as_object_mut().into_iter().flatten() {
+                value.clone_from(who.fields.get(name).unwrap_or(&Value::Null));
             }
-            api.post(&url, &whole).await?
+            let person = generate::with(&person, &json!({ "identifiers": who.record.identifiers() }));
+            api.post(&url, &generate::with(&body, &json!({ "person": person }))).await?
         } else {
             let url = under.record.leads(kind.many)?;
             api.post(&url, &api.linked(&body, "person", &who.own)).await?

@@ -1,0 +1,215 @@
+//! A vendor whose tables are narrower than the interface: columns that must have a value, an address that is text and a mark,
+//! fewer answers to an invitation, a whole number of 32 bits, a text of 200 characters. Registration says it, and the
+//! conformance suite holds the server to what it publishes, no more and no less (CAP-04 to CAP-08).
+
+use std::error::Error;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use svc_conformance::{InProcess, Intensity, Keys, Outcome, Suite};
+use svc_core::api::{Api, Behaviour, Exposure, Vendor};
+use svc_core::auth::{FixedKeys, Rights};
+use svc_core::helper::{MatchKey, PersonSignup, RecordAttendance};
+use svc_core::link::Address;
+use svc_core::memory::MemoryStore;
+use svc_core::model::{Attendance, Event, Person, Resource, Tag, Tagging, attendance, event, person};
+use svc_core::read::{Json, Object};
+use svc_core::store::{Call, Key, Outcome as Done, Store, Work};
+use svc_core::{
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List, ListRequest, Page, Record,
+    Result, Tenant, Update, UpdateRequest, field, fields, writable,
+};
+use svc_tower::SvcService;
+
+/// Where the suite reaches it.
+const BASE: &str = "http://localhost/api/v1/";
+
+/// The vendor: its tables refuse what they cannot hold, as a database would.
+struct Narrower(Arc<MemoryStore>);
+
+impl Narrower {
+    async fn write(&self, cx: &Context, work: Work) -> Result<Done> {
+        self.0.write(cx, Call::new(cx, work)).await
+    }
+}
+
+/// What the constraints of the tables say of what is written: anything that the library lets through and they refuse is a
+/// defect, which a client sees as 500.
+fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
+    let broken = |what: &str| Err(svc_core::Error::unexpected(format!("a constraint of {kind}: {what}")));
+    let needed: &[&str] = match kind {
+        "person" => &["family_name"],
+        "event" => &["title", "start_date"],
+        "attendance" => &["status"],
+        _ => &[],
+    };
+    for name in needed {
+        let value = fields.get(name);
+        if value.is_some_and(Json::is_null) || (is_new && value.is_none()) {
+            return broken(name);
+        }
+    }
+    if fields.get("capacity").and_then(Json::as_i64).is_some_and(|seats| i32::try_from(seats).is_err()) {
+        return broken("capacity");
+    }
+    let long = |name: &str| fields.get(name).and_then(Json::as_str).is_some_and(|text| text.chars().count() > 200);
+    if kind == "event" && (long("title") || long("summary")) || kind == "person" && long("family_name") {
+        return broken("a text of 200 characters");
+    }
+    if fields.get("status").and_then(Json::as_str) == Some("needs action") {
+        return broken("status");
+    }
+    for address in fields.get("email_addresses").and_then(Json::as_array).into_iter().flatten() {
+        let Some(address) = address.as_object() else { return broken("an address") };
+        if address.get("address").is_none() || address.iter().any(|(name, _)| !["address", "primary"].contains(&name)) {
+            return broken("an address");
+        }
+    }
+    Ok(())
+}
+
+fn unfitting() -> svc_core::Error {
+    svc_core::Error::unexpected("the store answered another call")
+}
+
+#[async_trait]
+impl<R: Resource> List<R> for Narrower {
+    async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
+        self.0.list(cx, R::KIND, request).await.map(Page::from_raw)
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Get<R> for Narrower {
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
+        Ok(self.0.get(cx, at).await?.map(Record::from_raw))
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Find<R> for Narrower {
+    async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
+        let key = match key.clone() {
+            FindKey::Name(name) => Key::Name(R::KIND, name),
+            FindKey::Match(MatchKey::Identifier(identifier)) => Key::Identifier(R::KIND, identifier),
+            FindKey::Match(MatchKey::Email(address)) => Key::Email(address),
+            _ => return Ok(None),
+        };
+        Ok(self.0.find(cx, &key).await?.map(Record::from_raw))
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Create<R> for Narrower {
+    async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
+        let draft = request.draft.into_raw();
+        constraints(R::SCHEMA.singular, &draft.fields, true)?;
+        match self.write(cx, Work::Create(draft)).await? {
+            Done::Created { record, is_new } if is_new => Ok(Created::new(Record::from_raw(record))),
+            Done::Created { record, .. } => Ok(Created::existing(Record::from_raw(record))),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Update<R> for Narrower {
+    async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
+        let patch = request.patch.into_raw();
+        constraints(R::SCHEMA.singular, &patch.fields, false)?;
+        match self.write(cx, Work::Update(request.at, patch)).await? {
+            Done::Updated(record) => Ok(record.map(Record::from_raw)),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+#[async_trait]
+impl<R: Resource> Delete<R> for Narrower {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+        match self.write(cx, Work::Delete(request.at.clone())).await? {
+            Done::Deleted(was_there) => Ok(was_there),
+            _ => Err(unfitting()),
+        }
+    }
+}
+
+fn people(x: Exposure<Person, Narrower>) -> Exposure<Person, Narrower> {
+    x.list()
+        .get()
+        .create()
+        .update()
+        .delete()
+        .find()
+        .readable(fields!(person::{given_name, family_name, birthdate, employer_address::{locality, country}, email_addresses::{address, primary}}))
+        .writable(writable!(person::{given_name, family_name, birthdate, employer_address::{locality, country}, email_addresses::{address, primary}}))
+        .required(writable!(person::{family_name, email_addresses::{address}}))
+        .longest(person::key::family_name, 200)
+        .longest(field!(person::email_addresses::address), 200)
+        .without_link(person::link::modified_by)
+}
+
+fn events(x: Exposure<Event, Narrower>) -> Exposure<Event, Narrower> {
+    x.list()
+        .get()
+        .create()
+        .update()
+        .delete()
+        .readable(fields!(event::{title, summary, start_date, end_date, capacity, total_accepted}))
+        .writable(writable!(event::{title, summary, start_date, end_date, capacity}))
+        .required(writable!(event::{title, start_date}))
+        .longest(event::key::title, 200)
+        .longest(event::key::summary, 200)
+        .range(event::key::capacity, 0..=i32::MAX)
+        .without_link(event::link::creator)
+        .without_link(event::link::organizer)
+        .without_link(event::link::modified_by)
+}
+
+fn attendances(x: Exposure<Attendance, Narrower>) -> Exposure<Attendance, Narrower> {
+    x.under::<Event>()
+        .under::<Person>()
+        .get()
+        .create()
+        .update()
+        .delete()
+        .readable(fields!(attendance::{status, attended, comment, action_date}))
+        .writable(writable!(attendance::{status, attended, comment, action_date}))
+        .values(attendance::key::status, ["accepted", "declined", "tentative"])
+        .default(attendance::key::status, "accepted")
+}
+
+fn api() -> Result<Api, Box<dyn Error>> {
+    let vendor = Arc::new(Narrower(Arc::new(MemoryStore::new())));
+    let keys = FixedKeys::new()
+        .key("primary", Tenant::new("acme"), Rights::all())
+        .key("other", Tenant::new("other"), Rights::all())
+        .key("restricted", Tenant::new("acme"), Rights::read_only());
+    let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+        .base_url(BASE)
+        .authenticator(keys)
+        .resource::<Person, _>(&vendor, people)
+        .resource::<Event, _>(&vendor, events)
+        .resource::<Attendance, _>(&vendor, attendances)
+        .resource::<Tag, _>(&vendor, |x| x.complete().find())
+        .resource::<Tagging, _>(&vendor, |x| x.under::<Tag>().under::<Person>().get().create().delete())
+        .compose::<PersonSignup>()
+        .compose::<RecordAttendance>()
+        .declares(Behaviour::MatchesPeople);
+    Ok(api.build()?)
+}
+
+#[tokio::test]
+async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), Box<dyn Error>> {
+    for intensity in [Intensity::Quick, Intensity::Default] {
+        let service = SvcService::new(api()?).under("/api/v1");
+        let keys = Keys::primary("primary").other_tenant("other").restricted("restricted", "people.create");
+        let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys);
+        let report = suite.intensity(intensity).seed(42).run().await?;
+        println!("{report}");
+        assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
+        assert_eq!(report.exit_code(), 0, "{report}");
+        assert!(report.count(Outcome::Pass) > 100, "{report}");
+    }
+    Ok(())
+}
