@@ -16,8 +16,8 @@ use svc_core::model::{Attendance, Event, Person, Resource, Tag, Tagging, attenda
 use svc_core::read::{Json, Object};
 use svc_core::store::{Call, Key, Outcome as Done, Store, Work};
 use svc_core::{
-    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List, ListRequest, Page, Record,
-    Result, Tenant, Update, UpdateRequest, field, fields, writable,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List, ListRequest, Page,
+    Record, Result, Tenant, Update, UpdateRequest, field, fields, writable,
 };
 use svc_tower::SvcService;
 

@@ -14,7 +14,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use support::{proxy::Proxy, server::Server};
-use svc_conformance::{InProcess, Intensity, Keys, Profile, Suite};
+use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
 use svc_tower::SvcService;
 use svc_vendor_examples::postgres::{Crm, interface};
 use tower::ServiceExt;
@@ -82,7 +82,11 @@ async fn the_suite_finds_that_it_conforms() -> Tried<()> {
         Suite::new(InProcess::new(service(&database.url(), 8)?).base(BASE)).keys(keys).profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
-    assert_eq!(report.exit_code(), 0, "{report}");
+    assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
+    // Of its fields, none is a single object: nothing declared could show the row.
+    let undecided: Vec<&str> = report.inconclusive().map(|row| row.id.as_str()).filter(|id| *id != "TYP-11").collect();
+    assert!(undecided.is_empty() && report.count(Outcome::Pass) > 150, "{report}");
+    assert_eq!((report.clean_up.removed, report.clean_up.left.len()), (report.clean_up.created, 0), "{report}");
     Ok(())
 }
 

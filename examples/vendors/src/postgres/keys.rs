@@ -25,9 +25,9 @@ impl Authenticator for Crm {
 
 #[async_trait]
 impl AnonymousTenant for Crm {
-    async fn tenant_of(&self, event: &Address) -> Result<Option<Tenant>> {
-        let sql = "SELECT org_id FROM events WHERE public_id = $1";
-        let rows = self.connect().await?.query(sql, &[&event.id.uuid()]).await?;
+    async fn tenant_of(&self, at: &Address) -> Result<Option<Tenant>> {
+        let rows =
+            self.connect().await?.query("SELECT org_id FROM events WHERE public_id = $1", &[&at.id.uuid()]).await?;
         Ok(rows.first().map(|row| row.try_get::<_, i64>("org_id")).transpose()?.map(Tenant::from))
     }
 }

@@ -45,7 +45,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         })
         .resource::<Tagging, _>(crm, |taggings| {
             let taggings = taggings.under::<Tag>().under::<Person>().get().create().delete();
-            taggings.readable(fields!(tagging::{item_type})).writable(writable!(tagging::{}))
+            taggings.readable(fields!(tagging::{})).writable(writable!(tagging::{}))
         })
         .resource::<Event, _>(crm, |events| {
             let events = events.complete().find().without_link(event::link::creator);

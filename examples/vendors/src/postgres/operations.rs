@@ -2,9 +2,8 @@
 
 use async_trait::async_trait;
 use svc_core::link::{Address, Scope};
-use svc_core::model::Kind;
 use svc_core::read::Json;
-use svc_core::record::{Computed, Meta};
+use svc_core::record::Meta;
 use svc_core::value::{Identifier, Timestamp};
 use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey, Get, List,
@@ -34,9 +33,8 @@ impl<R: Mapped> List<R> for Crm {
             }
             _ => return Err(Error::not_found()),
         };
-        let (table, org) = (R::TABLE, R::ORG);
         let what = format!("count(*) AS total, {exists} AS found");
-        let count = format!("SELECT {what} FROM {table} it WHERE {org} = $1 AND {condition}");
+        let count = format!("SELECT {what} FROM {} it WHERE {} = $1 AND {condition}", R::TABLE, R::ORG);
         let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
         // Both are on their way at once.
         let (org, size, offset) = (cx.tenant.number(), i64::from(request.page.size), request.page.offset());
@@ -71,7 +69,8 @@ impl<R: Mapped> Find<R> for Crm {
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let (tx, draft) = (self.tx(cx).await?, request.draft);
-        let (mut links, mut problems) = (Vec::new(), Vec::new());
+        let mut problems = taken::<R>(&tx, cx, None, draft.identifiers()).await?;
+        let mut links = Vec::new();
         for (link, column, kind, table) in R::LINKS {
             let Some(to) = draft.link_to(*link) else { continue };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
@@ -81,7 +80,7 @@ impl<R: Mapped> Create<R> for Crm {
                 None => problems.push(Problem::leads_nowhere(*kind, link.name())),
             }
         }
-        check::<R>(&tx, cx, None, draft.identifiers(), problems).await?;
+        refuse(problems)?;
         let now = "$2::text::timestamptz";
         let mut columns = vec![(R::MADE, now), ("updated_at", now), ("refs", "$3::text[]")];
         columns.extend((R::ORG == "it.org_id").then_some(("org_id", "org")));
@@ -94,8 +93,8 @@ impl<R: Mapped> Create<R> for Crm {
         let fields = Json::Object(draft.as_raw().fields.clone()).to_string();
         let mut values: Vec<Param<'_>> = vec![&org, &moment, &refs, &fields];
         values.extend(links.iter().map(|(_, id)| id as Param<'_>));
-        let rows = tx.query(&format!("INSERT INTO {row} RETURNING id, xmax = 0 AS is_new"), &values).await?;
-        let row = rows.first().ok_or_else(Error::not_found)?;
+        let made = tx.query(&format!("INSERT INTO {row} RETURNING id, xmax = 0 AS is_new"), &values).await?.pop();
+        let row = made.ok_or_else(Error::not_found)?;
         let record = written(&tx, cx, row.try_get("id")?, &fields).await?;
         Ok(if row.try_get("is_new")? { Created::new(record) } else { Created::existing(record) })
     }
@@ -108,14 +107,13 @@ impl<R: Mapped> Update<R> for Crm {
         let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(None) };
         request.check_unchanged(known.meta().modified)?;
         let sent = request.patch.identifiers();
-        check::<R>(&tx, cx, Some(id), sent.unwrap_or_default(), Vec::new()).await?;
+        refuse(taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?)?;
         let fields = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw().fields;
         let fields = Json::Object(fields).to_string();
         let columns: Vec<String> = R::WRITE.iter().map(|(column, of)| format!(", {column} = {of}")).collect();
         let set = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
         let sql = format!("UPDATE {} it SET {set} FROM (SELECT $4::text::json AS f) AS sent WHERE id = $1", R::TABLE);
-        let now = cx.now.after(known.meta().modified).to_string();
-        tx.query(&sql, &[&id, &now, &sent.map(texts), &fields]).await?;
+        tx.query(&sql, &[&id, &cx.now.after(known.meta().modified).to_string(), &sent.map(texts), &fields]).await?;
         written(&tx, cx, id, &fields).await.map(Some)
     }
 }
@@ -160,8 +158,7 @@ async fn select<R: Mapped>(tx: &Tx, cx: &Context, condition: &str, values: &[Par
 
 fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     let moment = |name| row.try_get(name).map(Timestamp::from_micros);
-    let refs: Vec<&str> = row.try_get("refs")?;
-    let refs: Vec<Identifier> = refs.into_iter().filter_map(Identifier::parse).collect();
+    let refs: Vec<_> = row.try_get::<_, Vec<&str>>("refs")?.into_iter().filter_map(Identifier::parse).collect();
     let id = row.try_get::<_, Uuid>("public_id")?;
     let meta = Meta::new(id.into(), moment("made")?).modified(moment("changed")?).identifiers(&refs);
     let fields = Json::read_kept(row.try_get::<_, &str>("fields")?.as_bytes());
@@ -170,29 +167,20 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     for (link, column, kind, _) in R::LINKS {
         record = record.link(*link, Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()));
     }
-    let mut raw = record.into_raw();
-    if R::KIND == Kind::Tagging {
-        raw.add_computed("item_type", Computed::Relation(Kind::Person));
-    }
-    Ok((row.try_get("id")?, Record::from_raw(raw)))
+    Ok((row.try_get("id")?, record))
 }
 
-/// Refuses what is wrong, each identifier that another row has among it (UND-24).
-async fn check<R: Mapped>(
-    tx: &Tx,
-    cx: &Context,
-    own: Option<i64>,
-    sent: &[Identifier],
-    mut wrong: Vec<Problem>,
-) -> Result<()> {
+/// A problem for each identifier that another row has (UND-24).
+async fn taken<R: Mapped>(tx: &Tx, cx: &Context, own: Option<i64>, sent: &[Identifier]) -> Result<Vec<Problem>> {
     let other = format!("SELECT FROM {} it WHERE {} = $1 AND refs @> ARRAY[ref]", R::TABLE, R::ORG);
     let of = "unnest($2::text[]) WITH ORDINALITY AS sent(ref, n)";
     let sql = format!("SELECT n - 1 AS n FROM {of} WHERE EXISTS ({other} AND id IS DISTINCT FROM $3) ORDER BY n");
-    if !sent.is_empty() {
-        for row in tx.query(&sql, &[&cx.tenant.number(), &texts(sent), &own]).await? {
-            wrong.push(Problem::identifier_in_use(row.try_get::<_, i64>("n")?.try_into()?));
-        }
-    }
+    let (org, refs) = (cx.tenant.number(), texts(sent));
+    let rows = if sent.is_empty() { Vec::new() } else { tx.query(&sql, &[&org, &refs, &own]).await? };
+    rows.iter().map(|row| Ok(Problem::identifier_in_use(row.try_get::<_, i64>("n")?.try_into()?))).collect()
+}
+
+fn refuse(wrong: Vec<Problem>) -> Result<()> {
     if wrong.is_empty() { Ok(()) } else { Err(Error::refused(wrong)) }
 }
 
