@@ -18,9 +18,9 @@ impl Api {
     /// Does what a call asks for, all or nothing of it where there are transactions.
     pub(super) async fn perform(&self, cx: &Context, work: Work) -> Result<Outcome> {
         match self.inner.settings.transactions.as_deref() {
-            // Its future is large, and many APIs have no transactions.
+            // Futures that would make that of every request as large as theirs.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, work)).await,
-            None => self.operate(cx, work).await,
+            None => Box::pin(self.operate(cx, work)).await,
         }
     }
 

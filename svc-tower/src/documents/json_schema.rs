@@ -96,7 +96,8 @@ impl<'a> Definitions<'a> {
         };
         let behind = format!("{owner}.{}", schema.name);
         let numbered = (2..).map(|number: u32| format!("{behind}.{number}"));
-        let name = [schema.name.to_owned(), behind.clone()].into_iter().chain(numbered).find(is_free).unwrap_or_default();
+        let name =
+            [schema.name.to_owned(), behind.clone()].into_iter().chain(numbered).find(is_free).unwrap_or_default();
         self.named.push((name.clone(), schema, narrowing));
         name
     }

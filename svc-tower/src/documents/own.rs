@@ -91,8 +91,7 @@ impl<'a> Own<'a> {
         if let (Some(object), Some(members)) = (self.field.ty.object(), self.members()) {
             let all: Vec<Self> = Self::in_table(object, Some(members)).collect();
             let is_there = |own: &&Self| own.is_readable() || own.is_writable();
-            let there: Vec<String> =
-                all.iter().filter(is_there).map(|own| format!("`{}`", own.field.name)).collect();
+            let there: Vec<String> = all.iter().filter(is_there).map(|own| format!("`{}`", own.field.name)).collect();
             if there.len() < all.len() {
                 words.push(format!("of its members this server has {}", there.join(", ")));
             }

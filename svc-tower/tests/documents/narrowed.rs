@@ -27,7 +27,9 @@ fn server() -> Server {
             .update()
             .find()
             .readable(fields!(person::{given_name, family_name, languages_spoken, email_addresses::{address, primary}}))
-            .writable(writable!(person::{given_name, family_name, languages_spoken, email_addresses::{address, primary}}))
+            .writable(
+                writable!(person::{given_name, family_name, languages_spoken, email_addresses::{address, primary}}),
+            )
             .required(writable!(person::{family_name, email_addresses::{address}}))
             .longest(person::key::family_name, 3)
             .longest(person::key::languages_spoken, 5)
@@ -77,12 +79,17 @@ fn cap_05_the_schemas_say_what_is_narrower() {
             || ["person.create", "person.update", "event.create", "event.update", "attendance.create"].contains(&name)
             || ["attendance", "record_attendance_helper", "ticket_levels", "ticket_levels.create"].contains(&name)
     };
-    let mut shown: BTreeMap<&str, Value> =
-        schemas.iter().filter(|(name, _)| is_shown(name)).map(|(name, schema)| (name.as_str(), schema.clone())).collect();
+    let mut shown: BTreeMap<&str, Value> = schemas
+        .iter()
+        .filter(|(name, _)| is_shown(name))
+        .map(|(name, schema)| (name.as_str(), schema.clone()))
+        .collect();
     for (name, schema) in &mut shown {
         // Of an event, what is narrower alone.
         if let Some(properties) = schema["properties"].as_object_mut().filter(|_| name.starts_with("event")) {
-            properties.retain(|name, _| ["title", "start_date", "capacity", "ticket_levels", "_links"].contains(&name.as_str()));
+            properties.retain(|name, _| {
+                ["title", "start_date", "capacity", "ticket_levels", "_links"].contains(&name.as_str())
+            });
         }
     }
     let text = serde_json::to_string_pretty(&shown).expect("JSON");
@@ -149,7 +156,8 @@ fn err_39_schema_and_server_agree_on_what_is_narrower() {
 fn und_40_pages_and_examples_keep_to_what_is_narrower() {
     let server = server();
     let docs = Docs::new(&server.api, server.api.base(), 0);
-    let creates = docs.page("people").expect("a page").requests.into_iter().chain(docs.page("events").expect("one").requests);
+    let creates =
+        docs.page("people").expect("a page").requests.into_iter().chain(docs.page("events").expect("one").requests);
     let mut count = 0;
     for request in creates.filter(|request| request.method == "POST") {
         count += 1;

@@ -85,8 +85,9 @@ impl Transactions for Crm {
 
     async fn lock(&self, tx: &Tx, keys: &[LockKey]) -> Result<()> {
         let numbers: Vec<i64> = keys.iter().map(LockKey::number).collect();
-        tx.query("SELECT pg_advisory_xact_lock(key)::text FROM unnest($1::bigint[]) AS key", &[&numbers]).await?;
-        Ok(())
+        tx.query("SELECT pg_advisory_xact_lock(key)::text FROM unnest($1::bigint[]) AS key", &[&numbers])
+            .await
+            .map(drop)
     }
 
     async fn savepoint(&self, tx: &Tx, savepoint: Savepoint) -> Result<()> {

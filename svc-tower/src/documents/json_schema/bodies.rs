@@ -211,9 +211,8 @@ impl<'a> Definitions<'a> {
     /// The action functions that this server supports (HAF-01).
     fn functions(&mut self, body: &mut Members) {
         let named = FunctionFields::FIELDS.fields.iter();
-        let supported = named.filter(|field| {
-            FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name))
-        });
+        let supported = named
+            .filter(|field| FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name)));
         let fields: Vec<Own<'a>> = supported.map(Own::from).collect();
         self.fields(body, &fields, Form::Create, "function");
     }

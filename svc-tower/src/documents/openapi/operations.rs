@@ -119,7 +119,9 @@ fn prefer() -> Value {
 /// The body that an operation takes, and whether it has to be there.
 fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target) -> Option<(Value, bool)> {
     match (spec.input, target) {
-        (Input::Call, Target::Helper { helper, .. }) => Some((all.helper(*helper), helper_needs_body(all.api, *helper))),
+        (Input::Call, Target::Helper { helper, .. }) => {
+            Some((all.helper(*helper), helper_needs_body(all.api, *helper)))
+        }
         (Input::Create, Target::Collection { kind, scope: Scope::Under(of) })
             if kind.schema().is_recorded_below(of.kind) =>
         {
