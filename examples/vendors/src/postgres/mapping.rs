@@ -1,9 +1,7 @@
 //! Which of the vendor's tables and columns are what in the interface.
 
-use svc_core::field_set::LinkKey;
-use svc_core::helper::MatchKey;
 use svc_core::model::{Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging};
-use svc_core::ops::FindKey;
+use svc_core::{field_set::LinkKey, helper::MatchKey, ops::FindKey};
 
 /// A link, the column behind it, and the kind and the table that it leads to.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
@@ -25,9 +23,10 @@ pub(super) trait Mapped: Resource {
     /// What becomes of a row that is there already with the same links.
     const AGAIN: &'static str = "";
 
-    /// The condition under which a row has a key, which is `$2`, and the key.
+    /// The condition under which a row has a key, which is `$2`, and the key; of several the oldest row.
     fn having(key: &FindKey) -> Option<(&'static str, String)> {
-        let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)";
+        let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)
+            ORDER BY it.id LIMIT 1";
         match (Self::KIND, key) {
             (_, FindKey::Match(MatchKey::Identifier(it))) => Some(("it.refs @> ARRAY[$2]", it.to_string())),
             (Kind::Person, FindKey::Match(MatchKey::Email(address))) => Some((emails, address.clone())),

@@ -60,8 +60,7 @@ impl<R: Mapped> Get<R> for Crm {
 impl<R: Mapped> Find<R> for Crm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let Some((condition, value)) = R::having(key) else { return Ok(None) };
-        let condition = format!("{condition} ORDER BY it.id LIMIT 1");
-        Ok(select(&*self.tx(cx).await?, cx, &condition, &[&value]).await?.pop().map(|(_, record)| record))
+        Ok(select(&*self.tx(cx).await?, cx, condition, &[&value]).await?.pop().map(|(_, record)| record))
     }
 }
 
@@ -111,8 +110,9 @@ impl<R: Mapped> Update<R> for Crm {
         let fields = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw().fields;
         let fields = Json::Object(fields).to_string();
         let columns: Vec<String> = R::WRITE.iter().map(|(column, of)| format!(", {column} = {of}")).collect();
-        let set = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
-        let sql = format!("UPDATE {} it SET {set} FROM (SELECT $4::text::json AS f) AS sent WHERE id = $1", R::TABLE);
+        let values = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
+        let sql =
+            format!("UPDATE {} it SET {values} FROM (SELECT $4::text::json AS f) AS sent WHERE id = $1", R::TABLE);
         tx.query(&sql, &[&id, &cx.now.after(known.meta().modified).to_string(), &sent.map(texts), &fields]).await?;
         written(&tx, cx, id, &fields).await.map(Some)
     }

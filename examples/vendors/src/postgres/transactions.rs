@@ -85,9 +85,7 @@ impl Transactions for Crm {
 
     async fn lock(&self, tx: &Tx, keys: &[LockKey]) -> Result<()> {
         let numbers: Vec<i64> = keys.iter().map(LockKey::number).collect();
-        tx.query("SELECT pg_advisory_xact_lock(key)::text FROM unnest($1::bigint[]) AS key", &[&numbers])
-            .await
-            .map(drop)
+        tx.query("SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k", &[&numbers]).await.map(drop)
     }
 
     async fn savepoint(&self, tx: &Tx, savepoint: Savepoint) -> Result<()> {
@@ -116,7 +114,7 @@ pub(super) fn meaning(error: &(dyn StdError + 'static)) -> Option<Error> {
         None => error.downcast_ref::<tokio_postgres::Error>()?,
     };
     match error.code().map_or("", SqlState::code) {
-        "" => (error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>())).then(away),
+        "" => (error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<io::Error>)).then(away),
         "40001" | "40P01" => Some(Error::rolled_back()),
         "23505" => Some(Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning()))),
         // It waited too long, is full, starts or stops.
