@@ -18,6 +18,7 @@ use crate::generate::{least, with};
 use crate::outcome::Stop;
 use crate::passive;
 use crate::pins;
+use crate::relations::Known;
 use crate::row;
 use crate::target::TargetError;
 
@@ -77,11 +78,18 @@ impl Client<'_> {
         self.send(Method::GET, url, None).await
     }
 
-    /// Posts a body; the person in that of a helper has what persons need (CAP-05).
+    /// Posts a body; that of a helper has what its action and its person need (CAP-05).
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
-        let person = body.get("person").filter(|person| person.is_object());
-        let needed = person.map(|person| with(body, &json!({ "person": with(&least(self.cx, "person"), person) })));
-        self.send(Method::POST, url, Some(needed.as_ref().unwrap_or(body).to_string())).await
+        let mut whole = match self.cx.run.relations.of(url) {
+            Some(Known::Helper(kind)) if kind.under.is_some_and(|under| under != "person") && body.is_object() => {
+                with(&least(self.cx, kind.one), body)
+            }
+            _ => body.clone(),
+        };
+        if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
+            *person = with(&least(self.cx, "person"), person);
+        }
+        self.send(Method::POST, url, Some(whole.to_string())).await
     }
 
     pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<Answer, Stop> {

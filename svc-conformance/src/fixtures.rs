@@ -81,7 +81,7 @@ impl Client<'_> {
         let own = person.own()?;
         if cx.declared().offers(one, "create") {
             let url = container.leads(kind.many)?;
-            let answer = self.post(&url, &self.linked(body, "person", &own)).await?;
+            let answer = self.post(&url, &self.linked(&full(cx, one, body), "person", &own)).await?;
             return self.created(kind, &answer);
         }
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else {

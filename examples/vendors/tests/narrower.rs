@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use svc_conformance::{InProcess, Intensity, Keys, Outcome, Suite};
 use svc_core::api::{Api, Behaviour, Exposure, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
+use svc_core::capability::{Declaration, DeclaredField};
 use svc_core::helper::{MatchKey, PersonSignup, RecordAttendance};
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
@@ -40,7 +41,7 @@ fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
     let needed: &[&str] = match kind {
         "person" => &["family_name"],
         "event" => &["title", "start_date"],
-        "attendance" => &["status"],
+        "attendance" => &["status", "comment"],
         _ => &[],
     };
     for name in needed {
@@ -175,6 +176,7 @@ fn attendances(x: Exposure<Attendance, Narrower>) -> Exposure<Attendance, Narrow
         .delete()
         .readable(fields!(attendance::{status, attended, comment, action_date}))
         .writable(writable!(attendance::{status, attended, comment, action_date}))
+        .required(writable!(attendance::{comment}))
         .values(attendance::key::status, ["accepted", "declined", "tentative"])
         .default(attendance::key::status, "accepted")
 }
@@ -199,17 +201,53 @@ fn api() -> Result<Api, Box<dyn Error>> {
     Ok(api.build()?)
 }
 
+fn suite() -> Result<Suite, Box<dyn Error>> {
+    let service = SvcService::new(api()?).under("/api/v1");
+    let keys = Keys::primary("primary").other_tenant("other").restricted("restricted", "people.create");
+    Ok(Suite::new(InProcess::new(service).base(BASE)).keys(keys).seed(42))
+}
+
 #[tokio::test]
 async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), Box<dyn Error>> {
     for intensity in [Intensity::Quick, Intensity::Default] {
-        let service = SvcService::new(api()?).under("/api/v1");
-        let keys = Keys::primary("primary").other_tenant("other").restricted("restricted", "people.create");
-        let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys);
-        let report = suite.intensity(intensity).seed(42).run().await?;
+        let report = suite()?.intensity(intensity).run().await?;
         println!("{report}");
         assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
         assert_eq!(report.exit_code(), 0, "{report}");
         assert!(report.count(Outcome::Pass) > 100, "{report}");
     }
     Ok(())
+}
+
+/// A declaration that says more, or less, than the server does is found: each with a row that then fails.
+#[tokio::test]
+async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn Error>> {
+    type Lie = fn(&mut Declaration);
+    let lies: [(&str, &str, Lie); 6] = [
+        ("a range that is not enforced", "ERR-12", |it| at(it, "events", "capacity").maximum = Some("1000".to_owned())),
+        ("a range that is narrower", "RES-event-27", |it| at(it, "events", "capacity").maximum = None),
+        ("a length that is not enforced", "ERR-12", |it| at(it, "events", "title").max_length = Some(100)),
+        ("values that are refused", "RES-attendance-03", |it| {
+            at(it, "attendances", "status").values.get_or_insert_default().push("needs action".to_owned());
+        }),
+        ("values that are taken", "RES-attendance-03", |it| {
+            at(it, "attendances", "status").values.get_or_insert_default().retain(|value| value != "tentative");
+        }),
+        ("a field that need not be sent", "ERR-12", |it| at(it, "events", "summary").required = true),
+    ];
+    for (what, row, lie) in lies {
+        let api = api()?;
+        let mut declaration = svc_core::api::capabilities(&api, api.base());
+        lie(&mut declaration);
+        let report = suite()?.declaration(declaration).only([row]).intensity(Intensity::Default).run().await?;
+        let failed: Vec<&str> =
+            report.rows.iter().filter(|it| it.outcome == Outcome::Fail).map(|it| it.id.as_str()).collect();
+        assert!(failed.contains(&row), "{what}: {failed:?}");
+    }
+    Ok(())
+}
+
+fn at<'d>(declaration: &'d mut Declaration, many: &str, field: &str) -> &'d mut DeclaredField {
+    let collection = declaration.collections.entry(many.to_owned()).or_default();
+    collection.fields.entry(field.to_owned()).or_default()
 }

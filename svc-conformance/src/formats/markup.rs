@@ -1,7 +1,7 @@
 //! Text as markup.
 
 /// Our own text, in which names stand between back quotes.
-pub(super) fn marked(text: &str) -> String {
+pub(crate) fn marked(text: &str) -> String {
     let parts = text.split('`').map(escaped).enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part }).collect()
 }

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use crate::report::Report;
 
 #[cfg(feature = "program")]
-pub(crate) use markup::escaped;
+pub(crate) use markup::{escaped, marked};
 
 /// A format in which a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -92,8 +92,7 @@ impl Maker<'_> {
         at: usize,
     ) -> Option<BoxedStrategy<Value>> {
         let name = neutral(self.declared, wire);
-        let stands = stand(owner, path, name, field);
-        let known = fields::find(owner, stands.trim_end_matches("[]"));
+        let known = fields::find(owner, &format!("{path}{name}"));
         let shape = shape(field, known);
         let turn = match self.turn {
             Turn::All(turn) => Some(turn),
@@ -116,7 +115,8 @@ impl Maker<'_> {
         // Inside a shared object paths begin anew.
         let (owner, path) = match fields::shared(name) {
             Some(shared) => (shared, String::new()),
-            None => (owner, format!("{stands}.")),
+            None if field.kind.ends_with("[]") && !field.kind.contains(" or ") => (owner, format!("{path}{name}[].")),
+            None => (owner, format!("{path}{name}.")),
         };
         if !matches!(shape, Shape::Objects | Shape::OneOrMany) {
             return self.object(inner, owner, &path, name, 0);
@@ -157,13 +157,6 @@ fn neutral<'n>(declared: &Declared, wire: &'n str) -> &'n str {
     } else {
         wire
     }
-}
-
-/// Where a field stands in its owner, with `[]` after an array of objects.
-fn stand(_owner: &str, path: &str, name: &str, field: &DeclaredField) -> String {
-    let array =
-        if field.kind.ends_with("[]") && !field.kind.contains(" or ") && field.fields.is_some() { "[]" } else { "" };
-    format!("{path}{name}{array}")
 }
 
 /// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row for it.

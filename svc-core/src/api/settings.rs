@@ -249,6 +249,9 @@ pub enum Behaviour {
     /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can look people up declare
     /// it by themselves.
     MatchesPeople,
+    /// A helper that is called again for a person whom it recognises changes or answers the action that is there, and records
+    /// no second one: as tables have it in which a person answers an event once (HLP-04).
+    OneActionPerPerson,
 }
 
 impl Behaviour {
@@ -260,6 +263,7 @@ impl Behaviour {
             Self::TicketLimitEnforced => "ticket_limit_enforced",
             Self::OneActionPerPerson => "one_action_per_person",
             Self::MatchesPeople => "helper.match_person",
+            Self::OneActionPerPerson => "one_action_per_person",
         }
     }
 }

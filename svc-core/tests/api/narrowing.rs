@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use svc_core::{
     ApiBuilder,
-    api::{Exposure, capabilities},
+    api::{Behaviour, Exposure, capabilities},
     auth::{Caller, Rights},
     field, fields,
     helper::{PersonSignup, RecordAttendance},
@@ -315,4 +315,12 @@ fn cap_04_a_set_of_all_members_narrows_nothing() {
     let fields = at(&server, "people");
     assert_eq!(fields["email_addresses"]["fields"].as_object().unwrap().len(), 4);
     assert_eq!(fields["given_name"]["writable"], false);
+}
+
+/// HLP-04: the suite expects one action of a person of servers that declare it.
+#[test]
+fn hlp_04_one_action_of_a_person_is_declared() {
+    let store = Arc::new(Memory::default());
+    let api = narrow(&store).declares(Behaviour::OneActionPerPerson).build().unwrap();
+    assert!(api.behaviours().contains(&"one_action_per_person"));
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::page;
 use crate::catalogue::{Catalogue, Row};
-use crate::formats::escaped;
+use crate::formats::{escaped, marked};
 
 /// The style sheet of every page.
 const STYLE: &str = "\
@@ -96,14 +96,14 @@ impl<'c> Pages<'c> {
             "<a href=\"index.html#{area}\">Area {area}</a><a href=\"index.html\">All rows</a><a href=\"index.html#words\">Words</a></nav>",
             area = row.area()
         );
-        let _ = writeln!(text, "<main>\n<h1>{id} <small>{level}</small></h1>\n<p>{}</p>\n<dl>", prose(&row.statement));
+        let _ = writeln!(text, "<main>\n<h1>{id} <small>{level}</small></h1>\n<p>{}</p>\n<dl>", marked(&row.statement));
         let mut entry = |name: &str, html: &str| {
             let _ = writeln!(text, "<dt>{name}</dt><dd>{html}</dd>");
         };
-        entry("Section", &prose(&row.section));
-        entry("Applies when", &format!("{} (<code>{}</code>)", prose(&row.when.said()), escaped(&row.condition)));
+        entry("Section", &marked(&row.section));
+        entry("Applies when", &format!("{} (<code>{}</code>)", marked(&row.when.said()), escaped(&row.condition)));
         for behaviour in self.catalogue.behaviours().iter().filter(|one| row.when.names(&one.name)) {
-            entry(&format!("Behaviour <code>{}</code>", escaped(&behaviour.name)), &prose(&behaviour.means));
+            entry(&format!("Behaviour <code>{}</code>", escaped(&behaviour.name)), &marked(&behaviour.means));
         }
         if let Some(field) = row.field() {
             entry("Field", &format!("<code>{}.{}</code> of type <code>{}</code>", field.owner, field.path, field.kind));
@@ -111,8 +111,8 @@ impl<'c> Pages<'c> {
         if let Some(link) = row.link() {
             entry("Link", &format!("<code>{}</code> of <code>{}</code>", link.name, link.owner));
         }
-        entry("How it is observed", &prose(&row.observed));
-        entry("Reference server", &prose(&row.reference));
+        entry("How it is observed", &marked(&row.observed));
+        entry("Reference server", &marked(&row.reference));
         let checks: Vec<String> =
             row.checks.iter().map(|check| format!("<li><code>{}</code>", escaped(check))).collect();
         entry("Checks", &format!("<ul>{}</ul>", checks.concat()));
@@ -155,7 +155,7 @@ impl<'c> Pages<'c> {
                 let class = row.level.as_str().to_lowercase();
                 let link = format!("<a href=\"{}\">{}</a>", page(&row.id), row.id);
                 let _ =
-                    writeln!(text, "<tr class=\"{class}\"><td>{link}<td>{}<td>{}", row.level, prose(&row.statement));
+                    writeln!(text, "<tr class=\"{class}\"><td>{link}<td>{}<td>{}", row.level, marked(&row.statement));
             }
             text.push_str("</tbody></table>\n");
         }
@@ -169,7 +169,7 @@ impl<'c> Pages<'c> {
                 text,
                 "<dt><code>{}</code></dt><dd>{}</dd>",
                 escaped(&behaviour.name),
-                prose(&behaviour.means)
+                marked(&behaviour.means)
             );
         }
         text.push_str("</dl>\n</main>\n</body></html>\n");
@@ -186,58 +186,12 @@ fn begun(title: &str) -> String {
     )
 }
 
-/// Text with what stands between backticks as code.
-fn prose(text: &str) -> String {
-    let parts = text.split('`').enumerate().map(|(at, part)| {
-        let part = escaped(part);
-        if at.is_multiple_of(2) { part } else { format!("<code>{part}</code>") }
-    });
-    parts.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::Pages;
     use crate::catalogue::Catalogue;
 
-    const SMALL: &str = r#"
-        [[area]]
-        name = "COL"
-        section = "Endpoints / Read"
-        [[area]]
-        name = "RES-person"
-        section = "Person"
-        [[kind]]
-        one = "person"
-        many = "people"
-        [[behaviour]]
-        name = "validates_enums"
-        means = "A value outside a closed list is refused with 400."
-        [[rule]]
-        id = "COL-01"
-        level = "MUST"
-        statement = "A `page` has <at most> 25 members & says so."
-        condition = "people.list and not helpers_only or validates_enums"
-        observed = "Every page."
-        reference = "same"
-        checks = ["col/pages", "passive"]
-        [[rule]]
-        id = "COL-02"
-        level = "SHOULD"
-        statement = "A page has a title."
-        condition = "always"
-        observed = "Every page."
-        reference = "-"
-        checks = []
-        [[field]]
-        id = "RES-person-01"
-        owner = "person"
-        path = "gender"
-        type = "enum"
-        values = ["Female", "Male", "Other"]
-        means = "Gender."
-        checks = ["typ/person"]
-    "#;
+    const SMALL: &str = include_str!("../../../tests/golden/pages.toml");
 
     const RESULTS: &str = r#"{"date": "2026-01-02", "catalogue": "0123456789abcdef",
         "failed": {"a page is <too> long": "COL-01 COL-02", "every page is empty": "COL-01", "another": "COL-011"}}"#;
