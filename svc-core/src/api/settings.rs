@@ -242,9 +242,6 @@ pub enum Behaviour {
     CapacityEnforced,
     /// A ticket level without tickets left sells none (LIM-05).
     TicketLimitEnforced,
-    /// A person has one action under a container: a helper that is called again for a person whom it knows changes or answers
-    /// the one that is there (HLP-04).
-    OneActionPerPerson,
     /// A natively run helper recognises a posted person by the method of
     /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can look people up declare
     /// it by themselves.
@@ -261,7 +258,6 @@ impl Behaviour {
         match self {
             Self::CapacityEnforced => "capacity_enforced",
             Self::TicketLimitEnforced => "ticket_limit_enforced",
-            Self::OneActionPerPerson => "one_action_per_person",
             Self::MatchesPeople => "helper.match_person",
             Self::OneActionPerPerson => "one_action_per_person",
         }
