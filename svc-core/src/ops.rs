@@ -6,22 +6,28 @@
 //! Mapped> Get<R> for Store`, the special case is a kind that does not have that trait.
 //!
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
-//! default [`Create::finds_container`], [`Helper::finds_container`] and [`Transactions::rollback`], too. It hands the
+//! default [`Create::finds_container`], [`Helper::finds_container`], [`Transactions::lock`], [`Transactions::savepoint`] and
+//! [`Transactions::rollback`], too. It hands the
 //! [`Context`] on as it came: the transaction of the call is in it.
 //!
 //! What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`], [`UpdateRequest`],
 //! [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
 
 mod helper;
+mod lock;
 mod requests;
+mod transactions;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub(crate) use helper::{AnyTransactions, End};
-pub use helper::{Helper, Transactions};
+pub use helper::Helper;
+pub use lock::LockKey;
+pub(crate) use lock::lock_keys;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
+pub(crate) use transactions::{AnyTransactions, End};
+pub use transactions::{Savepoint, Transactions};
 
 use crate::{
     context::{Context, Tenant},

@@ -20,17 +20,18 @@ use crate::{
     json::{Object, merge_patch},
     link::{Address, ShareNames},
     model::Kind,
-    ops::{AnyTransactions, End, FindKey},
+    ops::{AnyTransactions, FindKey, Savepoint},
     record::{Meta, RawRecord},
     rules::{Asked, Ground, New, check, first_keys, grown, help},
     store::{Found, Key, Outbox, Pause, Stored},
     value::{Id, Timestamp},
 };
 
-/// Runs plans over the registered operations: in a transaction of the vendor's where there is one, else step by step.
+/// Runs plans over the registered operations.
 pub(crate) struct Composed<'a> {
     pub(crate) registered: &'a [Registration],
     pub(crate) matching: &'a dyn PersonMatching,
+    /// What the call runs in, where there is a transaction.
     pub(crate) transactions: Option<&'a dyn AnyTransactions>,
     pub(crate) classify: &'a Classify,
 }
@@ -71,24 +72,8 @@ impl Composed<'_> {
         }
     }
 
-    /// Does what the plan says.
+    /// Does what the plan says, step by step.
     pub(crate) async fn run(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
-        let Some(transactions) = self.transactions else { return self.steps(cx, plan).await };
-        let cx = transactions.begin(cx).await?;
-        match self.steps(&cx, plan).await {
-            Ok(outcome) => {
-                transactions.end(cx, End::Commit).await?;
-                Ok(outcome)
-            }
-            // A refusal says that nothing is stored; after other trouble that trouble is what matters.
-            Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
-                (Err(left), error) if error.is_invalid() || error.is_not_found() => Err(left),
-                (_, error) => Err(error),
-            },
-        }
-    }
-
-    async fn steps(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
         self.decide(cx, first_keys(plan, self.matching), false, |ground| help(ground, plan)).await
     }
 
@@ -118,10 +103,7 @@ impl Composed<'_> {
             let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
                 (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
-                (_, Some(Stop::Create(draft))) => {
-                    let done = self.create(cx, *draft).await;
-                    seen.steps.push(problems_of(done)?);
-                }
+                (_, Some(Stop::Create(draft))) => seen.steps.push(self.create_alone(cx, *draft).await?),
                 (_, Some(Stop::Update(at, patch))) => match self.update(cx, &at, *patch).await {
                     Err(error) if error.is_conflict() => seen.forget(&at)?,
                     done => seen.steps.push(problems_of(done)?),
@@ -172,6 +154,18 @@ impl Composed<'_> {
         }
     }
 
+    /// Creates a record so that nothing of it stays where it is refused: the rules may go on without it (ERR-29).
+    async fn create_alone(&self, cx: &Context, draft: RawDraft) -> Result<Tried> {
+        let Some(transactions) = self.transactions.filter(|_| fails_alone(draft.kind)) else {
+            return problems_of(self.create(cx, draft).await);
+        };
+        transactions.savepoint(cx, Savepoint::Set).await?;
+        let done = problems_of(self.create(cx, draft).await)?;
+        let end = if done.is_ok() { Savepoint::Release } else { Savepoint::Undo };
+        transactions.savepoint(cx, end).await?;
+        Ok(done)
+    }
+
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
         let Some(create) = &self.registered(draft.kind)?.create else { return Err(Error::not_implemented()) };
         let created = create.create(cx, draft).await.map_err(|error| self.classify.told(error))?;
@@ -189,8 +183,16 @@ impl Composed<'_> {
 /// A record that a step made or changed, and whether it is new.
 type Step = (RawRecord, bool);
 
+/// A step that was done, or what is wrong with it.
+type Tried = std::result::Result<Step, Vec<Problem>>;
+
+/// Whether records of a kind come of action functions, which fail alone.
+fn fails_alone(kind: Kind) -> bool {
+    FunctionName::all().any(|function| function.reports() == kind)
+}
+
 /// What an operation refused is for the rules; other trouble ends the call.
-fn problems_of(done: Result<Step>) -> Result<std::result::Result<Step, Vec<Problem>>> {
+fn problems_of(done: Result<Step>) -> Result<Tried> {
     match done {
         Ok(step) => Ok(Ok(step)),
         Err(error) => error.into_problems().map(Err),
@@ -204,7 +206,7 @@ struct Seen {
     names: ShareNames,
     records: HashMap<Key, Option<RawRecord>>,
     /// The steps that were done, in their order.
-    steps: Vec<std::result::Result<Step, Vec<Problem>>>,
+    steps: Vec<Tried>,
     /// How often a record was changed by somebody else between its look-up and its change.
     conflicts: usize,
 }

@@ -19,6 +19,7 @@ mod request;
 mod respond;
 mod response_cache;
 mod settings;
+mod transaction;
 mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};

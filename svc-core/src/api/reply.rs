@@ -133,7 +133,7 @@ impl Api {
             }
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
-            ErrorKind::Conflict => {
+            ErrorKind::Conflict | ErrorKind::RolledBack => {
                 self.error_reply(target, Error::unavailable(Duration::from_secs(1)).caused_by(error))
             }
             ErrorKind::NotImplemented => {

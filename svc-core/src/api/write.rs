@@ -2,7 +2,9 @@
 
 use http::StatusCode;
 
-use super::{Api, Reply, ResponseStyle, Runner, composed::Composed, handling::Handling, respond::shown};
+use super::{
+    Api, Reply, ResponseStyle, Runner, composed::Composed, handling::Handling, respond::shown, transaction::unfitting,
+};
 use crate::{
     auth::{Operation, Right},
     context::Context,
@@ -13,10 +15,9 @@ use crate::{
     link::{Address, Scope, ShareNames, Target},
     model::Kind,
     operation::{CREATED, DELETED, Output},
-    ops::DeleteRequest,
     read::{BodyOf, HelperBody, Taken},
     record::RawRecord,
-    store::Work,
+    store::{Outcome, Work},
 };
 
 /// Why a request stops before the backend sees it.
@@ -122,8 +123,9 @@ impl Api {
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        let created = create.create(cx, draft).await.map_err(|error| self.as_sent(cx, body, error))?;
-        Ok(self.record_reply(cx, self.created_status(created.is_new), &created.record))
+        let done = self.perform(cx, Work::Create(draft)).await.map_err(|error| self.as_sent(cx, body, error))?;
+        let Outcome::Created { record, is_new } = done else { return Err(unfitting()) };
+        Ok(self.record_reply(cx, self.created_status(is_new), &record))
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
@@ -185,15 +187,19 @@ impl Api {
         if !problems.is_empty() {
             return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), body, problems).await;
         }
-        let Some(update) = &self.registered(kind).update else { return Err(Error::not_implemented()) };
-        let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.as_sent(cx, body, error))?;
+        let done = self.perform(cx, Work::Update(at.clone(), patch)).await;
+        let Outcome::Updated(updated) = done.map_err(|error| self.as_sent(cx, body, error))? else {
+            return Err(unfitting());
+        };
         let record = updated.ok_or_else(Error::not_found)?;
         Ok(self.record_reply(cx, StatusCode::OK, &record))
     }
 
     pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(delete) = &self.registered(at.kind).delete else { return Err(Error::not_implemented()) };
-        if !delete.delete(cx, &DeleteRequest::new(at.clone())).await? {
+        let Outcome::Deleted(was_there) = self.perform(cx, Work::Delete(at.clone())).await? else {
+            return Err(unfitting());
+        };
+        if !was_there {
             return Err(Error::not_found());
         }
         let success = DELETED.usual(self.inner.settings.style);
@@ -275,13 +281,8 @@ impl Api {
     async fn run(&self, cx: &Context, mut plan: RawPlan, body: &Object) -> Result<RawOutcome> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
-        let outcome = match self.inner.helpers.get(&plan.helper) {
-            Some(Runner::Native(runner)) => runner.run(cx, plan).await,
-            // Its many steps would make the future of every request as large as theirs.
-            Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan)).await,
-            None => Err(Error::not_implemented()),
-        };
-        let mut outcome = outcome.map_err(|error| self.as_sent(cx, body, error))?;
+        let done = self.perform(cx, Work::Help(Box::new(plan))).await.map_err(|error| self.as_sent(cx, body, error))?;
+        let Outcome::Helped(mut outcome) = done else { return Err(unfitting()) };
         for (kind, problem) in unsupported {
             outcome.refused_function(kind, problem);
         }

@@ -57,6 +57,10 @@ pub enum ErrorKind {
     /// The record was changed after the one that the change was made from: see
     /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match). The library reads it again; to a client it is 503.
     Conflict,
+    /// The database undid the transaction because of others, as in a deadlock or where it could not be serialized. The
+    /// library runs the call again, a few times, where [`Transactions`](crate::Transactions) are registered; to a client it
+    /// is 503.
+    RolledBack,
     /// The store cannot answer now: 503 with `Retry-After` (UND-36).
     Unavailable {
         /// When the client may try again; the header rounds it up to whole seconds.
@@ -95,6 +99,12 @@ impl Error {
     #[must_use]
     pub fn conflict() -> Self {
         Self::new(ErrorKind::Conflict)
+    }
+
+    /// The database undid the transaction because of others: the same call again may succeed.
+    #[must_use]
+    pub fn rolled_back() -> Self {
+        Self::new(ErrorKind::RolledBack)
     }
 
     /// The store cannot answer now; the client may try again after this time: 503 (UND-36).
@@ -211,6 +221,12 @@ impl Error {
         self.0.kind == ErrorKind::Conflict
     }
 
+    /// Whether the database undid the transaction because of others.
+    #[must_use]
+    pub fn is_rolled_back(&self) -> bool {
+        self.0.kind == ErrorKind::RolledBack
+    }
+
     /// Whether the store cannot answer now.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
@@ -286,6 +302,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::NotFound => f.write_str("not found"),
             Self::Conflict => f.write_str("changed by somebody else meanwhile"),
+            Self::RolledBack => f.write_str("undone because of others"),
             Self::Unavailable { retry_after } => write!(f, "unavailable, try again in {retry_after:?}"),
             Self::NotImplemented => f.write_str("not supported"),
             Self::Unexpected => f.write_str("unexpected error"),

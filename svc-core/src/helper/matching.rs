@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Something that a person can be looked up by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum MatchKey {
     /// A foreign identifier, compared exactly.

@@ -1,12 +1,10 @@
-//! Running helpers, and the transactions that composed ones run in.
-
-use std::sync::Arc;
+//! Running helpers.
 
 use async_trait::async_trait;
 
 use crate::{
     context::Context,
-    error::{Error, Result},
+    error::Result,
     helper::{HelperSpec, Outcome, Plan},
 };
 
@@ -82,126 +80,5 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     /// answers 503 (UND-36).
     fn finds_container(&self) -> bool {
         false
-    }
-}
-
-/// Runs the operations of one helper call in one transaction of the backend, so that a composed helper is all or nothing.
-///
-/// # Behaviour
-///
-/// - The library begins one for each call, hands it to every operation of the call in its [`Context`], and ends it.
-///   Whoever implements an operation asks [`Context::transaction`] first, and begins and commits by itself only where there
-///   is none.
-/// - Two calls at once must not both find nobody and both make a person: begin with the lock that writers share (`BEGIN
-///   IMMEDIATE`, `pg_advisory_xact_lock`, `SELECT ... FOR UPDATE` of the tenant's row), or serializable (HLP-04).
-/// - Operations of one call may be waited for at the same time, but only those that read: [`Find`](crate::Find) and [`Get`](crate::Get).
-/// - An operation that refuses leaves nothing behind in the transaction, as the call may go on without it (ERR-29): it
-///   checks before it writes, or works in a savepoint.
-/// - A call that is dropped on the way ends without commit and rollback: a transaction that is dropped is rolled back.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use svc_core::{Context, Result, Transactions};
-///
-/// // The vendor's pool, and one of its transactions: `sqlx::Transaction<'static, Postgres>`, which takes `&mut self`,
-/// // would stand in a `tokio::sync::Mutex`.
-/// # struct Pool;
-/// # impl Pool { async fn begin(&self) -> std::io::Result<Open> { Ok(Open) } }
-/// # struct Open;
-/// # impl Open { async fn commit(self) -> std::io::Result<()> { Ok(()) } }
-/// struct Crm(Pool);
-///
-/// #[async_trait::async_trait]
-/// impl Transactions for Crm {
-///     type Open = Open;
-///
-///     async fn begin(&self, _: &Context) -> Result<Open> {
-///         Ok(self.0.begin().await?)
-///     }
-///
-///     async fn commit(&self, open: Open) -> Result<()> {
-///         Ok(open.commit().await?)
-///     }
-/// }
-///
-/// impl Crm {
-///     /// For operations that only read.
-///     async fn reading(&self, cx: &Context) -> Result<Arc<Open>> {
-///         match cx.transaction::<Self>() {
-///             Some(open) => Ok(open),
-///             None => Ok(Arc::new(self.0.begin().await?)),
-///         }
-///     }
-/// }
-/// ```
-#[async_trait]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no transactions for composed helpers",
-    label = "missing `impl Transactions for {Self}`",
-    note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
-)]
-pub trait Transactions: Send + Sync {
-    /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the context, in an [`Arc`].
-    type Open: Send + Sync + 'static;
-
-    /// Begins a transaction.
-    async fn begin(&self, cx: &Context) -> Result<Self::Open>;
-
-    /// Makes everything durable that the operations of the call did.
-    async fn commit(&self, open: Self::Open) -> Result<()>;
-
-    /// Undoes everything that the operations of the call did: by dropping it, unless said otherwise.
-    async fn rollback(&self, open: Self::Open) -> Result<()> {
-        drop(open);
-        Ok(())
-    }
-}
-
-impl Context {
-    /// The transaction that this operation is a part of: that of a composed helper, where [`Transactions`] are registered.
-    ///
-    /// It is lent for the time of the operation: one that is kept longer cannot be committed.
-    #[must_use]
-    pub fn transaction<T: Transactions>(&self) -> Option<Arc<T::Open>> {
-        self.extensions.get().map(Arc::clone)
-    }
-}
-
-/// [`Transactions`] of whatever type.
-#[async_trait]
-pub(crate) trait AnyTransactions: Send + Sync {
-    /// The same context with a transaction in it.
-    async fn begin(&self, cx: &Context) -> Result<Context>;
-
-    /// Ends the transaction in a context that [`begin`](Self::begin) gave.
-    async fn end(&self, cx: Context, end: End) -> Result<()>;
-}
-
-/// How a transaction ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    Commit,
-    Rollback,
-}
-
-#[async_trait]
-impl<T: Transactions> AnyTransactions for T {
-    async fn begin(&self, cx: &Context) -> Result<Context> {
-        let mut cx = cx.clone();
-        cx.extensions.insert(Arc::new(Transactions::begin(self, &cx).await?));
-        Ok(cx)
-    }
-
-    async fn end(&self, mut cx: Context, end: End) -> Result<()> {
-        let open = cx.extensions.remove::<Arc<T::Open>>();
-        let kept = || Error::unexpected("an operation kept the transaction of its call, which cannot be ended");
-        let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
-        match end {
-            End::Commit => self.commit(open).await,
-            End::Rollback => self.rollback(open).await,
-        }
     }
 }

@@ -1,24 +1,13 @@
 //! The default runner over registered operations (HLP-10, ERR-29 to ERR-33), and merging of people (HLP-04).
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use svc_core::{
-    Code, Error, Problem,
-    api::{Atomicity, ResponseStyle},
-    auth::Caller,
-    helper::Strangers,
-    model::Kind,
-};
+use svc_core::{Code, Error, Problem, api::ResponseStyle, auth::Caller, helper::Strangers, model::Kind};
 
-use crate::support::{
-    memory::Memory,
-    server::{Answered, Server, builder, everything},
-};
+use crate::support::server::{Answered, Server};
 
-type Entry<'a> = (&'a str, u64, &'a [&'a str]);
+pub(crate) type Entry<'a> = (&'a str, u64, &'a [&'a str]);
 
-fn assert_entries(answer: &Answered, row: &str, expected: &[Entry<'_>]) {
+pub(crate) fn assert_entries(answer: &Answered, row: &str, expected: &[Entry<'_>]) {
     let expected: Vec<(String, u64, Vec<String>)> = expected
         .iter()
         .map(|(kind, status, problems)| {
@@ -31,7 +20,7 @@ fn assert_entries(answer: &Answered, row: &str, expected: &[Entry<'_>]) {
 }
 
 /// A petition's signature helper.
-fn signing(server: &Server) -> String {
+pub(crate) fn signing(server: &Server) -> String {
     format!("{}/record_signature_helper", server.made("petitions", r#"{"title":"P"}"#))
 }
 
@@ -500,124 +489,4 @@ fn hlp_01_helpers_are_posts() {
         assert_eq!(server.send(&method, &helper, "{}").problems(), ["NOT_IMPLEMENTED "], "HLP-01 {method}");
     }
     assert_eq!(server.post(&helper, "").status, 200, "UND-27: an empty body is an empty object");
-}
-
-/// All that the interface has, each call of a helper in a transaction.
-fn in_transactions(atomic: bool) -> Server {
-    let store = Arc::new(Memory::default());
-    let api = everything(builder(), &store)
-        .transactions(&store)
-        .atomicity(if atomic { Atomicity::WholeCall } else { Atomicity::PerResource })
-        .build()
-        .unwrap();
-    Server { api, store }
-}
-
-fn people_and_signatures(server: &Server) -> (usize, usize) {
-    (server.store.count(Kind::Person), server.store.count(Kind::Signature))
-}
-
-#[test]
-fn err_34_a_call_in_a_transaction_is_committed_once() {
-    for atomic in [true, false] {
-        let server = in_transactions(atomic);
-        let helper = signing(&server);
-        server.made("tags", r#"{"name":"t"}"#);
-        let signed = server.post(&helper, r#"{"person":{"given_name":"Ada"},"add_tags":["t"]}"#);
-        assert_eq!((signed.status, server.store.ended()), (200, vec!["committed"]), "ERR-34: {}", signed.text);
-        assert_eq!(people_and_signatures(&server), (1, 1), "HLP-11");
-        server.post("petitions", "{}");
-        assert_eq!(server.store.ended().len(), 1, "transactions are those of helpers");
-    }
-}
-
-#[test]
-fn err_34_hlp_10_a_refused_action_leaves_nobody() {
-    let refusal = || Problem::new(Code::FieldInvalid, "comments", "Not this.");
-    for atomic in [true, false] {
-        let server = in_transactions(atomic);
-        let helper = signing(&server);
-        server.store.refuse(Kind::Signature, refusal());
-        let answer = server.post(&helper, r#"{"comments":"c","person":{"given_name":"Ada"}}"#);
-        assert_eq!((answer.status, answer.problems()), (400, vec!["FIELD_INVALID comments".to_owned()]), "HLP-10");
-        assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "ERR-20");
-        assert_eq!(server.store.ended(), ["rolled back"], "ERR-34");
-        assert_eq!(people_and_signatures(&server), (0, 0), "ERR-34, HLP-10");
-    }
-}
-
-#[test]
-fn err_34_what_fails_alone_fails_the_call_where_helpers_are_atomic() {
-    let body = r#"{"person":{"given_name":"Ada"},"add_tags":["no"]}"#;
-    let server = in_transactions(true);
-    let answer = server.post(&signing(&server), body);
-    assert_eq!(
-        (answer.status, answer.problems()),
-        (400, vec!["TAG_NAME_DOES_NOT_EXIST add_tags".to_owned()]),
-        "ERR-34"
-    );
-    assert_eq!((server.store.ended(), people_and_signatures(&server)), (vec!["rolled back"], (0, 0)), "ERR-34");
-    let declared = |server: &Server| server.get("docs/capabilities").json["behaviours"].to_string();
-    assert!(!declared(&server).contains("helper.non_atomic"), "CAP-04");
-
-    let server = in_transactions(false);
-    let expected: [Entry<'_>; 3] =
-        [("person", 201, &[]), ("signature", 201, &[]), ("tagging", 400, &["TAG_NAME_DOES_NOT_EXIST add_tags"])];
-    assert_entries(&server.post(&signing(&server), body), "ERR-29", &expected);
-    assert_eq!((server.store.ended(), people_and_signatures(&server)), (vec!["committed"], (1, 1)), "ERR-29");
-    assert!(declared(&server).contains("helper.non_atomic"), "CAP-04");
-}
-
-#[test]
-fn err_05_trouble_of_the_backend_leaves_nobody() {
-    for kind in [Kind::Signature, Kind::Tagging] {
-        let server = in_transactions(false);
-        let helper = signing(&server);
-        server.made("tags", r#"{"name":"t"}"#);
-        server.store.fail(kind);
-        let answer = server.post(&helper, r#"{"person":{"given_name":"Ada"},"add_tags":["t"]}"#);
-        assert_eq!((answer.status, server.store.ended()), (500, vec!["rolled back"]), "ERR-05: {}", answer.text);
-        assert_eq!(people_and_signatures(&server), (0, 0), "ERR-04 {kind:?}");
-    }
-}
-
-#[test]
-fn err_34_composed_helpers_are_atomic_in_transactions_only() {
-    let store = Arc::new(Memory::default());
-    assert!(
-        everything(builder(), &store).atomicity(Atomicity::WholeCall).transactions(&store).build().is_ok(),
-        "ERR-34"
-    );
-    let found = everything(builder(), &store).atomicity(Atomicity::WholeCall).build().expect_err("a contradiction");
-    let found = found.problems();
-    let says = |helper: &str| found.iter().any(|it| it.contains(helper) && it.contains("call `.transactions(...)`"));
-    assert!(says("person_signup") && says("record_signature") && says("record_canvass"), "ERR-34: {found:?}");
-    let alone = builder().transactions(&store).build().expect_err("a contradiction");
-    assert!(alone.problems().iter().any(|it| it.contains("call `.compose::<...>()`")), "{alone:?}");
-}
-
-#[test]
-fn hlp_04_what_is_known_beforehand_is_looked_up_at_once() {
-    let server = in_transactions(true);
-    let helper = signing(&server);
-    for name in ["one", "two", "three"] {
-        server.made("tags", &json!({ "name": name }).to_string());
-    }
-    let body = json!({
-        "identifiers": ["a:1"],
-        "person": {
-            "identifiers": ["p:1", "p:2"],
-            "email_addresses": [{"address": "a@example.org"}, {"address": "b@example.org"}],
-        },
-        "add_tags": ["one", "two", "three"],
-    })
-    .to_string();
-    server.store.looks();
-    assert_eq!(server.post(&helper, &body).status, 200, "HLP-06");
-    let looks = server.store.looks();
-    // Signatures are not found here: two identifiers, two addresses, three tags.
-    assert_eq!((looks.all, looks.rounds, looks.in_transaction), (7, 1, 7), "HLP-04: {looks:?}");
-    assert_eq!(server.post(&helper, &body.replace("a:1", "a:2")).status, 200, "HLP-04");
-    assert_eq!(server.store.looks().rounds, 1, "HLP-04: of a known person");
-    assert_eq!(server.store.count(Kind::Person), 1, "HLP-04");
 }

@@ -16,3 +16,4 @@ mod registration;
 mod response_cache;
 mod responses;
 mod strangers;
+mod transactions;

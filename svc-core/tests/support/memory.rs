@@ -8,11 +8,12 @@ use std::{
 use async_trait::async_trait;
 use svc_core::{
     Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey, Get, List,
-    ListRequest, Page, Problem, Record, Result, Transactions, Update, UpdateRequest,
+    ListRequest, LockKey, Page, Problem, Record, Result, Transactions, Update, UpdateRequest,
     field_set::LinkKey,
     helper::{MatchKey, emails},
     link::{Address, Ref, Scope},
     model::{Kind, Resource},
+    ops::Savepoint,
     read::{Json, Object, merge_patch},
     record::{Computed, Meta},
     schema::fill_nested_computed,
@@ -61,9 +62,12 @@ pub(crate) struct Looks {
     pub(crate) in_transaction: usize,
 }
 
-/// A transaction: the rows as they were before it.
+/// A transaction: the rows as they were before it, and at its mark.
 #[derive(Debug)]
-pub(crate) struct Before(Vec<Row>);
+pub(crate) struct Before {
+    rows: Vec<Row>,
+    mark: Mutex<Vec<Row>>,
+}
 
 /// How records leave the backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,8 +87,14 @@ pub(crate) struct Memory {
     made: Mutex<BTreeMap<Kind, u32>>,
     /// Every create and update of this kind is refused, or fails for trouble of the backend.
     refused: Mutex<Option<(Kind, Option<Problem>)>>,
+    /// The same, but a create leaves its row behind.
+    refused_after: Mutex<Option<(Kind, Problem)>>,
     /// What became of transactions, in their order.
     ended: Mutex<Vec<&'static str>>,
+    /// What was locked, by how many look-ups before.
+    locked: Mutex<Vec<(Vec<LockKey>, usize)>>,
+    /// How many of the next commits are undone by others.
+    undone: Mutex<u32>,
     looks: Mutex<Looks>,
     /// What somebody else writes into a record just before each of the next updates, the last one first.
     between: Mutex<Vec<Object>>,
@@ -108,14 +118,29 @@ impl Memory {
         *lock(&self.refused) = Some((kind, Some(problem)));
     }
 
+    /// From now on every create of this kind is refused when its row is there.
+    pub(crate) fn refuse_after(&self, kind: Kind, problem: Problem) {
+        *lock(&self.refused_after) = Some((kind, problem));
+    }
+
     /// From now on every create and update of this kind fails.
     pub(crate) fn fail(&self, kind: Kind) {
         *lock(&self.refused) = Some((kind, None));
     }
 
-    /// What became of transactions, in their order.
+    /// What became of transactions since this was asked last, in their order.
     pub(crate) fn ended(&self) -> Vec<&'static str> {
-        lock(&self.ended).clone()
+        std::mem::take(&mut lock(&self.ended))
+    }
+
+    /// What was locked since this was asked last, each time with the number of look-ups before it.
+    pub(crate) fn locked(&self) -> Vec<(Vec<LockKey>, usize)> {
+        std::mem::take(&mut lock(&self.locked))
+    }
+
+    /// The next commits are undone by others.
+    pub(crate) fn undo_commits(&self, commits: u32) {
+        *lock(&self.undone) = commits;
     }
 
     /// How records were looked up since this was asked last.
@@ -281,7 +306,10 @@ impl<R: Resource> Create<R> for Memory {
         };
         *lock(&self.writes) += 1;
         rows.push(row.clone());
-        Ok(Created::new(self.record(&row)))
+        match lock(&self.refused_after).clone() {
+            Some((kind, problem)) if kind == R::KIND => Err(Error::invalid(problem)),
+            _ => Ok(Created::new(self.record(&row))),
+        }
     }
 }
 
@@ -354,16 +382,41 @@ impl Transactions for Memory {
     type Open = Before;
 
     async fn begin(&self, _: &Context) -> Result<Before> {
-        Ok(Before(lock(&self.rows).clone()))
+        let rows = lock(&self.rows).clone();
+        Ok(Before { mark: Mutex::new(rows.clone()), rows })
     }
 
-    async fn commit(&self, _: Before) -> Result<()> {
+    async fn lock(&self, _: &Before, keys: &[LockKey]) -> Result<()> {
+        let looks = lock(&self.looks).all;
+        lock(&self.locked).push((keys.to_vec(), looks));
+        Ok(())
+    }
+
+    async fn savepoint(&self, open: &Before, savepoint: Savepoint) -> Result<()> {
+        match savepoint {
+            Savepoint::Set => lock(&open.mark).clone_from(&lock(&self.rows)),
+            Savepoint::Undo => lock(&self.rows).clone_from(&lock(&open.mark)),
+            _ => {}
+        }
+        lock(&self.ended).push(savepoint.sql());
+        Ok(())
+    }
+
+    async fn commit(&self, before: Before) -> Result<()> {
+        let mut undone = lock(&self.undone);
+        if let Some(left) = undone.checked_sub(1) {
+            *undone = left;
+            *lock(&self.rows) = before.rows;
+            lock(&self.ended).push("undone");
+            // As a database driver fails; the API knows what that means.
+            return Err(Error::unexpected(std::io::Error::from(std::io::ErrorKind::Interrupted)));
+        }
         lock(&self.ended).push("committed");
         Ok(())
     }
 
-    async fn rollback(&self, Before(rows): Before) -> Result<()> {
-        *lock(&self.rows) = rows;
+    async fn rollback(&self, before: Before) -> Result<()> {
+        *lock(&self.rows) = before.rows;
         lock(&self.ended).push("rolled back");
         Ok(())
     }

@@ -44,8 +44,7 @@ impl Pool {
     ///
     /// The database failed, or others wrote for too long.
     pub async fn begin(&self) -> Result<Transaction> {
-        let connection = Arc::new(self.acquire().await?);
-        Transaction::open(connection, ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"]).await
+        Transaction::open(self.acquire().await?, "BEGIN IMMEDIATE").await
     }
 
     /// Begins a transaction that only reads, of one moment; it waits for no writer.
@@ -54,7 +53,7 @@ impl Pool {
     ///
     /// The database failed.
     pub async fn snapshot(&self) -> Result<Transaction> {
-        Transaction::open(Arc::new(self.acquire().await?), ["BEGIN", "COMMIT", "ROLLBACK"]).await
+        Transaction::open(self.acquire().await?, "BEGIN").await
     }
 
     async fn acquire(&self) -> Result<Pooled> {
@@ -64,41 +63,38 @@ impl Pool {
     }
 }
 
-/// A transaction, or a savepoint in one. One that is dropped is rolled back.
+/// A transaction. One that is dropped is rolled back.
 #[derive(Debug)]
 pub struct Transaction {
-    connection: Arc<Pooled>,
-    commit: &'static str,
-    undo: Option<&'static str>,
+    connection: Pooled,
+    is_over: bool,
 }
 
 impl Transaction {
-    async fn open(connection: Arc<Pooled>, [begin, commit, undo]: [&'static str; 3]) -> Result<Self> {
-        let transaction = Self { connection, commit, undo: Some(undo) };
-        transaction.connection.run(|connection| connection.execute_batch(begin)).await?;
+    async fn open(connection: Pooled, begin: &'static str) -> Result<Self> {
+        let transaction = Self { connection, is_over: false };
+        transaction.batch_execute(begin).await?;
         Ok(transaction)
     }
 
-    /// A part of this transaction that can be undone alone.
-    ///
-    /// # Errors
-    ///
-    /// The database failed.
-    pub async fn savepoint(&self) -> Result<Self> {
-        let [begin, commit, undo] = ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"];
-        Self::open(Arc::clone(&self.connection), [begin, commit, undo]).await
-    }
-
-    /// Makes durable what was done; a savepoint becomes a part of its transaction.
+    /// Makes durable what was done.
     ///
     /// # Errors
     ///
     /// The database failed, and nothing of it was done.
     pub async fn commit(mut self) -> Result<()> {
-        let commit = self.commit;
-        self.connection.run(move |connection| connection.execute_batch(commit)).await?;
-        self.undo = None;
+        self.batch_execute("COMMIT").await?;
+        self.is_over = true;
         Ok(())
+    }
+
+    /// Does statements that have no parameters.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub async fn batch_execute(&self, sql: &'static str) -> Result<()> {
+        self.connection.run(move |connection| connection.execute_batch(sql)).await
     }
 
     /// All rows of a query.
@@ -151,9 +147,9 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if let Some(undo) = self.undo {
+        if !self.is_over {
             // It fails where the transaction has not begun or has ended, and then there is nothing to undo.
-            let _ = self.connection.send(Box::new(move |connection| drop(connection.execute_batch(undo))));
+            let _ = self.connection.send(Box::new(|connection| drop(connection.execute_batch("ROLLBACK"))));
         }
     }
 }

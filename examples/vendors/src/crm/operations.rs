@@ -15,7 +15,7 @@ use super::refs;
 #[async_trait]
 impl<R: Mapped> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
-        let tx = self.reading(cx).await?;
+        let tx = self.tx(cx).await?;
         let (column, above) = match &request.scope {
             svc_core::link::Scope::All => ("?2", None),
             svc_core::link::Scope::Under(above) => {
@@ -37,7 +37,7 @@ impl<R: Mapped> List<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Get<R> for Crm {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
-        read(&*self.reading(cx).await?, cx, at).await
+        read(&*self.tx(cx).await?, cx, at).await
     }
 }
 
@@ -45,7 +45,7 @@ impl<R: Mapped> Get<R> for Crm {
 impl<R: Mapped> Find<R> for Crm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let Some((condition, value)) = R::having(key) else { return Ok(None) };
-        let tx = self.reading(cx).await?;
+        let tx = self.tx(cx).await?;
         Ok(select(&tx, cx, &format!("{condition} ORDER BY rowid LIMIT 1"), &[&value]).await?.pop())
     }
 }
@@ -53,7 +53,7 @@ impl<R: Mapped> Find<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
-        let tx = self.writing(cx).await?;
+        let tx = self.tx(cx).await?;
         let links: Vec<_> = request.draft.links().iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
@@ -71,7 +71,6 @@ impl<R: Mapped> Create<R> for Crm {
         let no = tx.query_one(&format!("INSERT INTO {row} RETURNING rowid AS row_no"), &values).await?.get("row_no")?;
         refs::save::<R>(&tx, cx, no, request.draft.identifiers()).await?;
         let record = write(&tx, cx, no, cx.now, &request.draft.fields(), &[]).await?;
-        tx.commit().await?;
         Ok(Created::new(record))
     }
 }
@@ -79,7 +78,7 @@ impl<R: Mapped> Create<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
-        let tx = self.writing(cx).await?;
+        let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
         request.check_unchanged(known.meta().modified)?;
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
@@ -89,7 +88,6 @@ impl<R: Mapped> Update<R> for Crm {
         }
         let fields = request.patch.apply(&known.fields(), cx.now)?;
         let record = write(&tx, cx, no, cx.now.after(known.meta().modified), &fields, &links).await?;
-        tx.commit().await?;
         Ok(Some(record))
     }
 }
@@ -97,7 +95,7 @@ impl<R: Mapped> Update<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-        let tx = self.writing(cx).await?;
+        let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(false) };
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
@@ -111,7 +109,7 @@ impl<R: Mapped> Delete<R> for Crm {
             }
             deleted => deleted?,
         };
-        Ok(tx.commit().await.map(|()| true)?)
+        Ok(true)
     }
 }
 

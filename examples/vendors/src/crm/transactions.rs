@@ -1,9 +1,9 @@
-//! What an operation works in: the transaction of its helper call, or one of its own.
+//! What an operation works in: the transaction of its call, or a moment of its own to read.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::{Context, Result, Transactions};
+use svc_core::{Context, Result, Transactions, ops::Savepoint};
 
 use super::client::Transaction;
 use super::existing::Crm;
@@ -12,8 +12,13 @@ use super::existing::Crm;
 impl Transactions for Crm {
     type Open = Transaction;
 
+    /// With the lock that all writers share: keys need no locks of their own.
     async fn begin(&self, _: &Context) -> Result<Transaction> {
         Ok(self.pool.begin().await?)
+    }
+
+    async fn savepoint(&self, open: &Transaction, savepoint: Savepoint) -> Result<()> {
+        Ok(open.batch_execute(savepoint.sql()).await?)
     }
 
     async fn commit(&self, open: Transaction) -> Result<()> {
@@ -22,19 +27,11 @@ impl Transactions for Crm {
 }
 
 impl Crm {
-    /// For an operation that only reads.
-    pub(super) async fn reading(&self, cx: &Context) -> Result<Arc<Transaction>> {
+    /// What an operation works in: a read that a client asks for is in no transaction of the library's.
+    pub(super) async fn tx(&self, cx: &Context) -> Result<Arc<Transaction>> {
         match cx.transaction::<Self>() {
             Some(open) => Ok(open),
             None => Ok(Arc::new(self.pool.snapshot().await?)),
-        }
-    }
-
-    /// For an operation that writes; without a commit nothing of it stays.
-    pub(super) async fn writing(&self, cx: &Context) -> Result<Transaction> {
-        match cx.transaction::<Self>() {
-            Some(open) => Ok(open.savepoint().await?),
-            None => Ok(self.pool.begin().await?),
         }
     }
 }

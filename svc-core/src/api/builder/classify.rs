@@ -39,13 +39,20 @@ impl ApiBuilder {
     /// the log, whatever is said of it.
     ///
     /// ```
-    /// use std::{io, time::Duration};
-    /// use svc_core::{Error, api::{Api, Vendor}};
+    /// use std::time::Duration;
+    /// use svc_core::{Code, Error, Problem, api::{Api, Vendor}};
     ///
+    /// # #[derive(Debug, thiserror::Error)] #[error("a database error")] struct DbError(&'static str);
+    /// # impl DbError { fn code(&self) -> &str { self.0 } }
     /// let api = Api::builder(Vendor::new("Acme", "Acme CRM")).classify(|error| {
-    ///     let error = error.downcast_ref::<io::Error>()?;
-    ///     // The database is away: 503 with `Retry-After` (UND-36).
-    ///     (error.kind() == io::ErrorKind::ConnectionRefused).then(|| Error::unavailable(Duration::from_secs(2)))
+    ///     Some(match error.downcast_ref::<DbError>()?.code() {
+    ///         // The database is away: 503 with `Retry-After` (UND-36).
+    ///         "08006" | "57P03" => Error::unavailable(Duration::from_secs(2)),
+    ///         // A deadlock, or two transactions that cannot both be: the call runs again.
+    ///         "40001" | "40P01" => Error::rolled_back(),
+    ///         "23505" => Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning())),
+    ///         _ => return None,
+    ///     })
     /// });
     /// # drop(api);
     /// ```

@@ -77,13 +77,6 @@ impl ApiBuilder {
                 }
             }
         }
-        let is_composed = |runner: &Runner| matches!(runner, Runner::Composed);
-        if self.settings.transactions.is_some() && !self.helpers.values().any(is_composed) {
-            problems.push(
-                "`.transactions(...)` is set but no helper is composed: call `.compose::<...>()`, or leave it out"
-                    .to_owned(),
-            );
-        }
         problems
     }
 }

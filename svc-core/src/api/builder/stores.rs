@@ -42,9 +42,10 @@ impl ApiBuilder {
         self
     }
 
-    /// Runs each call of a composed helper in one transaction of the backend: a person whose action is refused, or who was
-    /// made before the backend failed, does not stay (HLP-10). Under [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall) a tag that does not exist
-    /// undoes the call, too.
+    /// Runs each call that writes in one transaction of the backend: creates, updates, deletes and helpers are all or
+    /// nothing, and equal helper calls at once make one person (HLP-04). A person whose action is refused, or who was made
+    /// before the backend failed, does not stay (HLP-10). Under
+    /// [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall) a tag that does not exist undoes the call, too.
     #[must_use]
     pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
         self.settings.transactions = Some(Arc::<T>::clone(backend));
