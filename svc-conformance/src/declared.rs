@@ -114,13 +114,13 @@ impl Declared {
         format!("{}:{name}", self.text.dialect.prefix)
     }
 
-    /// A behaviour of the capability vocabulary.
     /// Whether a person belongs to a container of this kind once: to a tag, a list or a question, or by behaviour.
     pub(crate) fn has_one_per_person(&self, kind: Kind) -> bool {
         let by_behaviour = || kind.helper.is_some() && self.behaves("one_action_per_person");
         matches!(kind.one, "tagging" | "item" | "answer") || by_behaviour()
     }
 
+    /// A behaviour of the capability vocabulary.
     pub(crate) fn behaves(&self, name: &str) -> bool {
         self.text.behaviours.iter().any(|behaviour| behaviour == name)
     }

@@ -1,6 +1,6 @@
 //! Values within what a server declares of a field beyond its type, and values just beyond it (CAP-04).
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use serde_json::{Value, json};
 use svc_declaration::DeclaredField;
@@ -38,9 +38,7 @@ fn shortened(field: &DeclaredField, text: String) -> String {
     if text.chars().count() <= most {
         return text;
     }
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    let own = format!("{:x}", hasher.finish());
+    let own = format!("{:x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(&text));
     let (front, end) = if text.contains('@') { ("", "@a.org") } else { (text.as_str(), "") };
     let room = most.saturating_sub(end.len());
     let front = front.chars().take(room.saturating_sub(own.len()));

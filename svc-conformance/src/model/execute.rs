@@ -100,11 +100,6 @@ impl Execution<'_> {
     ) -> Result<(), Halt> {
         let api = self.cx.api();
         let (Some(under), Some(who)) = (self.state.get(container), self.state.get(person)) else { return Ok(()) };
-        let has_one = || self.state.under(container, kind).iter().any(|known| known.person == Some(person));
-        if helper && self.cx.declared().behaves("one_action_per_person") && has_one() {
-            // The one that is there is changed or answered: it is no second one.
-            return Ok(());
-        }
         let body = sent(self.cx, kind, fields);
         let answer = if helper {
             let url = helper_address(&under.record, kind.helper.unwrap_or_default())?;

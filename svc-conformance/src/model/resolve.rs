@@ -100,10 +100,8 @@ fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
         .collect();
     let (kind, container) = *pick(&possible, op.pick)?;
     let person = recent(&people, op.other)?.id;
-    let repeats = declared.has_one_per_person(kind)
-        && made
-            .iter()
-            .any(|one| one.alive && one.kind == kind && one.container == Some(container) && one.person == Some(person));
+    let is_same = |one: &&Made| one.kind == kind && one.container == Some(container) && one.person == Some(person);
+    let repeats = declared.has_one_per_person(kind) && made.iter().filter(is_same).any(|one| one.alive);
     let helper = kind.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
     let rest = declared.offers(kind.one, "create");
     if repeats || (!rest && !helper) {

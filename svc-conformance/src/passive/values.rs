@@ -57,7 +57,6 @@ pub(crate) fn wire<'p>(cx: &Cx, path: &'p str) -> Cow<'p, str> {
 fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
     let right = is_shape(value, field.shape) && is_listed(value, field);
     let found = || format!("{}.{} is {value}: {answer}", field.owner, field.path);
-    // The entries of a list are objects, too.
     let entries = matches!(value.as_array(), Some(list) if field.shape == Shape::Objects && !list.is_empty());
     for row in [Some(field.row), row(field.shape), entries.then_some(row::TYP_11)].into_iter().flatten() {
         cx.holds_for(row, right, found, || Some(Cause::of_field(Flaw::Type, field)));
