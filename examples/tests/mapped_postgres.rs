@@ -15,7 +15,8 @@ use http::StatusCode;
 use mapped::{Place, TestResult, call};
 use postgres::{proxy::Proxy, server::Server};
 use serde_json::json;
-use svc_examples::mapped::POSTGRES;
+use svc_core::mapped::MappedStore;
+use svc_examples::mapped::{POSTGRES, mapping};
 use svc_postgres::{Mapped, Options};
 
 /// A schema with the tables and two organisations.
@@ -129,5 +130,63 @@ async fn round_trips() -> TestResult {
     };
     assert_eq!(count("POST", "people/person_signup", helper).await?.0, 2, "a helper with a new person");
     assert_eq!(count("POST", &path("svc:record_attendance_helper"), helper).await?.0, 2, "with a known one");
+    Ok(())
+}
+
+/// Tables that the mapping does not fit: what is done to them, one by one.
+const WRONG: [&str; 14] = [
+    "ALTER TABLE contacts RENAME first_name TO firstname",
+    "ALTER TABLE events DROP COLUMN org_id",
+    "ALTER TABLE contact_groups DROP COLUMN svc_order",
+    "ALTER TABLE events DROP COLUMN public_id, ADD COLUMN public_id bigserial UNIQUE",
+    "ALTER TABLE events DROP CONSTRAINT events_public_id_key",
+    "ALTER TABLE events ALTER seats TYPE text",
+    "DELETE FROM events; ALTER TABLE events ADD COLUMN room text NOT NULL",
+    "ALTER TABLE rsvps DROP CONSTRAINT rsvps_answer_check, ADD CHECK (answer IN ('yes', 'no'))",
+    "ALTER TABLE rsvps DROP CONSTRAINT rsvps_event_id_contact_id_key",
+    "ALTER TABLE groups DROP CONSTRAINT groups_org_id_name_key",
+    "DROP INDEX contact_emails_address",
+    "DROP INDEX contact_emails_contact",
+    "DROP INDEX contacts_org",
+    "DROP TABLE svc_turns",
+];
+
+/// Each wrong table has its message, and where the message has the SQL that mends it, that mends it.
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let mut told = String::new();
+    for wrong in WRONG {
+        let schema = schema(server);
+        let place = place(&server.url(), &schema)?;
+        place.service().await?;
+        server.psql(&format!("SET search_path = {schema}; {wrong}"));
+        told.push_str(&format!("-- {wrong}\n"));
+        let mut last = String::new();
+        while let Err(problem) = MappedStore::connect(mapping(), place.database()).await {
+            let problem = problem.to_string();
+            told.push_str(&format!("{problem}\n\n"));
+            let mending: Vec<&str> = problem.lines().map(str::trim).filter(|line| line.ends_with(';')).collect();
+            // What cannot be mended by SQL alone, or by a column of another name, which the mapping has to name.
+            if mending.is_empty()
+                || mending
+                    .iter()
+                    .any(|sql| sql.contains("...") || sql.contains("svc_id ") || sql.contains("svc_capacity"))
+            {
+                last = problem;
+                break;
+            }
+            assert_ne!(problem, last, "{wrong}: {mending:?} changes nothing");
+            // A column that has to be filled wants a table without rows.
+            server.psql(&format!("SET search_path = {schema}; DELETE FROM events; {}", mending.join(" ")));
+            last = problem;
+        }
+        assert!(!last.is_empty(), "nothing is said of: {wrong}");
+    }
+    let golden = "tests/mapped/wrong_tables.txt";
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(golden, &told)?;
+    }
+    assert_eq!(told, std::fs::read_to_string(golden)?, "UPDATE_GOLDEN=1 writes {golden} anew");
     Ok(())
 }

@@ -37,3 +37,16 @@ async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
     let folder = tempdir()?;
     place(&folder)?.signs_up_at_once(20).await
 }
+
+/// How long the program of the example is: mapping, keys and server, without blank lines and comments.
+#[test]
+fn it_is_short() -> TestResult {
+    let mut lines = 0;
+    for file in ["src/mapped/mod.rs", "src/bin/mapped_postgres.rs"] {
+        let text = std::fs::read_to_string(file)?;
+        lines += text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+    }
+    println!("{lines} lines");
+    assert!((80..=180).contains(&lines), "{lines} lines");
+    Ok(())
+}

@@ -38,6 +38,10 @@ impl Place {
         Self { database }
     }
 
+    pub fn database(&self) -> Arc<dyn Database> {
+        Arc::clone(&self.database)
+    }
+
     pub async fn service(&self) -> TestResult<SvcService> {
         MappedStore::create_own_tables(&self.database).await?;
         Ok(interface(Arc::clone(&self.database), BASE).await?)

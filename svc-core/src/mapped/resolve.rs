@@ -1,18 +1,17 @@
 //! A mapping against the live tables: what it means, or everything that is wrong with it and the SQL that mends it.
 
+mod lookups;
+mod members;
+
 use super::{
     Engine, MappingError,
     live::{Class, Live, LiveColumn, LiveTable},
-    mapping::{self, Mapping, Rows, Table, Whose as Named},
+    mapping::{Mapping, Table, Whose as Named},
     own_tables,
-    resolved::{Column, Link, Mapped, Member, Resolved, Stored, Whose},
+    resolved::{Column, Link, Mapped, Resolved, Whose},
     sql::quoted,
 };
-use crate::{
-    model::Kind,
-    read::nearest,
-    schema::{Field, KindSchema, LinkTarget, ObjectSchema, Type},
-};
+use crate::{model::Kind, read::nearest, schema::LinkTarget};
 
 /// Our own tables, which are looked up with the vendor's.
 const OWN: [&str; 4] = ["svc_turns", "svc_identifiers", "svc_secrets", "svc_outbox"];
@@ -201,9 +200,8 @@ impl<'a> Check<'a> {
                 column.sql_type
             ));
         } else if !live.is_unique(&[table.id.as_str()]) {
-            self.wrong(format!(
-                "two rows of `{name}` may have the same `{id}` (UND-41): run\n      CREATE UNIQUE INDEX ON {name} ({id});"
-            ));
+            let sql = self.index_sql("UNIQUE INDEX", name, &[&table.id]);
+            self.wrong(format!("two rows of `{name}` may have the same `{id}` (UND-41): run\n      {sql}"));
         }
         Some(column)
     }
@@ -274,288 +272,10 @@ impl<'a> Check<'a> {
         let (key, name) = (self.column(tenants, found, key, "bigserial")?, self.column(tenants, found, name, "text")?);
         Some(Whose::Column { column, via: Some((super::sql::quoted_table(tenants), key, name)) })
     }
-
-    fn members(
-        &mut self,
-        table: &str,
-        live: &LiveTable,
-        fields: &[mapping::Field],
-        schema: &'static ObjectSchema,
-        plural: &str,
-    ) -> Vec<Member> {
-        let mut members = Vec::new();
-        for field in fields {
-            let Some((places, path)) = self.path(&field.path, schema, plural) else { continue };
-            let Some(last) = path.last().copied() else { continue };
-            let Some(column) = self.column(table, live, &field.column, wanted(&last.ty, self.engine)) else { continue };
-            if !fits(&last.ty, column.class, self.engine) {
-                self.wrong(format!(
-                    "`{table}.{}` is {}, which cannot hold `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
-                    plain(&field.column),
-                    column.sql_type,
-                    field.path,
-                    field.path.replace('.', "_"),
-                    wanted(&last.ty, self.engine)
-                ));
-                continue;
-            }
-            self.listed(table, live, field, last);
-            members.push(Member { places, path, stored: Stored::Column { column, values: field.values.clone() } });
-        }
-        members
-    }
-
-    /// What fields are that nobody sends: of those that have a column.
-    fn defaults(&mut self, table: &Table, schema: &'static KindSchema) -> Vec<(Vec<&'static str>, String)> {
-        let mut defaults = Vec::new();
-        for (path, value) in &table.defaults {
-            let Some((_, fields)) = self.path(path, schema.fields, schema.plural) else { continue };
-            if table.fields.iter().any(|field| field.path == *path) {
-                defaults.push((fields.iter().map(|field| field.name).collect(), value.clone()));
-            } else {
-                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or leave `.otherwise(\"{path}\", ...)` out", schema.plural));
-            }
-        }
-        defaults
-    }
-
-    /// The places and fields that a name with dots leads through.
-    fn path(
-        &mut self,
-        path: &str,
-        schema: &'static ObjectSchema,
-        plural: &str,
-    ) -> Option<(Vec<usize>, Vec<&'static Field>)> {
-        let (mut places, mut fields, mut object) = (Vec::new(), Vec::new(), Some(schema));
-        for name in path.split('.') {
-            let found =
-                object.and_then(|object| object.fields.iter().enumerate().find(|(_, field)| field.name == name));
-            let Some((place, field)) = found.filter(|(_, field)| !field.is_computed()) else {
-                let known = object.map_or(&[][..], |object| object.fields).iter().filter(|field| !field.is_computed());
-                let meant = nearest(name, known.map(|field| field.name))
-                    .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-                self.wrong(format!("{plural} have no field `{path}` that could be written{meant}"));
-                return None;
-            };
-            places.push(place);
-            fields.push(field);
-            object = match &field.ty {
-                Type::Object(inner) => Some(*inner),
-                _ => None,
-            };
-        }
-        Some((places, fields))
-    }
-
-    /// The values of a column that takes a few only are those of the mapping.
-    fn listed(&mut self, table: &str, live: &LiveTable, field: &mapping::Field, of: &Field) {
-        let taken = live.column(&field.column).and_then(|column| column.values.as_ref());
-        let known: &[&str] = match of.ty {
-            Type::Enum(known) | Type::FlexEnum(known) => known,
-            _ => &[],
-        };
-        let (path, column) = (&field.path, plain(&field.column));
-        if let Some((unknown, _)) = field.values.iter().find(|(value, _)| !known.contains(&value.as_str())) {
-            self.wrong(format!("`{unknown}` is no value of `{path}`: use {}", known.join(", ")));
-        }
-        let Some(taken) = taken else { return };
-        let given: Vec<&str> = match field.values.is_empty() {
-            true => known.to_vec(),
-            false => field.values.iter().map(|(_, stored)| stored.as_str()).collect(),
-        };
-        let refused: Vec<&str> = given.into_iter().filter(|value| !taken.iter().any(|taken| taken == value)).collect();
-        if !refused.is_empty() {
-            let is_are = if refused.len() == 1 { "is" } else { "are" };
-            self.wrong(format!(
-                "`{table}.{column}` takes only {}, so {} {is_are} refused: say what stands for what with `.values(\"{path}\", \
-                 \"{}\", [(\"{}\", \"{}\"), ...])`",
-                taken.join(", "), refused.join(", "), field.column, known.first().unwrap_or(&"..."), taken.first().map_or("...", String::as_str)
-            ));
-        }
-    }
-
-    fn rows(&mut self, field: &str, rows: &Rows, schema: &'static KindSchema) -> Option<Member> {
-        let (places, path) = self.path(field, schema.fields, schema.plural)?;
-        let entries = path.last().and_then(|field| match &field.ty {
-            Type::Array(item) => item.object(),
-            _ => None,
-        });
-        let Some(entries) = entries else {
-            self.wrong(format!("`{field}` of {} is no list of objects: use `.field(...)`", schema.plural));
-            return None;
-        };
-        let live = self.live_table(&rows.table)?;
-        let parent = self.column(&rows.table, live, &rows.parent, "bigint NOT NULL");
-        let order = match &rows.order {
-            Some(name) => self.column(&rows.table, live, name, "bigserial"),
-            None => live.primary().map(|column| self.column_of(column)),
-        };
-        if order.is_none() && rows.order.is_none() {
-            self.wrong(format!(
-                "the rows of `{}` have no order: name a column that is different in each of them with `.order(...)`, or run\n      \
-                 ALTER TABLE {} ADD COLUMN svc_order bigserial UNIQUE;",
-                rows.table, rows.table
-            ));
-        }
-        let mut members = self.members(&rows.table, live, &rows.fields, entries, field);
-        members.sort_by(|one, other| one.places.cmp(&other.places));
-        let known = [Some(rows.parent.as_str()), rows.order.as_deref().or(live.primary().map(|it| it.name.as_str()))];
-        let named = rows.fields.iter().map(|field| field.column.as_str()).chain(known.into_iter().flatten());
-        self.sourceless(&rows.table, live, &named.collect::<Vec<_>>());
-        if !live.finds_by(&[rows.parent.as_str()]) {
-            self.index(&rows.table, &[&rows.parent], "the rows of a record are");
-        }
-        let stored =
-            Stored::Rows { table: super::sql::quoted_table(&rows.table), parent: parent?, order: order?, members };
-        Some(Member { places, path, stored })
-    }
-
-    /// Columns that have to be filled, and that nothing fills.
-    fn sources(&mut self, table: &Table, live: &LiveTable) {
-        let fixed =
-            [Some(&table.id), Some(&table.created), Some(&table.modified), table.tenant.as_ref(), table.order.as_ref()];
-        let named = fixed.into_iter().flatten().map(String::as_str);
-        let named = named.chain(table.fields.iter().map(|field| field.column.as_str()));
-        let named = named.chain(table.links.iter().map(|(_, column)| column.as_str()));
-        let named: Vec<&str> = named.chain(table.constants.iter().map(|(column, _)| column.as_str())).collect();
-        self.sourceless(&table.name, live, &named);
-    }
-
-    fn sourceless(&mut self, table: &str, live: &LiveTable, named: &[&str]) {
-        for column in
-            live.columns.iter().filter(|it| !it.nullable && !it.has_default && !named.contains(&it.name.as_str()))
-        {
-            if live.primary().is_some_and(|primary| primary.name == column.name) && self.engine == Engine::Sqlite {
-                continue;
-            }
-            let name = plain(&column.name);
-            self.wrong(format!(
-                "`{table}.{name}` must not be empty, and nothing fills it: map it, set it with `.new_rows_have(\"{}\", ...)`, or \
-                 run\n      ALTER TABLE {table} ALTER COLUMN {name} SET DEFAULT ...;",
-                column.name
-            ));
-        }
-    }
-
-    /// What is looked up has an index.
-    fn indexes(&mut self, table: &Table, mapped: &Mapped) {
-        let Some(live) = self.live.table(&table.name) else { return };
-        let (name, kind) = (&table.name, table.kind);
-        let order = mapped.order.name.trim_matches('"').to_owned();
-        if let Some(tenant) = &table.tenant
-            && !live.finds_by(&[tenant])
-        {
-            self.index(name, &[tenant, &order], &format!("{} are listed by", kind.plural()));
-        }
-        for (link, column) in &table.links {
-            let is_scope = kind.schema().references().iter().any(|it| it.name == link && it.is_scope);
-            if is_scope && !live.finds_by(&[column]) {
-                self.index(name, &[column, &order], &format!("{} are listed by", kind.plural()));
-            }
-        }
-        if let Some((_, _, address)) = mapped.emails()
-            && let Some((_, rows)) = table.lists.iter().find(|(field, _)| field == "email_addresses")
-        {
-            let address = address.name.trim_matches('"');
-            let expression = format!("lower({address})");
-            let found = self.live.table(&rows.table).is_some_and(|live| {
-                live.finds_by(&[&expression])
-                    || self.engine == Engine::Sqlite
-                        && live.indexes.iter().any(|it| it.columns.first().is_some_and(String::is_empty))
-            });
-            if !found {
-                self.index(&rows.table, &[&expression], "people are matched (HLP-04) by");
-            }
-        }
-        self.unique(table, live);
-    }
-
-    /// What the interface has once, the tables have once: another program may write at the same moment.
-    fn unique(&mut self, table: &Table, live: &LiveTable) {
-        let (name, kind) = (&table.name, table.kind);
-        let unique_name =
-            kind.schema().unique_name().and_then(|unique| table.fields.iter().find(|it| it.path == unique.name));
-        if let Some(field) = unique_name {
-            let columns: Vec<&str> = table.tenant.as_deref().into_iter().chain([field.column.as_str()]).collect();
-            if !live.is_unique(&columns) {
-                self.wrong(format!(
-                    "two {} may have one name (UND-02, UND-03): run\n      CREATE UNIQUE INDEX ON {name} ({});",
-                    kind.plural(),
-                    columns.join(", ")
-                ));
-            }
-        }
-        let of = |link: &str| table.links.iter().find(|(name, _)| name == link).map(|(_, column)| column.as_str());
-        let parent = kind.schema().parent.and_then(of);
-        if (kind.schema().unique_links().is_some() || table.once_per_person)
-            && let (Some(group), Some(person)) = (parent, of("person"))
-            && !live.is_unique(&[group, person])
-        {
-            self.wrong(format!(
-                "two {} may tie one person to one {} (UND-38): run\n      CREATE UNIQUE INDEX ON {name} ({group}, {person});",
-                kind.plural(), kind.schema().parent.unwrap_or("record")
-            ));
-        }
-        let is_unique =
-            |pair: Option<(&str, &str)>| pair.is_some_and(|(group, person)| live.is_unique(&[group, person]));
-        if !table.once_per_person && kind.schema().unique_links().is_none() && is_unique(parent.zip(of("person"))) {
-            self.wrong(format!(
-                "`{name}` has one row for each person: say so with `.once_per_person()`, so that a second call changes it"
-            ));
-        }
-    }
-
-    fn index(&mut self, table: &str, columns: &[&str], what: &str) {
-        let columns =
-            columns.iter().map(|column| if column.contains('(') { (*column).to_owned() } else { plain(column) });
-        let columns = columns.collect::<Vec<_>>().join(", ");
-        let name = match self.engine {
-            Engine::Postgres => String::new(),
-            Engine::Sqlite => format!(
-                " svc_{}_{}",
-                table.replace('.', "_"),
-                columns.replace([',', ' ', '(', ')'], "_").trim_matches('_')
-            ),
-        };
-        self.wrong(format!("{what} `{columns}`, and `{table}` has no index for it: run\n      CREATE INDEX{name} ON {table} ({columns});"));
-    }
 }
 
 /// A name as people write it in SQL.
 fn plain(name: &str) -> String {
     let is_plain = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
     if name.bytes().all(is_plain) { name.to_owned() } else { quoted(name) }
-}
-
-/// The type of a column for a field.
-fn wanted(ty: &Type, engine: Engine) -> &'static str {
-    match (ty, engine) {
-        (Type::Integer, Engine::Postgres) => "bigint",
-        (Type::Integer, Engine::Sqlite) => "INTEGER",
-        (Type::Float | Type::Amount, _) => "numeric",
-        (Type::Boolean | Type::Flag, _) => "boolean",
-        (Type::Timestamp, Engine::Postgres) => "timestamptz",
-        (Type::Timestamp, Engine::Sqlite) => "TIMESTAMP",
-        (Type::Date, _) => "date",
-        (Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap, Engine::Postgres) => "jsonb",
-        (Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap, Engine::Sqlite) => "JSON",
-        _ => "text",
-    }
-}
-
-/// Whether a column can hold a field.
-fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
-    let sqlite = engine == Engine::Sqlite;
-    match (ty, class) {
-        (_, Class::Json) => true,
-        (Type::Integer, Class::Integer(_) | Class::Decimal)
-        | (Type::Float | Type::Amount, Class::Decimal | Class::Integer(_)) => true,
-        (Type::Boolean | Type::Flag, Class::Boolean) => true,
-        (Type::Boolean | Type::Flag, Class::Integer(_)) => sqlite,
-        (Type::Timestamp, Class::Moment) | (Type::Date, Class::Date) => true,
-        (Type::Timestamp | Type::Date, Class::Text) => sqlite,
-        (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text) => true,
-        (Type::Array(Type::String), Class::Texts) => true,
-        _ => false,
-    }
 }

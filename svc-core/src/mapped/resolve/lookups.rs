@@ -1,0 +1,121 @@
+//! What the tables have to have besides columns: indexes for what is looked up, and uniqueness of what there is once.
+
+use super::{Check, plain};
+use crate::mapped::{Engine, live::LiveTable, mapping::Table, resolved::Mapped};
+
+impl Check<'_> {
+    /// Columns that have to be filled, and that nothing fills.
+    pub(super) fn sources(&mut self, table: &Table, live: &LiveTable) {
+        let fixed =
+            [Some(&table.id), Some(&table.created), Some(&table.modified), table.tenant.as_ref(), table.order.as_ref()];
+        let named = fixed.into_iter().flatten().map(String::as_str);
+        let named = named.chain(table.fields.iter().map(|field| field.column.as_str()));
+        let named = named.chain(table.links.iter().map(|(_, column)| column.as_str()));
+        let named: Vec<&str> = named.chain(table.constants.iter().map(|(column, _)| column.as_str())).collect();
+        self.sourceless(&table.name, live, &named);
+    }
+
+    pub(super) fn sourceless(&mut self, table: &str, live: &LiveTable, named: &[&str]) {
+        for column in
+            live.columns.iter().filter(|it| !it.nullable && !it.has_default && !named.contains(&it.name.as_str()))
+        {
+            if live.primary().is_some_and(|primary| primary.name == column.name) && self.engine == Engine::Sqlite {
+                continue;
+            }
+            let name = plain(&column.name);
+            let sql = match self.engine {
+                Engine::Postgres => format!(", or run\n      ALTER TABLE {table} ALTER COLUMN {name} SET DEFAULT ...;"),
+                Engine::Sqlite => String::new(),
+            };
+            self.wrong(format!(
+                "`{table}.{name}` must not be empty, and nothing fills it: map it, set it with `.new_rows_have(\"{}\", \
+                 ...)`{sql}",
+                column.name
+            ));
+        }
+    }
+
+    /// What is looked up has an index.
+    pub(super) fn indexes(&mut self, table: &Table, mapped: &Mapped) {
+        let Some(live) = self.live.table(&table.name) else { return };
+        let (name, kind) = (&table.name, table.kind);
+        let order = mapped.order.name.trim_matches('"').to_owned();
+        if let Some(tenant) = &table.tenant
+            && !live.finds_by(&[tenant])
+        {
+            self.index(name, &[tenant, &order], &format!("{} are listed by", kind.plural()));
+        }
+        for (link, column) in &table.links {
+            let is_scope = kind.schema().references().iter().any(|it| it.name == link && it.is_scope);
+            if is_scope && !live.finds_by(&[column]) {
+                self.index(name, &[column, &order], &format!("{} are listed by", kind.plural()));
+            }
+        }
+        if let Some((_, _, address)) = mapped.emails()
+            && let Some((_, rows)) = table.lists.iter().find(|(field, _)| field == "email_addresses")
+        {
+            let address = address.name.trim_matches('"');
+            let expression = format!("lower({address})");
+            let found = self.live.table(&rows.table).is_some_and(|live| {
+                live.finds_by(&[&expression])
+                    || self.engine == Engine::Sqlite
+                        && live.indexes.iter().any(|it| it.columns.first().is_some_and(String::is_empty))
+            });
+            if !found {
+                self.index(&rows.table, &[&expression], "people are matched (HLP-04) by");
+            }
+        }
+        self.unique(table, live);
+    }
+
+    /// What the interface has once, the tables have once: another program may write at the same moment.
+    fn unique(&mut self, table: &Table, live: &LiveTable) {
+        let (name, kind) = (&table.name, table.kind);
+        let unique_name =
+            kind.schema().unique_name().and_then(|unique| table.fields.iter().find(|it| it.path == unique.name));
+        if let Some(field) = unique_name {
+            let columns: Vec<&str> = table.tenant.as_deref().into_iter().chain([field.column.as_str()]).collect();
+            if !live.is_unique(&columns) {
+                let sql = self.index_sql("UNIQUE INDEX", name, &columns);
+                self.wrong(format!("two {} may have one name (UND-02, UND-03): run\n      {sql}", kind.plural()));
+            }
+        }
+        let of = |link: &str| table.links.iter().find(|(name, _)| name == link).map(|(_, column)| column.as_str());
+        let parent = kind.schema().parent.and_then(of);
+        if (kind.schema().unique_links().is_some() || table.once_per_person)
+            && let (Some(group), Some(person)) = (parent, of("person"))
+            && !live.is_unique(&[group, person])
+        {
+            let (sql, of) = (self.index_sql("UNIQUE INDEX", name, &[group, person]), kind.schema().parent);
+            let of = of.unwrap_or("record");
+            self.wrong(format!("two {} may tie one person to one {of} (UND-38): run\n      {sql}", kind.plural()));
+        }
+        let is_unique =
+            |pair: Option<(&str, &str)>| pair.is_some_and(|(group, person)| live.is_unique(&[group, person]));
+        if !table.once_per_person && kind.schema().unique_links().is_none() && is_unique(parent.zip(of("person"))) {
+            self.wrong(format!(
+                "`{name}` has one row for each person: say so with `.once_per_person()`, so that a second call changes it"
+            ));
+        }
+    }
+
+    pub(super) fn index(&mut self, table: &str, columns: &[&str], what: &str) {
+        let sql = self.index_sql("INDEX", table, columns);
+        self.wrong(format!("{what} `{}`, and `{table}` has no index for it: run\n      {sql}", columns.join(", ")));
+    }
+
+    /// The SQL of an index; `SQLite` wants a name.
+    pub(super) fn index_sql(&self, what: &str, table: &str, columns: &[&str]) -> String {
+        let columns =
+            columns.iter().map(|column| if column.contains('(') { (*column).to_owned() } else { plain(column) });
+        let columns = columns.collect::<Vec<_>>().join(", ");
+        let name = match self.engine {
+            Engine::Postgres => String::new(),
+            Engine::Sqlite => {
+                let words = columns.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+                format!(" svc_{}_{}", table.replace('.', "_"), words.trim_matches('_'))
+            }
+        };
+        format!("CREATE {what}{name} ON {table} ({columns});")
+    }
+}
