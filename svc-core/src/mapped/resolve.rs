@@ -34,11 +34,7 @@ pub(super) fn resolve(mapping: &Mapping, engine: Engine, live: &Live) -> Result<
     check.own_tables();
     let tables: Vec<Mapped> = mapping.tables.iter().filter_map(|table| check.table(table)).collect();
     check.repeated();
-    for (table, mapped) in
-        mapping.tables.iter().filter_map(|it| Some((it, tables.iter().find(|of| of.kind == it.kind)?)))
-    {
-        check.indexes(table, mapped);
-    }
+    mapping.tables.iter().for_each(|table| check.lookups(table));
     if !check.problems.is_empty() {
         return Err(MappingError::Tables(check.problems));
     }
@@ -136,14 +132,16 @@ impl<'a> Check<'a> {
             None => live.primary().filter(|it| matches!(it.class, Class::Integer(_))).map(|it| self.column_of(it)),
         };
         if order.is_none() && table.order.is_none() {
+            let name = &table.name;
             let fix = match self.engine {
-                Engine::Postgres => "ADD COLUMN svc_order bigserial UNIQUE;",
-                Engine::Sqlite => "ADD COLUMN svc_order INTEGER; -- and fill it from rowid",
+                Engine::Postgres => format!(
+                    "name such a column with `.order(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_order bigserial \
+                     UNIQUE;"
+                ),
+                Engine::Sqlite => "make it anew with an INTEGER PRIMARY KEY".to_owned(),
             };
             self.wrong(format!(
-                "`{}` has no primary key of whole numbers that rise from record to record (UND-20): name such a column with \
-                 `.order(...)`, or run\n      ALTER TABLE {} {fix}",
-                table.name, table.name
+                "`{name}` has no primary key of whole numbers that rise from record to record (UND-20): {fix}"
             ));
         }
         let key = key.or_else(|| order.clone());
@@ -188,10 +186,10 @@ impl<'a> Check<'a> {
     fn id(&mut self, table: &Table, live: &LiveTable) -> Option<Column> {
         let (name, id) = (&table.name, plain(&table.id));
         let sql_type = match self.engine {
-            Engine::Postgres => "uuid NOT NULL UNIQUE DEFAULT gen_random_uuid()",
-            Engine::Sqlite => "TEXT; -- and fill it, different in every row",
+            Engine::Postgres => "uuid NOT NULL UNIQUE DEFAULT gen_random_uuid()".to_owned(),
+            Engine::Sqlite => format!("TEXT; UPDATE {name} SET {id} = lower(hex(randomblob(16)))"),
         };
-        let column = self.column(name, live, &table.id, sql_type)?;
+        let column = self.column(name, live, &table.id, &sql_type)?;
         if !matches!(column.class, Class::Uuid | Class::Text) {
             self.wrong(format!(
                 "the ids of {} are given before a row is made, so `{name}.{id}` has to be a uuid or a text, not {}: name \

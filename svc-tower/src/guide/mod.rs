@@ -1,15 +1,19 @@
 //! Guides: from a program that is there already to one that serves the interface.
 //!
 //! 1. [Add the endpoints to your service](add_the_endpoints)
-//! 2. [What to declare](what_to_declare)
-//! 3. [Person matching](person_matching)
-//! 4. [Errors your users will see](errors)
-//! 5. [From demo to production](production)
+//! 2. [Map your tables](map_your_tables)
+//! 3. [What to declare](what_to_declare)
+//! 4. [Person matching](person_matching)
+//! 5. [Errors your users will see](errors)
+//! 6. [From demo to production](production)
 //!
 //! Every example in them is compiled, and run where it can be, by `cargo test`.
 
 #[doc = include_str!("add_the_endpoints.md")]
 pub mod add_the_endpoints {}
+
+#[doc = include_str!("map_your_tables.md")]
+pub mod map_your_tables {}
 
 #[doc = include_str!("what_to_declare.md")]
 pub mod what_to_declare {}

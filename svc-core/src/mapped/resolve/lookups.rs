@@ -1,7 +1,7 @@
 //! What the tables have to have besides columns: indexes for what is looked up, and uniqueness of what there is once.
 
 use super::{Check, plain};
-use crate::mapped::{Engine, live::LiveTable, mapping::Table, resolved::Mapped};
+use crate::mapped::{Engine, live::LiveTable, mapping::Table};
 
 impl Check<'_> {
     /// Columns that have to be filled, and that nothing fills.
@@ -36,36 +36,40 @@ impl Check<'_> {
     }
 
     /// What is looked up has an index.
-    pub(super) fn indexes(&mut self, table: &Table, mapped: &Mapped) {
+    pub(super) fn lookups(&mut self, table: &Table) {
         let Some(live) = self.live.table(&table.name) else { return };
         let (name, kind) = (&table.name, table.kind);
-        let order = mapped.order.name.trim_matches('"').to_owned();
-        if let Some(tenant) = &table.tenant
+        let has = |column: &str| live.column(column).is_some();
+        let order = table.order.as_deref().or_else(|| live.primary().map(|column| column.name.as_str()));
+        let order = order.unwrap_or("id");
+        if let Some(tenant) = table.tenant.as_deref().filter(|tenant| has(tenant))
             && !live.finds_by(&[tenant])
         {
-            self.index(name, &[tenant, &order], &format!("{} are listed by", kind.plural()));
+            self.index(name, &[tenant, order], &format!("{} are listed by", kind.plural()));
         }
-        for (link, column) in &table.links {
+        for (link, column) in table.links.iter().filter(|(_, column)| has(column)) {
             let is_scope = kind.schema().references().iter().any(|it| it.name == link && it.is_scope);
             if is_scope && !live.finds_by(&[column]) {
-                self.index(name, &[column, &order], &format!("{} are listed by", kind.plural()));
+                self.index(name, &[column, order], &format!("{} are listed by", kind.plural()));
             }
         }
-        if let Some((_, _, address)) = mapped.emails()
-            && let Some((_, rows)) = table.lists.iter().find(|(field, _)| field == "email_addresses")
-        {
-            let address = address.name.trim_matches('"');
-            let expression = format!("lower({address})");
-            let found = self.live.table(&rows.table).is_some_and(|live| {
-                live.finds_by(&[&expression])
-                    || self.engine == Engine::Sqlite
-                        && live.indexes.iter().any(|it| it.columns.first().is_some_and(String::is_empty))
-            });
-            if !found {
-                self.index(&rows.table, &[&expression], "people are matched (HLP-04) by");
-            }
-        }
+        self.addresses(table);
         self.unique(table, live);
+    }
+
+    /// People are found by their e-mail addresses.
+    fn addresses(&mut self, table: &Table) {
+        let Some((_, rows)) = table.lists.iter().find(|(field, _)| field == "email_addresses") else { return };
+        let Some(field) = rows.fields.iter().find(|field| field.path == "address") else { return };
+        let live = self.live.table(&rows.table).filter(|live| live.column(&field.column).is_some());
+        let Some(live) = live else { return };
+        let expression = format!("lower({})", field.column);
+        // SQLite does not tell the expression of an index.
+        let is_expression = |column: &String| column.is_empty() && self.engine == Engine::Sqlite;
+        let mut begins = live.indexes.iter().filter_map(|index| index.columns.first());
+        if !begins.any(|first| *first == expression || is_expression(first)) {
+            self.index(&rows.table, &[&expression], "people are matched (HLP-04) by");
+        }
     }
 
     /// What the interface has once, the tables have once: another program may write at the same moment.
@@ -112,8 +116,9 @@ impl Check<'_> {
         let name = match self.engine {
             Engine::Postgres => String::new(),
             Engine::Sqlite => {
-                let words = columns.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
-                format!(" svc_{}_{}", table.replace('.', "_"), words.trim_matches('_'))
+                let words = columns.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+                format!(" svc_{}_{}", table.replace('.', "_"), words.join("_"))
             }
         };
         format!("CREATE {what}{name} ON {table} ({columns});")
