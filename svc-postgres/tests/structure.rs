@@ -11,7 +11,7 @@ const LINES: usize = 3_500;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 25] = [
+const DATA: [&str; 26] = [
     "Revision",
     "Context",
     "Error",
@@ -25,6 +25,7 @@ const DATA: [&str; 25] = [
     "link::Address",
     "link::Scope",
     "link::ShareNames",
+    "mapped",
     "model::Kind",
     "model::PerKind",
     "raw::RawPage",
@@ -39,10 +40,17 @@ const DATA: [&str; 25] = [
     "value",
 ];
 
+/// What a mapped store speaks to the database through, and its lines at most.
+const DRIVER: &str = "mapped.rs";
+const LINES_OF_DRIVER: usize = 250;
+
 #[test]
 fn the_crate_is_small() {
     let sources = sources();
-    let lines: usize = sources.iter().map(|source| source.code).sum();
+    // The driver of a mapping is no part of the store.
+    let lines: usize = sources.iter().filter(|source| source.name != DRIVER).map(|source| source.code).sum();
+    let driver: usize = sources.iter().filter(|source| source.name == DRIVER).map(|source| source.code).sum();
+    assert!((50..=LINES_OF_DRIVER).contains(&driver), "{driver} lines in {DRIVER}");
     println!("{lines} lines of code in {} files", sources.len());
     assert!(lines > 2_000, "the count is wrong: {lines}");
     assert!(lines <= LINES, "{lines} lines of code: what another store would write, too, belongs into svc-core");

@@ -10,7 +10,7 @@ const LINES: usize = 4_250;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 28] = [
+const DATA: [&str; 29] = [
     "Revision",
     "Context",
     "Error",
@@ -28,6 +28,7 @@ const DATA: [&str; 28] = [
     "link::Address",
     "link::Scope",
     "link::ShareNames",
+    "mapped",
     "model::Kind",
     "model::PerKind",
     "raw::RawPage",
@@ -41,10 +42,17 @@ const DATA: [&str; 28] = [
     "value",
 ];
 
+/// What a mapped store speaks to the database through, and its lines at most.
+const DRIVER: &str = "mapped.rs";
+const LINES_OF_DRIVER: usize = 250;
+
 #[test]
 fn the_crate_is_small() {
     let sources = sources();
-    let lines: usize = sources.iter().map(|source| source.lines).sum();
+    // The driver of a mapping is no part of the store.
+    let lines: usize = sources.iter().filter(|source| source.name != DRIVER).map(|source| source.lines).sum();
+    let driver: usize = sources.iter().filter(|source| source.name == DRIVER).map(|source| source.lines).sum();
+    assert!((50..=LINES_OF_DRIVER).contains(&driver), "{driver} lines in {DRIVER}");
     println!("{lines} lines in {} files, without unit tests", sources.len());
     assert!(lines > 2_000, "the count is wrong: {lines}");
     assert!(lines <= LINES, "{lines} lines: what another store would write, too, belongs into svc-core");
