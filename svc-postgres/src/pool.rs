@@ -152,14 +152,7 @@ impl Lent {
         let gone = || (0, StoreError::unexpected("a connection that was given back"));
         let connection = self.connection.as_mut().ok_or_else(gone)?;
         let all = connection.run(queries, by_name).await.map_err(|error| (0, error))?;
-        let mut given = Vec::with_capacity(all.len());
-        for (place, one) in all.into_iter().enumerate() {
-            match one {
-                Ok(rows) => given.push(rows),
-                Err(error) => return Err((place, error)),
-            }
-        }
-        Ok(given)
+        all.into_iter().enumerate().map(|(place, one)| one.map_err(|error| (place, error))).collect()
     }
 }
 

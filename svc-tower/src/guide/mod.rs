@@ -7,22 +7,24 @@
 //! 5. [Errors your users will see](errors)
 //! 6. [From demo to production](production)
 //!
-//! Every example in them is compiled, and run where it can be, by `cargo test`.
+//! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature `server`.
 
-#[doc = include_str!("add_the_endpoints.md")]
+#![cfg_attr(not(feature = "server"), allow(rustdoc::broken_intra_doc_links, reason = "they lead to the server, too"))]
+
+#[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("add_the_endpoints.md"))]
 pub mod add_the_endpoints {}
 
 #[doc = include_str!("map_your_tables.md")]
 pub mod map_your_tables {}
 
-#[doc = include_str!("what_to_declare.md")]
+#[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("what_to_declare.md"))]
 pub mod what_to_declare {}
 
-#[doc = include_str!("person_matching.md")]
+#[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("person_matching.md"))]
 pub mod person_matching {}
 
-#[doc = include_str!("errors.md")]
+#[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("errors.md"))]
 pub mod errors {}
 
-#[doc = include_str!("production.md")]
+#[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("production.md"))]
 pub mod production {}

@@ -1,12 +1,10 @@
 //! The interface inside an existing axum program, under `/api/v1`: `cargo run --bin axum_mount [ADDRESS [FILE]]`.
 
-use std::future::IntoFuture;
-
 use axum::Router;
 use axum::routing::get;
 use svc_core::api::{Api, Vendor};
 use svc_sqlite::{KeyOptions, Options, Store};
-use svc_tower::SvcService;
+use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -32,6 +30,6 @@ async fn main() -> svc_core::Result<()> {
         .nest_service("/api/v1", SvcService::new(api));
 
     println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);
-    axum::serve(listener, app).into_future().await?;
+    Server::new(app).run(listener).await?;
     Ok(())
 }

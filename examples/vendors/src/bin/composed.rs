@@ -21,7 +21,7 @@ use svc_core::{
     UpdateRequest, Vendor,
 };
 use svc_core::{record::Meta, value::Timestamp};
-use svc_tower::SvcService;
+use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
@@ -144,6 +144,6 @@ async fn main() -> Result<()> {
     println!("{}", post(&service, &key, "/petitions/0/record_signature_helper", signing).await?);
     let app = Router::new().nest_service("/api/v1", service);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
-    axum::serve(listener, app).await?;
+    Server::new(app).run(listener).await?;
     Ok(())
 }

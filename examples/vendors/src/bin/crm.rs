@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use svc_core::Result;
+use svc_tower::server::Server;
 use svc_vendor_examples::crm::{Crm, existing::pages, interface};
 use tokio::net::TcpListener;
 
@@ -15,6 +16,5 @@ async fn main() -> Result<()> {
     let key = crm.new_key(crm.company("Acme").await?, true).await?;
     let app = pages(Arc::clone(&crm)).nest_service("/api/v1", interface(&crm, &base_url)?);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
-    axum::serve(listener, app).await?;
-    Ok(())
+    Ok(Server::new(app).run(listener).await?)
 }

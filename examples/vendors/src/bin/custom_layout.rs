@@ -12,7 +12,7 @@ use svc_core::model::Kind;
 use svc_core::value::Id;
 use svc_core::{Api, Error, Result, Vendor};
 use svc_sqlite::{KeyOptions, Options, Store};
-use svc_tower::SvcService;
+use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
 /// `all/people`, `one/people/7`, `one/signatures/7.3`, `of/people/7/signatures`, `do/person_signup_helper` ...
@@ -108,6 +108,6 @@ async fn main() -> Result<()> {
         .route("/relations/shop", get(|| async { "`crm:shop`: where supporters buy badges and banners." }))
         .nest_service("/hub", SvcService::new(api));
     println!("curl -H '{header}: {}' {site}/hub/", key.token);
-    axum::serve(listener, app).await?;
+    Server::new(app).run(listener).await?;
     Ok(())
 }

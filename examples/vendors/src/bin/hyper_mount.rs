@@ -1,6 +1,7 @@
 //! The interface under bare hyper: `cargo run --bin hyper_mount [ADDRESS [FILE]]`.
 //!
-//! Whole in itself, so that it can be copied: its backend is that of `axum_mount`, line by line.
+//! Whole in itself, so that it can be copied: its backend is that of `axum_mount`, line by line. For a program that has such a
+//! loop already: it limits the time for a head and nothing else, where `svc_tower::server` limits all that clients can draw out.
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};

@@ -10,7 +10,7 @@ use svc_core::helper::{EntryStatus, Outcome, PersonSignup, Plan};
 use svc_core::model::Person;
 use svc_core::record::Meta;
 use svc_core::{Api, Code, Context, Error, Helper, Problem, Record, Result, Tenant, Vendor, writable};
-use svc_tower::SvcService;
+use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
 /// What was there before: a table of subscribers.
@@ -78,6 +78,6 @@ async fn main() -> Result<()> {
     let key = uuid::Uuid::new_v4().to_string();
     let app = Router::new().nest_service("/api/v1", interface(&newsletter, &base_url, &key)?);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
-    axum::serve(listener, app).await?;
+    Server::new(app).run(listener).await?;
     Ok(())
 }
