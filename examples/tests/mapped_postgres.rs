@@ -190,3 +190,42 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
     assert_eq!(told, std::fs::read_to_string(golden)?, "UPDATE_GOLDEN=1 writes {golden} anew");
     Ok(())
 }
+
+/// ERR-13: what the vendor's tables do not take is the client's to mend, and nothing of it stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn values_that_the_tables_do_not_take() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let schema = schema(server);
+    server.psql(&format!(
+        "SET search_path = {schema}; CREATE UNIQUE INDEX ON contacts (last_name);
+         ALTER TABLE contacts ADD CHECK (first_name <> 'nobody'); ALTER TABLE events ADD CHECK (ends_at < '2100-01-01')"
+    ));
+    let service = place(&server.url(), &schema)?.service().await?;
+    let post = async |path: &str, body| call(service.clone(), "POST", path, Some(body)).await;
+    assert_eq!(post("people", json!({ "family_name": "Lovelace" })).await?.0, StatusCode::CREATED);
+    for (path, body, property) in [
+        ("people", json!({ "given_name": "a\u{0}b" }), "given_name"),
+        ("people", json!({ "family_name": "Lovelace" }), ""),
+        ("people", json!({ "given_name": "nobody", "email_addresses": [{ "address": "a@example.org" }] }), ""),
+        (
+            "events",
+            json!({ "title": "-", "start_date": "2027-01-05T09:00:00Z", "end_date": "2100-01-05T09:00:00Z" }),
+            "",
+        ),
+        (
+            "events",
+            json!({ "title": "-", "start_date": "2027-01-05T09:00:00Z", "capacity": 2_147_483_648_u32 }),
+            "capacity",
+        ),
+    ] {
+        let (status, answer) = post(path, body).await?;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+        let told = &answer["svc:error"]["resource_status"][0]["error_descriptions"][0];
+        assert_eq!(told["properties"][0].as_str().unwrap_or_default(), property, "{answer}");
+    }
+    let left = server.psql(&format!(
+        "SELECT count(*) FROM {schema}.contacts UNION ALL SELECT count(*) FROM {schema}.contact_emails"
+    ));
+    assert_eq!(left.split_whitespace().collect::<Vec<_>>(), ["1", "0"]);
+    Ok(())
+}

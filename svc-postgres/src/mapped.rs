@@ -106,19 +106,18 @@ async fn run(lent: &mut Lent, queries: &[Query<'_>], patience: Duration) -> Resu
 
 /// Whether a call is run again, its client tries again, or nothing helps.
 fn trouble(error: StoreError) -> Trouble {
-    let others = [
-        SqlState::UNIQUE_VIOLATION,
-        SqlState::FOREIGN_KEY_VIOLATION,
-        SqlState::T_R_SERIALIZATION_FAILURE,
-        SqlState::T_R_DEADLOCK_DETECTED,
-    ];
-    let is_conflict = error.state().is_some_and(|state| others.contains(state));
+    let state = error.state().cloned();
     let error = svc_core::Error::from(error);
-    let passes = error.is_unavailable();
-    let cause = format!("{error:#}").into();
-    match (is_conflict, passes) {
-        (true, _) => Trouble::Conflict(cause),
-        (false, true) => Trouble::Away(cause),
-        (false, false) => Trouble::Other(cause),
+    let (passes, cause) = (error.is_unavailable(), format!("{error:#}").into());
+    match state {
+        Some(SqlState::UNIQUE_VIOLATION | SqlState::EXCLUSION_VIOLATION) => Trouble::Taken(cause),
+        Some(
+            SqlState::FOREIGN_KEY_VIOLATION | SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED,
+        ) => Trouble::Conflict(cause),
+        Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => Trouble::Refused(cause),
+        // Data exceptions: too long, out of range, of another form.
+        Some(state) if state.code().starts_with("22") => Trouble::Refused(cause),
+        _ if passes => Trouble::Away(cause),
+        _ => Trouble::Other(cause),
     }
 }

@@ -10,7 +10,13 @@ use std::{
 
 use async_trait::async_trait;
 use futures_channel::oneshot;
-use rusqlite::{Connection, ErrorCode, OpenFlags, types::ValueRef};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags,
+    ffi::{
+        SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_NOTNULL,
+    },
+    types::ValueRef,
+};
 use svc_core::mapped::{Database, Engine, Row, Statement, Transaction, Trouble};
 
 /// Threads that read.
@@ -206,9 +212,13 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<R
 /// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no message of `SQLite`.
 fn trouble(error: &rusqlite::Error) -> Trouble {
     let cause = || format!("SQLite: {error}").into();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) => Trouble::Conflict(cause()),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Away(cause()),
+    match (error.sqlite_error_code(), error.sqlite_error().map(|error| error.extended_code)) {
+        (_, Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE)) => {
+            Trouble::Refused(cause())
+        }
+        (_, Some(SQLITE_CONSTRAINT_FOREIGNKEY)) => Trouble::Conflict(cause()),
+        (Some(ErrorCode::ConstraintViolation), _) => Trouble::Taken(cause()),
+        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Trouble::Away(cause()),
         _ => Trouble::Other(cause()),
     }
 }

@@ -8,7 +8,7 @@ use super::{
     sql::{Sql, read},
 };
 use crate::{
-    error::Result,
+    error::{Code, Error, Problem, Result},
     json::{Json, Object},
     link::ShareNames,
     store::{At, Change, Insert, Key, Outbox, Replace, Set},
@@ -29,6 +29,21 @@ impl<'a> Writes<'a> {
 
     fn sql(&self) -> Sql {
         Sql::new(self.mapping.engine, self.tenant)
+    }
+
+    /// Refuses a text that PostgreSQL cannot hold.
+    fn check(&self, table: &Mapped, fields: &Object) -> Result<()> {
+        if self.mapping.engine == super::Engine::Sqlite {
+            return Ok(());
+        }
+        let holds_zero = |member: &&Member| at(fields, member).is_some_and(has_zero);
+        let wrong = table.members.iter().filter(holds_zero).map(|member| {
+            let path = member.path.iter().map(|field| field.name).collect::<Vec<_>>().join(".");
+            let text = "{property} has the character U+0000, which this server cannot keep.";
+            Problem::new(Code::FieldInvalid, &*path, text)
+        });
+        let wrong: Vec<Problem> = wrong.collect();
+        if wrong.is_empty() { Ok(()) } else { Err(Error::refused(wrong)) }
     }
 
     /// Adds what a change means. `known` gives the fields that a record had before.
@@ -73,6 +88,7 @@ impl<'a> Writes<'a> {
         let Some(table) = self.mapping.of(record.kind()) else { return Ok(()) };
         let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
         let engine = self.mapping.engine;
+        self.check(table, &fields)?;
         let mut columns: Vec<(&Column, Value)> = vec![
             (&table.id, Value::Text(id_value(&table.id, &meta.id))),
             (&table.created, Value::Text(Some(meta.created.to_string()))),
@@ -144,7 +160,9 @@ impl<'a> Writes<'a> {
         let Some(table) = self.mapping.of(replace.at.kind) else { return Ok(()) };
         let meta = crate::record::Meta::new(replace.at.id.clone(), replace.modified);
         let fields = crate::record::RawRecord::stored(replace.at.kind, meta, replace.fields.clone());
-        self.update(&replace.at, &fields.read_fields(&ShareNames::default())?, before, Some(replace.modified));
+        let fields = fields.read_fields(&ShareNames::default())?;
+        self.check(table, &fields)?;
+        self.update(&replace.at, &fields, before, Some(replace.modified));
         if table.link("modified_by").is_some() {
             self.set_link(&replace.at, "modified_by", replace.modified_by.as_ref());
         }
@@ -361,6 +379,16 @@ impl<'a> Writes<'a> {
         }
         sql.push(", ").text(String::from_utf8_lossy(&outbox.body)).push(")");
         self.statements.push(sql.finish());
+    }
+}
+
+/// Whether a text in a value has U+0000.
+fn has_zero(json: &Json) -> bool {
+    match json {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(list) => list.iter().any(has_zero),
+        Json::Object(object) => object.iter().any(|(_, json)| has_zero(json)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
     }
 }
 

@@ -4,7 +4,7 @@ use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-use crate::error::Error;
+use crate::error::{Code, Error, Problem};
 
 /// How long a client waits after what passes by itself.
 const SOON: Duration = Duration::from_secs(1);
@@ -52,8 +52,13 @@ pub type Row = Vec<Option<String>>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// Another transaction was faster: a unique violation, a serialization failure, a deadlock. The call is run again.
+    /// Another transaction was faster: a serialization failure, a deadlock, a record that is gone. The call is run again.
     Conflict(Box<dyn StdError + Send + Sync>),
+    /// Another row has a value that there is once. The call is run again, for the row may be new; then the client is answered
+    /// 400.
+    Taken(Box<dyn StdError + Send + Sync>),
+    /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
+    Refused(Box<dyn StdError + Send + Sync>),
     /// It cannot be reached, or is too busy: the client is answered 503 and tries again (UND-36).
     Away(Box<dyn StdError + Send + Sync>),
     /// Whatever else: the client is answered 500, the cause is for the log.
@@ -64,6 +69,8 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict(cause) => write!(f, "another transaction was faster: {cause}"),
+            Self::Taken(cause) => write!(f, "another row has a value that there is once: {cause}"),
+            Self::Refused(cause) => write!(f, "a value that the tables do not take: {cause}"),
             Self::Away(cause) => write!(f, "the database cannot be used now: {cause}"),
             Self::Other(cause) => cause.fmt(f),
         }
@@ -74,9 +81,17 @@ impl From<Trouble> for Error {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Conflict(cause) | Trouble::Away(cause) => Self::unavailable(SOON).caused_by(cause),
+            Trouble::Taken(cause) => {
+                refused("Another record has a value that only one record may have.").caused_by(cause)
+            }
+            Trouble::Refused(cause) => refused("A value is not taken by the tables of this server.").caused_by(cause),
             Trouble::Other(cause) => Self::unexpected(cause),
         }
     }
+}
+
+fn refused(what: &'static str) -> Error {
+    Error::refused(vec![Problem::general(Code::FieldInvalid, what)])
 }
 
 /// A database, seen by a mapped store: some pool of connections and how it is spoken to. See `svc_postgres::Mapped` and

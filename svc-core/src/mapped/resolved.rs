@@ -110,6 +110,17 @@ impl Resolved {
 }
 
 impl Resolved {
+    /// Whether a tenant is called by a number.
+    pub(crate) fn numbers_tenants(&self) -> bool {
+        self.tables.iter().any(|table| match &table.whose {
+            Whose::Column { column, via } => {
+                let name = via.as_ref().map_or(column, |(_, _, name)| name);
+                matches!(name.class, Class::Integer(_))
+            }
+            Whose::Only | Whose::Container(_) => false,
+        })
+    }
+
     /// The kinds of which a container has one record for each person.
     pub(crate) fn once(&self) -> Vec<Kind> {
         self.tables.iter().filter(|table| table.once_per_person).map(|table| table.kind).collect()

@@ -110,6 +110,8 @@ impl Sql {
     }
 
     fn bind(&mut self, value: Option<String>) {
+        // PostgreSQL has no text with U+0000: nothing is found by one, and none is written (see `apply.rs`).
+        let value = value.filter(|value| self.engine == Engine::Sqlite || !value.contains('\0'));
         self.values.push(value);
         let mark = self.mark(self.values.len());
         self.text.push_str(&mark);

@@ -96,7 +96,10 @@ impl MappedStore {
 
     /// Whether there is anything of a tenant.
     fn has(&self, tenant: &Tenant) -> bool {
-        self.mapping().only.as_ref().is_none_or(|only| only == tenant.as_str())
+        let mapping = self.mapping();
+        let is_named = mapping.only.as_ref().is_none_or(|only| only == tenant.as_str());
+        // PostgreSQL has no text with U+0000, and a tenant that is no number is in no column of numbers.
+        is_named && !tenant.as_str().contains('\0') && (!mapping.numbers_tenants() || tenant.number().is_some())
     }
 
     /// Runs a call once, in one transaction.
@@ -318,7 +321,7 @@ impl Store for MappedStore {
             match self.turn(cx, &call).await {
                 Ok(outcome) => return Ok(outcome),
                 Err(Failed::Refused(error)) => return Err(error),
-                Err(Failed::Trouble(Trouble::Conflict(cause))) if tries < TRIES => {
+                Err(Failed::Trouble(Trouble::Conflict(cause) | Trouble::Taken(cause))) if tries < TRIES => {
                     tracing::debug!(%cause, "a call is run again");
                     tries = tries.saturating_add(1);
                 }
