@@ -110,10 +110,10 @@ fn trouble(error: StoreError) -> Trouble {
     let error = svc_core::Error::from(error);
     let (passes, cause) = (error.is_unavailable(), format!("{error:#}").into());
     match state {
-        Some(SqlState::UNIQUE_VIOLATION | SqlState::EXCLUSION_VIOLATION) => Trouble::Taken(cause),
-        Some(
-            SqlState::FOREIGN_KEY_VIOLATION | SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED,
-        ) => Trouble::Conflict(cause),
+        Some(SqlState::UNIQUE_VIOLATION | SqlState::EXCLUSION_VIOLATION | SqlState::FOREIGN_KEY_VIOLATION) => {
+            Trouble::Taken(cause)
+        }
+        Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => Trouble::Conflict(cause),
         Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => Trouble::Refused(cause),
         // Data exceptions: too long, out of range, of another form.
         Some(state) if state.code().starts_with("22") => Trouble::Refused(cause),

@@ -20,6 +20,9 @@ use crate::{
     pipeline::{Query, Value, in_order},
 };
 
+/// The statements that a connection keeps.
+const MOST_PREPARED: usize = 1024;
+
 /// The connections of a store to one server.
 pub(crate) struct Pool {
     connector: Connector,
@@ -210,6 +213,10 @@ impl Connection {
 impl Session {
     /// Prepares what this connection has not met yet, all of it in one round trip.
     async fn prepare(&mut self, queries: &[Query<'_>]) -> Result<()> {
+        // Those of a mapping are many; the server forgets a statement that is dropped.
+        if self.prepared.len() > MOST_PREPARED {
+            self.prepared.clear();
+        }
         let mut missing: Vec<(&str, &[Value])> = Vec::new();
         for query in queries {
             if let Some(values) = &query.values

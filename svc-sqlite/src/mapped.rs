@@ -12,9 +12,7 @@ use async_trait::async_trait;
 use futures_channel::oneshot;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags,
-    ffi::{
-        SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_NOTNULL,
-    },
+    ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
 use svc_core::mapped::{Database, Engine, Row, Statement, Transaction, Trouble};
@@ -62,6 +60,9 @@ impl Mapped {
                 loop {
                     let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((statements, reply)) = next else { return };
+                    if reply.is_canceled() {
+                        continue;
+                    }
                     _ = reply.send(read(&connection, &statements));
                 }
             })?;
@@ -69,7 +70,7 @@ impl Mapped {
         let (begins, waiting) = mpsc::channel::<Begin>();
         let connection = open(&path)?;
         thread::Builder::new().name("svc-mapped-writer".to_owned()).spawn(move || {
-            for begin in waiting {
+            for begin in waiting.into_iter().filter(|(_, reply, _)| !reply.is_canceled()) {
                 transaction(&connection, begin);
             }
         })?;
@@ -216,7 +217,6 @@ fn trouble(error: &rusqlite::Error) -> Trouble {
         (_, Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE)) => {
             Trouble::Refused(cause())
         }
-        (_, Some(SQLITE_CONSTRAINT_FOREIGNKEY)) => Trouble::Conflict(cause()),
         (Some(ErrorCode::ConstraintViolation), _) => Trouble::Taken(cause()),
         (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Trouble::Away(cause()),
         _ => Trouble::Other(cause()),

@@ -1,16 +1,20 @@
 //! Changes of the rulebook as statements over the tables.
 
+use std::collections::HashMap;
+
 use super::{
     database::Statement,
     resolved::{Column, Mapped, Member, Resolved, Stored},
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
     sql::{Sql, read},
+    texts::check_texts,
 };
 use crate::{
-    error::{Code, Error, Problem, Result},
+    error::Result,
     json::{Json, Object},
     link::ShareNames,
+    model::Kind,
     store::{At, Change, Insert, Key, Outbox, Replace, Set},
     value::{Id, Identifier, Timestamp},
 };
@@ -20,44 +24,39 @@ pub(super) struct Writes<'a> {
     mapping: &'a Resolved,
     tenant: &'a str,
     pub(super) statements: Vec<Statement>,
+    /// The fields of records that this turn has written.
+    written: HashMap<(Kind, Id), Object>,
 }
 
 impl<'a> Writes<'a> {
     pub(super) fn new(mapping: &'a Resolved, tenant: &'a str) -> Self {
-        Self { mapping, tenant, statements: Vec::new() }
+        Self { mapping, tenant, statements: Vec::new(), written: HashMap::new() }
     }
 
     fn sql(&self) -> Sql {
         Sql::new(self.mapping.engine, self.tenant)
     }
 
-    /// Refuses a text that PostgreSQL cannot hold.
-    fn check(&self, table: &Mapped, fields: &Object) -> Result<()> {
-        if self.mapping.engine == super::Engine::Sqlite {
-            return Ok(());
-        }
-        let holds_zero = |member: &&Member| at(fields, member).is_some_and(has_zero);
-        let wrong = table.members.iter().filter(holds_zero).map(|member| {
-            let path = member.path.iter().map(|field| field.name).collect::<Vec<_>>().join(".");
-            let text = "{property} has the character U+0000, which this server cannot keep.";
-            Problem::new(Code::FieldInvalid, &*path, text)
-        });
-        let wrong: Vec<Problem> = wrong.collect();
-        if wrong.is_empty() { Ok(()) } else { Err(Error::refused(wrong)) }
-    }
-
     /// Adds what a change means. `known` gives the fields that a record had before.
     pub(super) fn add(&mut self, change: &Change, known: impl Fn(&At) -> Option<Object>) -> Result<()> {
+        let written = &mut self.written;
+        let mut before = |at: &At| written.remove(&(at.kind, at.id.clone())).or_else(|| known(at));
         match change {
             Change::Insert(insert) => self.insert(insert)?,
-            Change::Replace(replace) => self.replace(replace, known(&replace.at).as_ref())?,
+            Change::Replace(replace) => {
+                let before = before(&replace.at);
+                self.replace(replace, before.as_ref())?;
+            }
             Change::SetFields { at, fields } => {
                 let fields = crate::record::RawRecord::stored(
                     at.kind,
                     crate::record::Meta::new(at.id.clone(), Timestamp::MIN),
                     fields.clone(),
                 );
-                self.update(at, &fields.read_fields(&ShareNames::default())?, known(at).as_ref(), None);
+                let before = before(at);
+                let fields = fields.read_fields(&ShareNames::default())?;
+                self.update(at, &fields, before.as_ref(), None);
+                self.written.insert((at.kind, at.id.clone()), fields);
             }
             Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
             Change::Delete(set) => self.delete(set),
@@ -88,7 +87,7 @@ impl<'a> Writes<'a> {
         let Some(table) = self.mapping.of(record.kind()) else { return Ok(()) };
         let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
         let engine = self.mapping.engine;
-        self.check(table, &fields)?;
+        check_texts(engine, table, &fields)?;
         let mut columns: Vec<(&Column, Value)> = vec![
             (&table.id, Value::Text(id_value(&table.id, &meta.id))),
             (&table.created, Value::Text(Some(meta.created.to_string()))),
@@ -153,6 +152,7 @@ impl<'a> Writes<'a> {
             self.rows(table, &meta.id, member, None, at(&fields, member));
         }
         self.tie(table, &meta.id, &insert.identifiers);
+        self.written.insert((table.kind, meta.id.clone()), fields);
         Ok(())
     }
 
@@ -161,8 +161,9 @@ impl<'a> Writes<'a> {
         let meta = crate::record::Meta::new(replace.at.id.clone(), replace.modified);
         let fields = crate::record::RawRecord::stored(replace.at.kind, meta, replace.fields.clone());
         let fields = fields.read_fields(&ShareNames::default())?;
-        self.check(table, &fields)?;
+        check_texts(self.mapping.engine, table, &fields)?;
         self.update(&replace.at, &fields, before, Some(replace.modified));
+        self.written.insert((replace.at.kind, replace.at.id.clone()), fields);
         if table.link("modified_by").is_some() {
             self.set_link(&replace.at, "modified_by", replace.modified_by.as_ref());
         }
@@ -183,6 +184,7 @@ impl<'a> Writes<'a> {
         let mut sql = self.sql();
         sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
         let mut sets = 0_usize;
+        let modified = modified.filter(|_| table.modified != table.created);
         let modified = modified.map(|modified| (&table.modified, Some(modified.to_string())));
         let changed = table.members.iter().filter_map(|member| match &member.stored {
             Stored::Column { column, values } => {
@@ -194,10 +196,11 @@ impl<'a> Writes<'a> {
         });
         for (column, value) in modified.into_iter().chain(changed) {
             sql.push(if sets > 0 { ", " } else { "" }).push(&column.name).push(" = ");
-            if value.is_none() && !column.nullable && engine == super::Engine::Postgres {
-                sql.push("DEFAULT");
-            } else {
-                sql.value(column, value);
+            // Of a column that must not be empty, what is emptied has its default.
+            match (&value, column.nullable, engine, &column.default_sql) {
+                (None, false, super::Engine::Postgres, _) => _ = sql.push("DEFAULT"),
+                (None, false, super::Engine::Sqlite, Some(default)) => _ = sql.push("(").push(default).push(")"),
+                _ => _ = sql.value(column, value),
             }
             sets = sets.saturating_add(1);
         }
@@ -229,9 +232,9 @@ impl<'a> Writes<'a> {
                 parent.name
             ));
             self.mapping.key_of(&mut sql, table, &record);
-            let most = i64::MAX;
-            sql.push(" ORDER BY r.").push(of).push(" LIMIT ").number(most).push(" OFFSET ");
-            sql.number(i64::try_from(same).unwrap_or(i64::MAX)).push(")");
+            sql.push(" ORDER BY r.").push(of).push(" LIMIT ").number(i64::MAX).push(" OFFSET ");
+            sql.number(i64::try_from(same).unwrap_or(i64::MAX)).push(") AND ").push(&parent.name).push(" = ");
+            self.mapping.key_of(&mut sql, table, &record);
             self.statements.push(sql.finish());
         }
         for entry in now.get(same..).unwrap_or_default() {
@@ -379,16 +382,6 @@ impl<'a> Writes<'a> {
         }
         sql.push(", ").text(String::from_utf8_lossy(&outbox.body)).push(")");
         self.statements.push(sql.finish());
-    }
-}
-
-/// Whether a text in a value has U+0000.
-fn has_zero(json: &Json) -> bool {
-    match json {
-        Json::String(text) => text.contains('\0'),
-        Json::Array(list) => list.iter().any(has_zero),
-        Json::Object(object) => object.iter().any(|(_, json)| has_zero(json)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => false,
     }
 }
 

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    model::{Kind, Person, Resource as _},
+    model::{Kind, Person, Resource as _, attendance::AttendanceStatus},
     store::{Answer, Key, Question, Sum},
-    value::Amount,
+    value::{Amount, ClosedEnum as _},
 };
 
 impl Resolved {
@@ -34,11 +34,7 @@ impl Resolved {
             }
             Question::Sum(of) => {
                 let table = self.of(summed(of)?)?;
-                let (column, values) = table.column("status")?;
-                let accepted = values.iter().find(|(value, _)| value == "accepted").map_or("accepted", |(_, it)| it);
-                // A sum reads as text as soon as it is joined to one.
-                let expression = format!("SELECT '' || count(CASE WHEN t.{} = ", column.name);
-                sql.push(&expression).value(column, Some(accepted.to_owned())).push(" THEN 1 END)");
+                self.accepted(&mut sql, table);
                 self.under(&mut sql, table, of)?;
             }
             Question::Parts(_) | Question::Holdings(_) => return None,
@@ -96,6 +92,27 @@ impl Resolved {
         self.leads_to(sql, person, people);
         sql.push(" ORDER BY t.").push(&table.order.name);
         Some(())
+    }
+
+    /// `SELECT` the number of attendances that count: those that do not say otherwise (RES-event-18).
+    fn accepted(&self, sql: &mut Sql, table: &Mapped) {
+        let Some((column, values)) = table.column("status") else {
+            sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
+            return;
+        };
+        // A number reads as text as soon as it is joined to one.
+        sql.push("SELECT '' || count(CASE");
+        for status in AttendanceStatus::VALUES.iter().filter(|status| **status != AttendanceStatus::Accepted.as_str()) {
+            let stored = values.iter().find(|(value, _)| value == status).map(|(_, stored)| stored.as_str());
+            if let Some(stored) = stored.or(values.is_empty().then_some(*status)) {
+                sql.push(" WHEN t.")
+                    .push(&column.name)
+                    .push(" = ")
+                    .value(column, Some(stored.to_owned()))
+                    .push(" THEN NULL");
+            }
+        }
+        sql.push(" WHEN 1 = 1 THEN 1 END)");
     }
 
     /// `FROM ... WHERE` of the records under the one that a key names.

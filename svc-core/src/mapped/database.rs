@@ -52,10 +52,10 @@ pub type Row = Vec<Option<String>>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// Another transaction was faster: a serialization failure, a deadlock, a record that is gone. The call is run again.
+    /// Another transaction was faster: a serialization failure, a deadlock. The call is run again.
     Conflict(Box<dyn StdError + Send + Sync>),
-    /// Another row has a value that there is once. The call is run again, for the row may be new; then the client is answered
-    /// 400.
+    /// Another row is in the way: it has a value that there is once, or needs what is to go. The call is run again, for the
+    /// row may be new, or be gone by then; after that the client is answered 400.
     Taken(Box<dyn StdError + Send + Sync>),
     /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
     Refused(Box<dyn StdError + Send + Sync>),
@@ -65,11 +65,21 @@ pub enum Trouble {
     Other(Box<dyn StdError + Send + Sync>),
 }
 
+impl Trouble {
+    /// Nothing that a client sends is in the way of a read: what the database refuses there is the server's own matter.
+    pub(super) fn of_a_read(self) -> Self {
+        match self {
+            Self::Taken(cause) | Self::Refused(cause) => Self::Other(cause),
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict(cause) => write!(f, "another transaction was faster: {cause}"),
-            Self::Taken(cause) => write!(f, "another row has a value that there is once: {cause}"),
+            Self::Taken(cause) => write!(f, "another row is in the way: {cause}"),
             Self::Refused(cause) => write!(f, "a value that the tables do not take: {cause}"),
             Self::Away(cause) => write!(f, "the database cannot be used now: {cause}"),
             Self::Other(cause) => cause.fmt(f),
@@ -82,7 +92,8 @@ impl From<Trouble> for Error {
         match trouble {
             Trouble::Conflict(cause) | Trouble::Away(cause) => Self::unavailable(SOON).caused_by(cause),
             Trouble::Taken(cause) => {
-                refused("Another record has a value that only one record may have.").caused_by(cause)
+                refused("Another record is in the way: it needs this one, or has a value that only one may have.")
+                    .caused_by(cause)
             }
             Trouble::Refused(cause) => refused("A value is not taken by the tables of this server.").caused_by(cause),
             Trouble::Other(cause) => Self::unexpected(cause),

@@ -37,6 +37,8 @@ pub(super) struct LiveColumn {
     pub(super) has_default: bool,
     /// What a row has that says nothing, where that is always the same.
     pub(super) default: Option<String>,
+    /// The same as SQL, in a database that cannot be asked for it by `DEFAULT`.
+    pub(super) default_sql: Option<String>,
     pub(super) longest: Option<u32>,
     /// The only values that it takes.
     pub(super) values: Option<Vec<String>>,
@@ -115,6 +117,7 @@ impl Live {
                 nullable: is(4),
                 has_default: is(5),
                 default: text(8).as_deref().and_then(constant),
+                default_sql: text(8).filter(|_| engine == Engine::Sqlite),
                 values: labels,
             });
         }
@@ -162,7 +165,7 @@ pub(super) fn statements<'a>(engine: Engine, tables: impl Iterator<Item = &'a st
 }
 
 const POSTGRES: [&str; 3] = [
-    "SELECT n.value, a.attname::text, format_type(a.atttypid, NULL), \
+    "SELECT n.value, a.attname::text, format_type(a.atttypid, CASE WHEN t.typname = 'bpchar' THEN -1 END), \
      format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL), (NOT a.attnotnull)::text, \
      (d.adbin IS NOT NULL OR a.attidentity <> '')::text, \
      CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN (a.atttypmod - 4)::text END, \
@@ -248,8 +251,8 @@ fn class(sql_type: &str) -> Class {
         "integer" => Class::Integer(i64::from(i32::MAX)),
         "text[]" | "character varying[]" => Class::Texts,
         _ if name.ends_with("[]") => Class::Other,
-        _ if begins(&["bigint", "int"]) => Class::Integer(i64::MAX),
-        _ if begins(&["text", "character", "varchar", "char", "nvarchar", "citext", "clob"]) => Class::Text,
+        "int" | "bigint" | "int2" | "int8" | "tinyint" | "mediumint" => Class::Integer(i64::MAX),
+        _ if begins(&["text", "character", "bpchar", "varchar", "char", "nvarchar", "citext", "clob"]) => Class::Text,
         _ if begins(&["uuid"]) => Class::Uuid,
         _ if begins(&["bool"]) => Class::Boolean,
         _ if begins(&["timestamp", "datetime"]) => Class::Moment,

@@ -34,6 +34,7 @@ mod row;
 mod select;
 mod sql;
 mod store;
+mod texts;
 
 pub use database::{Database, Engine, Row, Statement, Transaction, Trouble};
 pub use mapping::{Mapping, Rows, Table, Tenants};

@@ -78,6 +78,9 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
         .default
         .as_ref()
         .map(|default| values.iter().find(|(_, stored)| stored == default).map_or(default, |(value, _)| value).clone());
+    if let (Type::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref()) {
+        narrow.default = Some((number == "1").to_string());
+    }
     if narrow.default.as_ref().is_some_and(|default| !has(&field.ty, default)) {
         narrow.default = None;
     }

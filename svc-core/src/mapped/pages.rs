@@ -34,7 +34,10 @@ impl Resolved {
         self.records(&mut page, table);
         self.within(&mut page, table, &request.scope)?;
         let start = cursors.start(NUMBER, &collection(tenant, kind, &request.scope), &request.page);
-        if let Start::After(row) = start {
+        // The first page begins with the first row, whatever its number.
+        if let Start::After(row) = start
+            && (row != 0 || request.page.after.is_some() && request.page.number > 1)
+        {
             page.push(" AND t.").push(&table.order.name).push(" > ").number(row);
         }
         let size = i64::from(request.page.size).saturating_add(1);

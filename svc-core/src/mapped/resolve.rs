@@ -112,6 +112,7 @@ impl<'a> Check<'a> {
             nullable: found.nullable,
             has_default: found.has_default,
             default: found.default.clone(),
+            default_sql: found.default_sql.clone(),
             longest: found.longest,
             most: found.most(self.engine),
         }
@@ -128,7 +129,7 @@ impl<'a> Check<'a> {
             None => live.primary().map(|column| self.column_of(column)),
         };
         let order = match &table.order {
-            Some(name) => self.column(&table.name, live, name, "bigserial"),
+            Some(name) => self.column(&table.name, live, name, "bigserial UNIQUE"),
             None => live.primary().filter(|it| matches!(it.class, Class::Integer(_))).map(|it| self.column_of(it)),
         };
         if order.is_none() && table.order.is_none() {
@@ -145,9 +146,28 @@ impl<'a> Check<'a> {
             ));
         }
         let key = key.or_else(|| order.clone());
+        let own_key = key.as_ref().filter(|key| Some(*key) != order.as_ref());
+        self.by_itself(table, live, own_key, "what other tables refer to");
+        self.by_itself(table, live, order.as_ref(), "the order of records (UND-20)");
+        if let Some(order) = order.as_ref().filter(|order| !matches!(order.class, Class::Integer(_))) {
+            self.wrong(format!(
+                "`{}.{}` is no column of whole numbers (UND-20): name another one with `.order(...)`",
+                table.name, order.name
+            ));
+        }
         let id = self.id(table, live);
         let created = self.column(&table.name, live, &table.created, moment);
         let modified = self.column(&table.name, live, &table.modified, moment);
+        for date in [&created, &modified].into_iter().flatten() {
+            if date.class != Class::Moment && !(date.class == Class::Text && self.engine == Engine::Sqlite) {
+                let (name, date_type) = (date.name.trim_matches('"'), &date.sql_type);
+                self.wrong(format!(
+                    "`{}.{name}` is {date_type}, which cannot hold a date and time (TYP-15, TYP-16): name another column with \
+                     `.dates(...)`, or run\n      ALTER TABLE {} ADD COLUMN svc_{name} {moment};",
+                    table.name, table.name
+                ));
+            }
+        }
         let links = self.links(table, live);
         let whose = self.whose(table, live, &links);
         let mut members = self.members(&table.name, live, &table.fields, schema.fields, schema.plural);
@@ -182,12 +202,38 @@ impl<'a> Check<'a> {
         })
     }
 
+    /// A column that is never empty, and different in every row of the table, whosever it is.
+    fn by_itself(&mut self, table: &Table, live: &LiveTable, column: Option<&Column>, what: &str) {
+        let Some(column) = column else { return };
+        let (table, name) = (&table.name, column.name.trim_matches('"'));
+        let is_primary = live.primary().is_some_and(|primary| primary.name == name);
+        if !live.is_unique(&[name]) {
+            let sql = self.index_sql("UNIQUE INDEX", table, &[name]);
+            self.wrong(format!("`{table}.{name}` is {what}, and two rows may have the same: run\n      {sql}"));
+        } else if column.nullable && !is_primary {
+            let fix = self.not_null(table, name);
+            self.wrong(format!("`{table}.{name}` is {what}, and may be empty: {fix}"));
+        }
+    }
+
+    /// How a column is made one that is never empty.
+    fn not_null(&self, table: &str, name: &str) -> String {
+        match self.engine {
+            Engine::Postgres => format!("run\n      ALTER TABLE {table} ALTER COLUMN {} SET NOT NULL;", plain(name)),
+            Engine::Sqlite => "make the table anew with NOT NULL".to_owned(),
+        }
+    }
+
     /// The column with the ids that clients see: nobody else has one, and it is given before the row is there.
     fn id(&mut self, table: &Table, live: &LiveTable) -> Option<Column> {
         let (name, id) = (&table.name, plain(&table.id));
         let sql_type = match self.engine {
             Engine::Postgres => "uuid NOT NULL UNIQUE DEFAULT gen_random_uuid()".to_owned(),
-            Engine::Sqlite => format!("TEXT; UPDATE {name} SET {id} = lower(hex(randomblob(16)))"),
+            // A column that is added may be empty: a trigger fills it for the program that knows nothing of it.
+            Engine::Sqlite => format!(
+                "TEXT; UPDATE {name} SET {id} = lower(hex(randomblob(16))); CREATE TRIGGER svc_{name}_{id} AFTER INSERT ON {name} \
+                 WHEN new.{id} IS NULL BEGIN UPDATE {name} SET {id} = lower(hex(randomblob(16))) WHERE rowid = new.rowid; END"
+            ),
         };
         let column = self.column(name, live, &table.id, &sql_type)?;
         if !matches!(column.class, Class::Uuid | Class::Text) {
@@ -200,6 +246,9 @@ impl<'a> Check<'a> {
         } else if !live.is_unique(&[table.id.as_str()]) {
             let sql = self.index_sql("UNIQUE INDEX", name, &[&table.id]);
             self.wrong(format!("two rows of `{name}` may have the same `{id}` (UND-41): run\n      {sql}"));
+        } else if column.nullable && self.engine == Engine::Postgres {
+            let fix = self.not_null(name, &table.id);
+            self.wrong(format!("`{name}.{id}` may be empty, and what has no id has no address (UND-41): {fix}"));
         }
         Some(column)
     }
@@ -262,11 +311,19 @@ impl<'a> Check<'a> {
             return container.map(Whose::Container);
         };
         let column = self.column(&table.name, live, column, "bigint NOT NULL")?;
+        if column.nullable {
+            let fix = self.not_null(&table.name, column.name.trim_matches('"'));
+            self.wrong(format!("the rows of `{}` may be nobody's (COL-02): {fix}", table.name));
+        }
         let (tenants, key, name) = named;
         if key == name {
             return Some(Whose::Column { column, via: None });
         }
         let found = self.live_table(tenants)?;
+        if !found.is_unique(&[name.as_str()]) {
+            let sql = self.index_sql("UNIQUE INDEX", tenants, &[name]);
+            self.wrong(format!("two tenants may be called the same (COL-02): run\n      {sql}"));
+        }
         let (key, name) = (self.column(tenants, found, key, "bigserial")?, self.column(tenants, found, name, "text")?);
         Some(Whose::Column { column, via: Some((super::sql::quoted_table(tenants), key, name)) })
     }

@@ -22,6 +22,8 @@ pub(crate) struct Column {
     pub(crate) has_default: bool,
     /// What a row has that says nothing, where that is always the same.
     pub(crate) default: Option<String>,
+    /// The same as SQL, in a database that cannot be asked for it by `DEFAULT`.
+    pub(crate) default_sql: Option<String>,
     pub(crate) longest: Option<u32>,
     /// The largest number that it holds.
     pub(crate) most: i64,

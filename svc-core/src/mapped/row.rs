@@ -21,7 +21,8 @@ impl Resolved {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
-        let created = moment(next()).ok_or_else(|| unreadable(table, "created"))?;
+        // A row that does not say so was there before everything else.
+        let created = moment(next()).unwrap_or(Timestamp::from_micros(0));
         let modified = moment(next()).unwrap_or(created);
         let mut meta = Meta::new(id, created).modified(modified.max(created));
         if let Some(list) = next() {
@@ -74,10 +75,6 @@ fn head(place: Option<&str>, id: Option<&str>) -> Result<(i64, Id)> {
     place
         .zip(id)
         .ok_or_else(|| Error::unexpected("a row of a mapped table has no order or no id that an address can have"))
-}
-
-fn unreadable(table: &Mapped, what: &str) -> Error {
-    Error::unexpected(format!("a row of {} does not say when it was {what}", table.name))
 }
 
 /// A moment: microseconds since 1970, or a text that `SQLite` or a program wrote.
@@ -199,7 +196,9 @@ pub(super) fn to_column(
     Some(match value {
         Json::Bool(truth) => boolean(engine, *truth),
         Json::Number(number) => number.as_str().to_owned(),
-        Json::String(text) if column.class == Class::Boolean => boolean(engine, text == "true"),
+        Json::String(text) if matches!(column.class, Class::Boolean | Class::Integer(_)) => {
+            boolean(engine, text == "true")
+        }
         Json::String(text) => {
             values.iter().find(|(of, _)| of == text).map_or_else(|| text.clone(), |(_, stored)| stored.clone())
         }

@@ -224,9 +224,9 @@ impl Resolved {
             sql.push(" AND 1 = 0");
             return;
         };
-        sql.push(" AND (1 = 0");
+        sql.push(" AND t.").push(&link.column.name).push(" IN (NULL");
         for key in keys {
-            sql.push(" OR t.").push(&link.column.name).push(" = ");
+            sql.push(", ");
             self.key_of(sql, target, key);
         }
         sql.push(")");

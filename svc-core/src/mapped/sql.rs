@@ -136,7 +136,7 @@ pub(super) fn read(engine: Engine, alias: &str, column: &Column) -> String {
     match (engine, column.class) {
         (Engine::Postgres, Class::Moment) => {
             let zone = if column.sql_type.contains("without") { " AT TIME ZONE 'UTC'" } else { "" };
-            format!("(extract(epoch FROM {name}{zone}) * 1000000)::bigint::text")
+            format!("CASE WHEN isfinite({name}) THEN (extract(epoch FROM {name}{zone}) * 1000000)::bigint::text END")
         }
         (Engine::Postgres, Class::Texts) => format!("array_to_json({name})::text"),
         (Engine::Postgres, _) => format!("{name}::text"),

@@ -289,7 +289,8 @@ impl Store for MappedStore {
             return Ok(RawPage::default());
         }
         let tenant = cx.tenant.as_str();
-        let answers = database.read(mapping.asks_page(cursors, tenant, kind, request)?).await?;
+        let answers =
+            database.read(mapping.asks_page(cursors, tenant, kind, request)?).await.map_err(Trouble::of_a_read)?;
         mapping.page(cursors, tenant, kind, request, &answers)
     }
 
@@ -307,7 +308,7 @@ impl Store for MappedStore {
         mapping.records(&mut sql, table);
         mapping.named(&mut sql, table, "t", key);
         sql.push(" ORDER BY t.").push(&table.order.name).push(" LIMIT 1");
-        let answers = self.shared.database.read(vec![sql.finish()]).await?;
+        let answers = self.shared.database.read(vec![sql.finish()]).await.map_err(Trouble::of_a_read)?;
         let row = answers.first().and_then(|rows| rows.first());
         row.map(|row| mapping.record(table, row).map(|stored| stored.record)).transpose()
     }
@@ -348,7 +349,7 @@ impl AnonymousTenant for MappedStore {
         if !mapping.owner(&mut sql, table, container) {
             return Ok(None);
         }
-        let answers = self.shared.database.read(vec![sql.finish()]).await?;
+        let answers = self.shared.database.read(vec![sql.finish()]).await.map_err(Trouble::of_a_read)?;
         let owner = answers.first().and_then(|rows| rows.first()?.first()?.as_deref());
         Ok(owner.map(Tenant::new))
     }

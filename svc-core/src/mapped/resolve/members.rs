@@ -136,6 +136,17 @@ impl Check<'_> {
                 rows.table, rows.table
             ));
         }
+        if let Some(order) = order.as_ref() {
+            let name = order.name.trim_matches('"');
+            let is_primary = live.primary().is_some_and(|primary| primary.name == name);
+            if !live.is_unique(&[name]) || order.nullable && !is_primary {
+                self.wrong(format!(
+                    "`{}.{name}` orders the rows of a list, so it has to be different in every row of the table, and never empty: \
+                     name another column with `.order(...)`",
+                    rows.table
+                ));
+            }
+        }
         let mut members = self.members(&rows.table, live, &rows.fields, entries, field);
         members.sort_by(|one, other| one.places.cmp(&other.places));
         let known = [Some(rows.parent.as_str()), rows.order.as_deref().or(live.primary().map(|it| it.name.as_str()))];
@@ -170,8 +181,7 @@ fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
     let sqlite = engine == Engine::Sqlite;
     match (ty, class) {
         (_, Class::Json) => true,
-        (Type::Integer, Class::Integer(_) | Class::Decimal)
-        | (Type::Float | Type::Amount, Class::Decimal | Class::Integer(_)) => true,
+        (Type::Integer, Class::Integer(_) | Class::Decimal) | (Type::Float | Type::Amount, Class::Decimal) => true,
         (Type::Boolean | Type::Flag, Class::Boolean) => true,
         (Type::Boolean | Type::Flag, Class::Integer(_)) => sqlite,
         (Type::Timestamp, Class::Moment) | (Type::Date, Class::Date) => true,
