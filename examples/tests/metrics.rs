@@ -45,12 +45,12 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     let text = answer.text();
     let series = series(&text);
     let requests = |labels: &str| series.get(format!("svc_requests_total{{{labels}}}").as_str()).copied();
-    assert_eq!(requests(r#"route="people/{id}",method="GET",status="200""#), Some(3.0), "{text}");
-    assert_eq!(requests(r#"route="people/{id}",method="GET",status="404""#), Some(1.0), "{text}");
-    assert_eq!(requests(r#"route="people/{id}",method="other",status="500""#), Some(1.0), "{text}");
-    assert_eq!(requests(r#"route="person_signup_helper",method="POST",status="200""#), Some(1.0), "{text}");
-    assert_eq!(requests(r#"route="none",method="GET",status="404""#), Some(1.0), "{text}");
-    let get_person = r#"route="people/{id}",method="GET""#;
+    assert_eq!(requests(r#"method="GET",route="people/{id}",status="200""#), Some(3.0), "{text}");
+    assert_eq!(requests(r#"method="GET",route="people/{id}",status="404""#), Some(1.0), "{text}");
+    assert_eq!(requests(r#"method="other",route="people/{id}",status="500""#), Some(1.0), "{text}");
+    assert_eq!(requests(r#"method="POST",route="person_signup_helper",status="200""#), Some(1.0), "{text}");
+    assert_eq!(requests(r#"method="GET",route="none",status="404""#), Some(1.0), "{text}");
+    let get_person = r#"method="GET",route="people/{id}""#;
     assert_eq!(series.get(format!("svc_request_seconds_count{{{get_person}}}").as_str()), Some(&4.0), "{text}");
     let buckets =
         series.iter().filter(|(name, _)| name.starts_with(&format!("svc_request_seconds_bucket{{{get_person}")));

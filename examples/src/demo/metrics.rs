@@ -1,127 +1,116 @@
 //! What `/metrics` tells, in Prometheus' text format: requests by route template and status, latency, and the store's work.
 //!
-//! Labels are templates such as `people/{id}`: no path, no key and no personal data gets here. A few counters do not need a
-//! library of a dozen packages.
+//! Labels are templates such as `people/{id}`: no path, no key and no personal data gets here.
 
-use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
+use prometheus::core::Collector;
+use prometheus::proto::MetricFamily;
+use prometheus::{
+    Counter, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, Result, TextEncoder,
+};
 use svc_tower::Answered;
 
 use super::database::{Connections, Stats};
+use super::trouble::Trouble;
 
-/// The upper ends of the latency's buckets, in microseconds.
-const BUCKETS: [u64; 12] =
-    [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_500_000, 10_000_000];
+/// The upper ends of the latency's buckets, in seconds.
+const BUCKETS: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0];
 
 /// Counts answers. Cheap to clone; clones count together.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Metrics {
-    counted: Arc<Mutex<Counted>>,
-}
-
-#[derive(Debug, Default)]
-struct Counted {
+    registry: Registry,
     /// By route, method and status.
-    requests: BTreeMap<(String, &'static str, u16), u64>,
+    requests: IntCounterVec,
     /// By route and method.
-    latency: BTreeMap<(String, &'static str), Latency>,
-}
-
-#[derive(Debug, Default)]
-struct Latency {
-    /// Answers in each bucket, those of the buckets below not included.
-    buckets: [u64; BUCKETS.len()],
-    count: u64,
-    sum: Duration,
+    latency: HistogramVec,
 }
 
 impl Metrics {
+    /// Metrics without an answer.
+    ///
+    /// # Errors
+    ///
+    /// There cannot be such metrics.
+    pub fn new() -> std::result::Result<Self, Trouble> {
+        Self::registered().map_err(|error| {
+            let what = format!("Metrics cannot be kept: {error}.");
+            Trouble::new(what, "/metrics", "Start the demo with --metrics off.")
+        })
+    }
+
+    fn registered() -> Result<Self> {
+        let requests = Opts::new("svc_requests_total", "Answers by route, method and status.");
+        let latency = HistogramOpts::new("svc_request_seconds", "Time from a request's head to its answer.");
+        let metrics = Self {
+            registry: Registry::new(),
+            requests: IntCounterVec::new(requests, &["route", "method", "status"])?,
+            latency: HistogramVec::new(latency.buckets(BUCKETS.to_vec()), &["route", "method"])?,
+        };
+        metrics.registry.register(Box::new(metrics.requests.clone()))?;
+        metrics.registry.register(Box::new(metrics.latency.clone()))?;
+        Ok(metrics)
+    }
+
     /// Counts one answer.
     pub fn count(&self, answered: &Answered<'_>) {
         let (route, method) = (answered.route().to_string(), answered.method());
-        let mut counted = self.lock();
-        let latency = counted.latency.entry((route.clone(), method)).or_default();
-        latency.count = latency.count.saturating_add(1);
-        latency.sum = latency.sum.saturating_add(answered.time());
-        let micros = u64::try_from(answered.time().as_micros()).unwrap_or(u64::MAX);
-        let bucket = BUCKETS.iter().position(|end| micros <= *end).and_then(|place| latency.buckets.get_mut(place));
-        if let Some(bucket) = bucket {
-            *bucket = bucket.saturating_add(1);
+        // There are as many values as labels; with another number nothing would be counted.
+        if let Ok(latency) = self.latency.get_metric_with_label_values(&[&*route, method]) {
+            latency.observe(answered.time().as_secs_f64());
         }
-        let requests = counted.requests.entry((route, method, answered.status().as_u16())).or_default();
-        *requests = requests.saturating_add(1);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counted> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Ok(requests) = self.requests.get_metric_with_label_values(&[&*route, method, answered.status().as_str()])
+        {
+            requests.inc();
+        }
     }
 
     /// Everything as text, with what the store says of itself.
-    #[must_use]
-    pub fn text(&self, store: &Stats) -> String {
-        let mut text = String::with_capacity(16 * 1024);
-        // Writing to a string does not fail.
-        let _ = self.write(store, &mut text);
-        text
-    }
-
-    fn write(&self, store: &Stats, out: &mut String) -> fmt::Result {
-        let counted = self.lock();
-        head(out, "svc_requests_total", "counter", "Answers by route, method and status.")?;
-        for ((route, method, status), count) in &counted.requests {
-            writeln!(out, "svc_requests_total{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}} {count}")?;
-        }
-        let name = "svc_request_seconds";
-        head(out, name, "histogram", "Time from a request's head to its answer.")?;
-        for ((route, method), latency) in &counted.latency {
-            let labels = format!("route=\"{route}\",method=\"{method}\"");
-            let mut below = 0_u64;
-            for (end, count) in BUCKETS.iter().zip(&latency.buckets) {
-                below = below.saturating_add(*count);
-                let end = Duration::from_micros(*end).as_secs_f64();
-                writeln!(out, "{name}_bucket{{{labels},le=\"{end}\"}} {below}")?;
-            }
-            writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", latency.count)?;
-            writeln!(out, "{name}_sum{{{labels}}} {}", latency.sum.as_secs_f64())?;
-            writeln!(out, "{name}_count{{{labels}}} {}", latency.count)?;
-        }
-        drop(counted);
-        let Stats { commits, .. } = store;
-        let seconds = commits.time.as_secs_f64();
-        value(out, "svc_writes_waiting", "gauge", "Writes in the writer's queue.", store.writes_waiting)?;
-        value(out, "svc_writes_total", "counter", "Writes that were carried out.", commits.writes)?;
-        value(
-            out,
-            "svc_batches_total",
-            "counter",
-            "Transactions that writes shared; each is one sync.",
-            commits.batches,
-        )?;
-        value(out, "svc_batch_writes_max", "gauge", "Writes in the largest transaction.", commits.largest_batch)?;
-        value(out, "svc_commit_seconds_total", "counter", "Time spent in COMMIT, most of it in the sync.", seconds)?;
-        match store.connections {
-            Connections::Readers { open, busy, waiting } => {
-                value(out, "svc_readers_open", "gauge", "Reading connections.", open)?;
-                value(out, "svc_readers_busy", "gauge", "Reading connections at work.", busy)?;
-                value(out, "svc_reads_waiting", "gauge", "Reads that wait for a connection.", waiting)
-            }
-            Connections::Pool { busy, idle, wanted } => {
-                value(out, "svc_connections_busy", "gauge", "Connections to the database at work.", busy)?;
-                value(out, "svc_connections_idle", "gauge", "Connections to the database without work.", idle)?;
-                value(out, "svc_connections_wanted", "gauge", "Calls that wait for a connection.", wanted)
-            }
-        }
+    ///
+    /// # Errors
+    ///
+    /// A metric cannot be written in this format.
+    pub fn text(&self, store: &Stats) -> Result<String> {
+        let mut families = self.registry.gather();
+        families.extend(of_store(store)?);
+        TextEncoder::new().encode_to_string(&families)
     }
 }
 
-fn head(out: &mut String, name: &str, kind: &str, help: &str) -> fmt::Result {
-    writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}")
+/// What a store says of itself.
+fn of_store(store: &Stats) -> Result<Vec<MetricFamily>> {
+    let commits = store.commits;
+    let mut families = vec![
+        gauge("svc_writes_waiting", "Writes in the writer's queue.", store.writes_waiting)?,
+        counter("svc_writes_total", "Writes that were carried out.", commits.writes)?,
+        counter("svc_batches_total", "Transactions that writes shared; each is one sync.", commits.batches)?,
+        gauge("svc_batch_writes_max", "Writes in the largest transaction.", commits.largest_batch)?,
+    ];
+    let seconds = Counter::new("svc_commit_seconds_total", "Time spent in COMMIT, most of it in the sync.")?;
+    seconds.inc_by(commits.time.as_secs_f64());
+    families.push(seconds.collect());
+    families.extend(match store.connections {
+        Connections::Readers { open, busy, waiting } => [
+            gauge("svc_readers_open", "Reading connections.", open)?,
+            gauge("svc_readers_busy", "Reading connections at work.", busy)?,
+            gauge("svc_reads_waiting", "Reads that wait for a connection.", waiting)?,
+        ],
+        Connections::Pool { busy, idle, wanted } => [
+            gauge("svc_connections_busy", "Connections to the database at work.", busy)?,
+            gauge("svc_connections_idle", "Connections to the database without work.", idle)?,
+            gauge("svc_connections_wanted", "Calls that wait for a connection.", wanted)?,
+        ],
+    });
+    Ok(families.into_iter().flatten().collect())
 }
 
-fn value(out: &mut String, name: &str, kind: &str, help: &str, value: impl fmt::Display) -> fmt::Result {
-    head(out, name, kind, help)?;
-    writeln!(out, "{name} {value}")
+fn counter(name: &str, help: &str, value: u64) -> Result<Vec<MetricFamily>> {
+    let counter = IntCounter::new(name, help)?;
+    counter.inc_by(value);
+    Ok(counter.collect())
+}
+
+fn gauge(name: &str, help: &str, value: impl TryInto<i64>) -> Result<Vec<MetricFamily>> {
+    let gauge = IntGauge::new(name, help)?;
+    gauge.set(value.try_into().unwrap_or(i64::MAX));
+    Ok(gauge.collect())
 }

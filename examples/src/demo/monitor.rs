@@ -15,8 +15,9 @@ use tower_service::Service;
 use super::database::Database;
 use super::gate::Gated;
 use super::metrics::Metrics;
+use super::trouble::Trouble;
 
-/// The media type of Prometheus' text format.
+/// The media type of Prometheus' text format, which is UTF-8.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The service, and beside it what a monitor asks for.
@@ -37,16 +38,19 @@ pub struct Monitor {
 impl Monitor {
     /// A monitor, if it is wanted, and the service that tells it of each answer. A service at the root of its host has
     /// no place beside it, and no monitor.
-    #[must_use]
-    pub fn of(service: SvcService, store: &Database, wanted: bool) -> (SvcService, Option<Self>) {
+    ///
+    /// # Errors
+    ///
+    /// As [`Metrics::new`].
+    pub fn of(service: SvcService, store: &Database, wanted: bool) -> Result<(SvcService, Option<Self>), Trouble> {
         let mount = service.api().base().as_str().splitn(4, '/').nth(3).unwrap_or_default();
         if !wanted || mount.is_empty() {
-            return (service, None);
+            return Ok((service, None));
         }
-        let metrics = Metrics::default();
+        let metrics = Metrics::new()?;
         let counted = metrics.clone();
         let service = service.observe(move |answered| counted.count(answered));
-        (service, Some(Self { metrics, store: store.clone() }))
+        Ok((service, Some(Self { metrics, store: store.clone() })))
     }
 }
 
@@ -80,7 +84,13 @@ impl Monitor {
         let is_read = matches!(method, Method::GET | Method::HEAD);
         let (status, text) = match asked {
             _ if !is_read => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
-            Asked::Metrics => (StatusCode::OK, self.metrics.text(&self.store.stats())),
+            Asked::Metrics => match self.metrics.text(&self.store.stats()) {
+                Ok(text) => (StatusCode::OK, text),
+                Err(error) => {
+                    tracing::warn!(%error, "metrics cannot be written");
+                    (StatusCode::INTERNAL_SERVER_ERROR, String::new())
+                }
+            },
             Asked::Health { is_loaded: false } => (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned()),
             // It asks the data something, for no longer than the store waits for anything.
             Asked::Health { is_loaded: true } => match self.store.tenants().await {

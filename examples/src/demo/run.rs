@@ -90,7 +90,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         notes.push(format!("with what cannot be read, this is not served either: {}", also.join(", ")));
     }
     let service = service(&store, &settings, &address.base_url)?;
-    let (service, monitor) = Monitor::of(service, &store, settings.metrics);
+    let (service, monitor) = Monitor::of(service, &store, settings.metrics)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
         base_url: service.api().base().as_str(),
