@@ -61,7 +61,7 @@ impl<'a> Writes<'a> {
             Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => {
-                self.clear_link(&Set::Under(*kind, link, Box::new(to.clone())), link)
+                self.clear_link(&Set::Under(*kind, link, Box::new(to.clone())), link);
             }
             Change::Forget(person) => {
                 let mut sql = self.sql();
@@ -120,16 +120,9 @@ impl<'a> Writes<'a> {
         if let super::resolved::Whose::Column { column, via } = &table.whose {
             match via {
                 None => _ = sql.tenant(Some(column)),
-                Some((tenants, key, name)) => {
-                    sql.push("(SELECT ")
-                        .push(&key.name)
-                        .push(" FROM ")
-                        .push(tenants)
-                        .push(" WHERE ")
-                        .push(&name.name)
-                        .push(" = ")
-                        .tenant(Some(name))
-                        .push(")");
+                Some(via) => {
+                    sql.push("(SELECT ").push(&via.key.name).push(" FROM ").push(&via.table).push(" WHERE ");
+                    sql.push(&via.name.name).push(" = ").tenant(Some(&via.name)).push(")");
                 }
             }
             sql.push(", ");
@@ -218,9 +211,6 @@ impl<'a> Writes<'a> {
     /// Writes the rows of a list: those at its beginning that are as they were stay, the others are written anew.
     fn rows(&mut self, table: &Mapped, id: &Id, member: &Member, before: Option<&Object>, now: Option<&Json>) {
         let Stored::Rows { table: rows, parent, order, members } = &member.stored else { return };
-        fn entries(list: Option<&Json>) -> &[Json] {
-            list.and_then(Json::as_array).unwrap_or_default()
-        }
         let (was, now) = (before.map(|before| entries(at(before, member))), entries(now));
         let same = was.map_or(0, |was| was.iter().zip(now).take_while(|(one, other)| one == other).count());
         let record = Key::Id(table.kind, id.clone());
@@ -383,6 +373,10 @@ impl<'a> Writes<'a> {
         sql.push(", ").text(String::from_utf8_lossy(&outbox.body)).push(")");
         self.statements.push(sql.finish());
     }
+}
+
+fn entries(list: Option<&Json>) -> &[Json] {
+    list.and_then(Json::as_array).unwrap_or_default()
 }
 
 /// A value of a new row.

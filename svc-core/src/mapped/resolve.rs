@@ -8,7 +8,7 @@ use super::{
     live::{Class, Live, LiveColumn, LiveTable},
     mapping::{Mapping, Table, Whose as Named},
     own_tables,
-    resolved::{Column, Link, Mapped, Resolved, Whose},
+    resolved::{Column, Link, Mapped, Resolved, Via, Whose},
     sql::quoted,
 };
 use crate::{model::Kind, read::nearest, schema::LinkTarget};
@@ -325,7 +325,7 @@ impl<'a> Check<'a> {
             self.wrong(format!("two tenants may be called the same (COL-02): run\n      {sql}"));
         }
         let (key, name) = (self.column(tenants, found, key, "bigserial")?, self.column(tenants, found, name, "text")?);
-        Some(Whose::Column { column, via: Some((super::sql::quoted_table(tenants), key, name)) })
+        Some(Whose::Column { column, via: Some(Box::new(Via { table: super::sql::quoted_table(tenants), key, name })) })
     }
 }
 

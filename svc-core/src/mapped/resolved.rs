@@ -60,10 +60,20 @@ pub(crate) enum Whose {
     Column {
         column: Column,
         /// Where the column refers to something else than the tenant's name: table, its key, and the name.
-        via: Option<(String, Column, Column)>,
+        via: Option<Box<Via>>,
     },
     /// Whose the record is that the link at this place leads to.
     Container(usize),
+}
+
+/// The table of tenants.
+#[derive(Debug)]
+pub(crate) struct Via {
+    pub(crate) table: String,
+    /// What other tables refer to.
+    pub(crate) key: Column,
+    /// What a tenant is called.
+    pub(crate) name: Column,
 }
 
 /// A link to one record.
@@ -116,7 +126,7 @@ impl Resolved {
     pub(crate) fn numbers_tenants(&self) -> bool {
         self.tables.iter().any(|table| match &table.whose {
             Whose::Column { column, via } => {
-                let name = via.as_ref().map_or(column, |(_, _, name)| name);
+                let name = via.as_ref().map_or(column, |via| &via.name);
                 matches!(name.class, Class::Integer(_))
             }
             Whose::Only | Whose::Container(_) => false,

@@ -18,7 +18,7 @@ impl Resolved {
         for column in [&table.order, &table.id, &table.created, &table.modified] {
             sql.push(&read(engine, "t", column)).push(", ");
         }
-        self.identifiers(sql, table);
+        Self::identifiers(sql, table);
         self.targets(sql, table);
         for member in &table.members {
             sql.push(", ").push(&self.member(member, table));
@@ -65,10 +65,10 @@ impl Resolved {
             Whose::Column { column, via: None } => {
                 sql.push(alias).push(".").push(&column.name).push(" = ").tenant(Some(column));
             }
-            Whose::Column { column, via: Some((tenants, key, name)) } => {
-                let of =
-                    format!("{alias}.{} = (SELECT {} FROM {tenants} WHERE {} = ", column.name, key.name, name.name);
-                sql.push(&of).tenant(Some(name)).push(")");
+            Whose::Column { column, via: Some(via) } => {
+                let (key, name) = (&via.key.name, &via.name.name);
+                let of = format!("{alias}.{} = (SELECT {key} FROM {} WHERE {name} = ", column.name, via.table);
+                sql.push(&of).tenant(Some(&via.name)).push(")");
             }
             Whose::Container(place) => {
                 let container = table.links.get(*place).and_then(|link| Some((link, self.of(link.kind)?)));
@@ -99,9 +99,10 @@ impl Resolved {
                 Whose::Column { column, via } => {
                     let name = match via {
                         None => read(self.engine, &alias, column),
-                        Some((tenants, key, name)) => {
-                            from = format!("{from} JOIN {tenants} o ON o.{} = {alias}.{}", key.name, column.name);
-                            read(self.engine, "o", name)
+                        Some(via) => {
+                            let on = format!("o.{} = {alias}.{}", via.key.name, column.name);
+                            from = format!("{from} JOIN {} o ON {on}", via.table);
+                            read(self.engine, "o", &via.name)
                         }
                     };
                     sql.push("SELECT ").push(&name).push(&from).push(" WHERE 1 = 1");
@@ -123,7 +124,7 @@ impl Resolved {
     }
 
     /// The foreign identifiers of a record, as a JSON array.
-    fn identifiers(&self, sql: &mut Sql, table: &Mapped) {
+    fn identifiers(sql: &mut Sql, table: &Mapped) {
         let engine = sql.engine();
         let of = format!(" AND i.kind = '{}' AND i.record = {}", table.kind.singular(), read(engine, "t", &table.id));
         match engine {
@@ -175,7 +176,7 @@ impl Resolved {
             }
             Key::Name(kind, name) => match kind.schema().unique_name().and_then(|field| table.column(field.name)) {
                 Some((column, _)) => {
-                    _ = sql.push(alias).push(".").push(&column.name).push(" = ").value(column, Some(name.clone()))
+                    _ = sql.push(alias).push(".").push(&column.name).push(" = ").value(column, Some(name.clone()));
                 }
                 None => _ = sql.push("1 = 0"),
             },

@@ -46,13 +46,10 @@ impl Sql {
 
     /// The tenant, as a value of this column.
     pub(super) fn tenant(&mut self, column: Option<&Column>) -> &mut Self {
-        let place = match self.bound {
-            Some(place) => place,
-            None => {
-                self.values.push(Some(self.tenant.clone()));
-                self.values.len()
-            }
-        };
+        let place = self.bound.unwrap_or_else(|| {
+            self.values.push(Some(self.tenant.clone()));
+            self.values.len()
+        });
         self.bound = Some(place);
         let mark = self.mark(place);
         let is_number = column.is_some_and(|column| matches!(column.class, Class::Integer(_)));

@@ -13,5 +13,7 @@ pub use crate::json::{Caps, Json, Limits, Number, Object, merge_patch, merge_val
 pub use body::{Bodies, HelperBody};
 pub use link::Links;
 pub use narrow::Taken;
-pub(crate) use surplus::{BodyOf, nearest};
+pub(crate) use surplus::BodyOf;
+#[cfg(feature = "mapped")]
+pub(crate) use surplus::nearest;
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

@@ -98,9 +98,10 @@ impl Check<'_> {
             self.wrong(format!("`{unknown}` is no value of `{path}`: use {}", known.join(", ")));
         }
         let Some(taken) = taken else { return };
-        let given: Vec<&str> = match field.values.is_empty() {
-            true => known.to_vec(),
-            false => field.values.iter().map(|(_, stored)| stored.as_str()).collect(),
+        let given: Vec<&str> = if field.values.is_empty() {
+            known.to_vec()
+        } else {
+            field.values.iter().map(|(_, stored)| stored.as_str()).collect()
         };
         let refused: Vec<&str> = given.into_iter().filter(|value| !taken.iter().any(|taken| taken == value)).collect();
         if !refused.is_empty() {
@@ -178,16 +179,18 @@ fn wanted(ty: &Type, engine: Engine) -> &'static str {
 
 /// Whether a column can hold a field.
 fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
-    let sqlite = engine == Engine::Sqlite;
     match (ty, class) {
-        (_, Class::Json) => true,
-        (Type::Integer, Class::Integer(_) | Class::Decimal) | (Type::Float | Type::Amount, Class::Decimal) => true,
-        (Type::Boolean | Type::Flag, Class::Boolean) => true,
-        (Type::Boolean | Type::Flag, Class::Integer(_)) => sqlite,
-        (Type::Timestamp, Class::Moment) | (Type::Date, Class::Date) => true,
-        (Type::Timestamp | Type::Date, Class::Text) => sqlite,
-        (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text) => true,
-        (Type::Array(Type::String), Class::Texts) => true,
+        (_, Class::Json)
+        | (Type::Integer, Class::Integer(_) | Class::Decimal)
+        | (Type::Float | Type::Amount, Class::Decimal)
+        | (Type::Boolean | Type::Flag, Class::Boolean)
+        | (Type::Timestamp, Class::Moment)
+        | (Type::Date, Class::Date)
+        | (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text)
+        | (Type::Array(Type::String), Class::Texts) => true,
+        (Type::Boolean | Type::Flag, Class::Integer(_)) | (Type::Timestamp | Type::Date, Class::Text) => {
+            engine == Engine::Sqlite
+        }
         _ => false,
     }
 }
