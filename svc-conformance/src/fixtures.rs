@@ -5,21 +5,16 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Record};
 use crate::check::Cx;
 use crate::client::Client;
-use crate::generate::{least, with};
+use crate::generate::{least, with, without};
 use crate::kinds::{Kind, kind};
 use crate::outcome::Stop;
 use crate::row;
 
 /// The body of a create: the least that a record needs, with these fields over it.
 pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
-    let mut base = least(cx, one);
     // A question of another type may not take the responses of the least one.
-    if fields.get("question_type").is_some()
-        && let Some(members) = base.as_object_mut()
-    {
-        members.remove("responses");
-    }
-    with(&base, fields)
+    let lacks: &[&str] = if fields.get("question_type").is_some() { &["responses"] } else { &[] };
+    with(&without(&least(cx, one), lacks), fields)
 }
 
 /// An event that sells tickets of two levels.
@@ -130,7 +125,7 @@ impl Client<'_> {
             cx.chose("status of a create", answer.status.to_string());
             let before = cx.run.consistent(&format!("{}.create", kind.many), answer.status);
             cx.holds(row::CRU_13, before.is_none_or(|before| before == answer.status), || {
-                format!("an earlier create in {} answered {before:?}, this one {}", kind.many, answer.status)
+                format!("an earlier create in {} answered {}, this one {}", kind.many, json!(before), answer.status)
             });
         }
         Ok(answer.record())

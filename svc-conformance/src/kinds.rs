@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::catalogue::{Catalogue, KindRow};
+use crate::row;
 
 /// One kind: its relation, that of its collection, and how a record of it comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,4 +47,19 @@ pub(crate) fn kind(one: &str) -> Option<Kind> {
 /// The kind whose collection has this name.
 pub(crate) fn kind_of(many: &str) -> Option<Kind> {
     KINDS.iter().copied().find(|kind| kind.many == many)
+}
+
+/// The row of the collection below a container, and of the one below a person.
+pub(crate) fn collection_rows(one: &str) -> Option<(&'static str, &'static str)> {
+    Some(match one {
+        "signature" => (row::COL_04, row::COL_14),
+        "submission" => (row::COL_05, row::COL_12),
+        "donation" => (row::COL_06, row::COL_11),
+        "outreach" => (row::COL_07, row::COL_15),
+        "attendance" => (row::COL_08, row::COL_13),
+        "answer" => (row::COL_09, row::COL_16),
+        "tagging" => ("", row::COL_17),
+        "item" => ("", row::COL_18),
+        _ => return None,
+    })
 }

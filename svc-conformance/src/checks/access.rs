@@ -185,7 +185,9 @@ async fn nothing_new(cx: &Cx, api: &Client<'_>, url: &str, before: Option<u64>, 
         let markers = bodies.iter().filter_map(|body| body.pointer("/identifiers/0").and_then(Value::as_str));
         grown = markers.into_iter().any(|marker| members.iter().any(|member| member.carries(marker)));
     }
-    cx.holds(row::AUT_08, !grown, || format!("{before:?} records before refused creates, {after:?} after, in {url}"));
+    cx.holds(row::AUT_08, !grown, || {
+        format!("{} records before refused creates, {} after, in {url}", json!(before), json!(after))
+    });
     Ok(())
 }
 
@@ -281,7 +283,9 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
         // Unless somebody wrote between the two.
         let counted = total.unwrap_or_default() == u64::try_from(members.len()).unwrap_or(u64::MAX);
         let counted = counted || other.total(&theirs).await? != total;
-        holds(cx, rows, counted, || format!("another tenant has {} {} and counts {total:?}", members.len(), of.many));
+        holds(cx, rows, counted, || {
+            format!("another tenant has {} {} and counts {}", members.len(), of.many, json!(total))
+        });
         let leaked = members.iter().find(|member| is_one(member, &record));
         holds(cx, rows, leaked.is_none(), || format!("another tenant's {} have {}", of.many, record.short()));
         below(cx, &api, &other, of, &record).await?;

@@ -13,16 +13,11 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// A question of a sort; those of choices have three.
 pub(super) async fn question(api: &Client<'_>, sort: &str) -> Result<Record, Stop> {
-    let responses = match sort {
-        "Paragraph" => json!([]),
-        _ => json!([{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}, {"key": "c3", "name": "maybe"}]),
+    let responses = json!([{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}, {"key": "c3", "name": "maybe"}]);
+    let fields = match sort {
+        "Paragraph" => json!({ "question_type": sort }),
+        _ => json!({"question_type": sort, "responses": responses}),
     };
-    let mut fields = json!({"question_type": sort, "responses": responses});
-    if sort == "Paragraph"
-        && let Some(members) = fields.as_object_mut()
-    {
-        members.remove("responses");
-    }
     let kind = crate::kinds::kind("question").ok_or_else(|| none("no questions"))?;
     needs(api.cx, "question", "create")?;
     api.create(kind, &api.cx.marked(&fields)).await
@@ -78,7 +73,9 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
             cx.holds(row::HAF_09, answer["responses"] == keys, || format!("{keys} were chosen: {}", answer.short()));
         }
         if let Some(value) = value.filter(|_| declared("value")) {
-            cx.holds(row::HAF_10, answer["value"] == value, || format!("{value:?} was said: {}", answer.short()));
+            cx.holds(row::HAF_10, answer["value"] == value, || {
+                format!("{} was said: {}", json!(value), answer.short())
+            });
         }
         if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
             cx.holds(row::HAF_07, right, || format!("another person's: {}", answer.short()));

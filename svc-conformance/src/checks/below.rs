@@ -3,6 +3,7 @@
 use super::compare;
 use super::prelude::*;
 use crate::catalogue::Encounter;
+use crate::kinds::collection_rows;
 
 macro_rules! below {
     ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
@@ -28,21 +29,6 @@ pub(super) const CHECKS: &[Check] = below! {
     row::COL_09 row::COL_16 "answer" "col/answers" "col/answers-of-a-person";
 };
 
-/// The row of the collection below a container, and of the one below a person.
-fn rows(one: &str) -> Option<(&'static str, &'static str)> {
-    Some(match one {
-        "signature" => (row::COL_04, row::COL_14),
-        "submission" => (row::COL_05, row::COL_12),
-        "donation" => (row::COL_06, row::COL_11),
-        "outreach" => (row::COL_07, row::COL_15),
-        "attendance" => (row::COL_08, row::COL_13),
-        "answer" => (row::COL_09, row::COL_16),
-        "tagging" => ("", row::COL_17),
-        "item" => ("", row::COL_18),
-        _ => return None,
-    })
-}
-
 /// Whether an answer is that of a collection without members.
 fn is_empty(answer: &Answer) -> bool {
     let Some(page) = answer.json.as_object() else { return false };
@@ -63,7 +49,7 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
     }
     let container = api.make(under, &json!({})).await?;
     let container = api.as_read(under, container).await?;
-    if let Some((row, _)) = rows(of.one).filter(|(row, _)| !row.is_empty()) {
+    if let Some((row, _)) = collection_rows(of.one).filter(|(row, _)| !row.is_empty()) {
         let linked = container.href(of.many).is_some();
         api.cx.must(row, linked, || format!("no link {} in {}", of.many, container.short()))?;
     }
@@ -75,7 +61,7 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
 async fn nested(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
-    let (row, _) = rows(of.one).unwrap_or_default();
+    let (row, _) = collection_rows(of.one).unwrap_or_default();
     let (container, url) = container(&api, of).await?;
     let answer = api.get(&url).await?;
     cx.run.met.add(Encounter::EmptyCollection);
@@ -126,7 +112,7 @@ async fn one_member(
 async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
-    let (_, row) = rows(of.one).unwrap_or_default();
+    let (_, row) = collection_rows(of.one).unwrap_or_default();
     if !cx.declared().lists_below("person", of.many) {
         return Err(none(format!("the {} of a person are not declared", of.many)));
     }

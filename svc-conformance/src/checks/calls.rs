@@ -130,15 +130,6 @@ pub(super) fn somebody(cx: &Cx) -> Value {
     cx.marked(&part(cx, "person", &named))
 }
 
-/// Runs a part of a check for every declared helper.
-macro_rules! for_each_helper {
-    ($cx:expr, $part:expr) => {
-        each!(name in declared_helpers($cx) => $part(name))
-    };
-}
-
-pub(super) use for_each_helper;
-
 /// What only prepares clean-up does not end a check.
 pub(super) fn ignored(stop: Stop) -> Result<(), Stop> {
     match stop {

@@ -43,7 +43,7 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
             kept(cx, &[row::HLP_16], &sent, record);
             if fields.get("status_code").is_some() {
                 let same = generate::restored(&json!(code), record.json.get("status_code"));
-                cx.holds(row::RES_CANVASS_06, same, || format!("status_code was {code:?}: {}", record.short()));
+                cx.holds(row::RES_CANVASS_06, same, || format!("status_code was {}: {}", json!(code), record.short()));
             }
             links(cx, &api, record, target).await?;
         }
@@ -175,7 +175,9 @@ async fn no_person(cx: &Cx) -> Result<(), Stop> {
     let answer = api.post(&ready.url, &body).await?;
     cx.holds(row::HLP_18, answer.is_created() || answer.status == 400, || answer.to_string());
     let after = api.total(&people).await?;
-    cx.holds(row::HLP_18, before == after, || format!("{before:?} people before, {after:?} after: {answer}"));
+    cx.holds(row::HLP_18, before == after, || {
+        format!("{} people before, {} after: {answer}", json!(before), json!(after))
+    });
     Ok(())
 }
 

@@ -94,7 +94,7 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
         match (sent.get(name), fields::find(one, name)) {
             (Some(value), Some(known)) => {
                 let same = generate::same(known, value, new, prefix);
-                let found = || format!("{name} was changed to {value}, reads {new:?}");
+                let found = || format!("{name} was changed to {value}, reads {}", after[name.as_str()]);
                 cx.holds_for(known.row, same, found, || {
                     generate::lost(cx, one, &json!({ name: value }), &after.json, &[])
                 });
@@ -103,7 +103,7 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
             (None, _) => {
                 let same = old == new || (is_unset(old) && is_unset(new));
                 cx.holds(row::CRU_15, same, || {
-                    format!("{name} was not sent; it was {old:?} and is {new:?}; sent {sent}")
+                    format!("{name} was not sent; it was {} and is {}; sent {sent}", json!(old), json!(new))
                 });
             }
         }
@@ -115,8 +115,8 @@ fn dated(cx: &Cx, before: &Record, after: &Record, may_be_equal: bool) {
     let (old, new) = (before["modified_date"].as_str(), after["modified_date"].as_str());
     if let (Some(old), Some(new)) = (old.and_then(instant), new.and_then(instant)) {
         let advanced = new > old || (may_be_equal && new == old);
-        cx.holds(row::CRU_19, advanced, || format!("modified_date was {old} before the change and is {new}"));
-        cx.holds(row::TYP_16, advanced, || format!("modified_date was {old} before the change and is {new}"));
+        let found = || format!("modified_date was {old} before the change and is {new}");
+        holds(cx, &[row::CRU_19, row::TYP_16], advanced, found);
     }
     let (old, new) = (&before["created_date"], &after["created_date"]);
     if !old.is_null() {
@@ -208,7 +208,9 @@ pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
         for other in names.iter().filter(|other| *other != name) {
             let (old, new) = (before.json.get(*other), after.json.get(*other));
             let same = old == new || (is_unset(old) && is_unset(new));
-            cx.holds(row::CRU_17, same, || format!("{name} was emptied; {other} was {old:?} and is {new:?}"));
+            cx.holds(row::CRU_17, same, || {
+                format!("{name} was emptied; {other} was {} and is {}", json!(old), json!(new))
+            });
         }
         before = after;
     }
@@ -227,7 +229,7 @@ fn emptied(cx: &Cx, one: &str, name: &str, after: &Record) {
     let field = cx.declared().field(one, name);
     let got = after.json.get(name);
     let default = field.and_then(|field| field.default.as_deref()).is_some_and(|default| is_default(default, got));
-    cx.holds(row::CRU_17, is_unset(got) || default, || format!("{name} was set to null and reads {got:?}"));
+    cx.holds(row::CRU_17, is_unset(got) || default, || format!("{name} was set to null and reads {}", after[name]));
 }
 
 /// An array is what was sent last: permuted, shortened, empty (CRU-18).
@@ -259,7 +261,7 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
             let after = api.reread(&record).await?;
             let got = after.json.get(name);
             let same = generate::same(field, &form, got, &prefix) && length(&form) == got.map_or(0, length);
-            let found = || format!("{name} was replaced by {form}, reads {got:?}");
+            let found = || format!("{name} was replaced by {form}, reads {}", after[name.as_str()]);
             for row in [row::CRU_18, row::TYP_12] {
                 cx.holds_for(row, same, found, || generate::lost(cx, one, &json!({ name: form }), &after.json, &[]));
             }

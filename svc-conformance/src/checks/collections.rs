@@ -89,7 +89,9 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let total = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
-        cx.holds(row::COL_23, grown, || format!("{before:?} records, then {more} more were made: {total:?}"));
+        cx.holds(row::COL_23, grown, || {
+            format!("{} records, then {more} more were made: {}", json!(before), json!(total))
+        });
     }
     if let (Some(container), Some(counted), Some(total)) = (&place.container, place.kind.counted, total)
         && cx.declared().field(place.kind.under.unwrap_or_default(), counted).is_some_and(|field| field.readable)
@@ -107,7 +109,9 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let after = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let shrunk = total.and_then(|total| total.checked_sub(1)) == after;
-        cx.holds(row::COL_23, shrunk, || format!("{total:?} records before a delete, {after:?} after it"));
+        cx.holds(row::COL_23, shrunk, || {
+            format!("{} records before a delete, {} after it", json!(total), json!(after))
+        });
     }
     Ok(())
 }
@@ -157,14 +161,14 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
         number = number.saturating_add(1);
         let at = page["page"].as_u64();
         cx.holds(row::COL_22, at == Some(number), || {
-            format!("page {number} says that it is page {at:?}: {}", page.short())
+            format!("page {number} says that it is page {}: {}", json!(at), page.short())
         });
         if let Some(next) = page.link("next") {
             let parameter = address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
             cx.holds(row::COL_24, parameter == number.checked_add(1), || format!("`next` of page {number} is {next}"));
         }
         cx.holds(row::COL_31, !page.embedded().is_empty() || total == Some(0), || {
-            format!("page {number} of {total:?} records has no members: {}", page.short())
+            format!("page {number} of {} records has no members: {}", json!(total), page.short())
         });
     }
     let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
@@ -191,7 +195,7 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let twice = links.saturating_sub(owns.len());
     cx.holds(row::COL_23, total == Some(count) && twice == 0, || {
-        format!("total_records is {total:?}, the pages have {count} members, {twice} of them twice")
+        format!("total_records is {}, the pages have {count} members, {twice} of them twice", json!(total))
     });
     for record in made {
         let times = members.iter().filter(|member| is_one(member, record)).count();

@@ -362,7 +362,7 @@ pub(super) async fn elsewhere(
         for (place, other) in &shown {
             let got = number(other, path);
             cx.holds(row, got == expected, || {
-                format!("{path} is {expected:?} by its address, {got:?} in {place}: {}", other.short())
+                format!("{path} is {} by its address, {} in {place}: {}", json!(expected), json!(got), other.short())
             });
         }
     }

@@ -194,7 +194,7 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
         if answer.is_created() {
             let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
             let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
-            cx.holds(row::RES_QUESTION_08, right, || format!("the key {got:?} is not alphanumeric: {answer}"));
+            cx.holds(row::RES_QUESTION_08, right, || format!("the key {} is not alphanumeric: {answer}", json!(got)));
         }
     }
     Ok(())

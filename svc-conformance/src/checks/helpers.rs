@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::calls::{declared_helpers, for_each_helper, ignored, somebody};
+use super::calls::{declared_helpers, ignored, somebody};
 use super::prelude::*;
 use crate::generate::with;
 
@@ -13,52 +13,56 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Helpers take POST alone (HLP-01).
 async fn methods(cx: &Cx) -> Result<(), Stop> {
-    for_each_helper!(cx, async |name: &'static str| {
-        let api = cx.api();
-        let ready = api.ready(name).await?;
-        let person = somebody(cx);
-        let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
-        cx.must(row::HLP_01, answer.is_created(), || answer.to_string())?;
-        api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
-        let own = ready.container.as_ref().and_then(|container| container.link("self"));
-        if own.as_deref() == Some(ready.url.as_str()) {
-            // The address serves the record, too: another method would change or remove it.
-            return Ok(());
-        }
-        for method in [Method::PUT, Method::DELETE] {
-            let answer = api.send(method, &ready.url, Some("{}".to_owned())).await?;
-            cx.holds(row::HLP_01, answer.status >= 400, || format!("{name} is no method of it: {answer}"));
-        }
-        Ok(())
-    })
+    each!(name in declared_helpers(cx) => method(cx, name))
+}
+
+async fn method(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
+    cx.must(row::HLP_01, answer.is_created(), || answer.to_string())?;
+    api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
+    let own = ready.container.as_ref().and_then(|container| container.link("self"));
+    if own.as_deref() == Some(ready.url.as_str()) {
+        // The address serves the record, too: another method would change or remove it.
+        return Ok(());
+    }
+    for method in [Method::PUT, Method::DELETE] {
+        let answer = api.send(method, &ready.url, Some("{}".to_owned())).await?;
+        cx.holds(row::HLP_01, answer.status >= 400, || format!("{name} is no method of it: {answer}"));
+    }
+    Ok(())
 }
 
 /// The person alone, own fields and the person, and both with an action function (HLP-02).
 async fn bodies(cx: &Cx) -> Result<(), Stop> {
     let functions = super::functions::simple(cx).await?;
-    for_each_helper!(cx, async |name: &'static str| {
-        let api = cx.api();
-        let ready = api.ready(name).await?;
-        for with_fields in [false, true] {
-            for function in functions.iter().map(Some).chain([None]) {
-                let person = somebody(cx);
-                let mut body = ready.body(cx, Some(&person));
-                if !with_fields && name != "person_signup" {
-                    body = match name {
-                        "record_canvass" => json!({ "canvass": cx.marked(&json!({})) }),
-                        _ => with(&cx.marked(&json!({})), &json!({ "person": person })),
-                    };
-                }
-                if let Some((function, value)) = function {
-                    put(&mut body, function, value.clone());
-                }
-                let answer = api.post(&ready.url, &body).await?;
-                cx.holds(row::HLP_02, answer.is_created(), || format!("{name} with {body}: {answer}"));
-                if answer.is_created() {
-                    api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
-                }
+    each!(name in declared_helpers(cx) => with_bodies(cx, name, &functions))
+}
+
+async fn with_bodies(cx: &Cx, name: &'static str, functions: &[(&str, Value)]) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    for with_fields in [false, true] {
+        for function in functions.iter().map(Some).chain([None]) {
+            let person = somebody(cx);
+            let mut body = ready.body(cx, Some(&person));
+            if !with_fields && name != "person_signup" {
+                body = match name {
+                    "record_canvass" => json!({ "canvass": cx.marked(&json!({})) }),
+                    _ => with(&cx.marked(&json!({})), &json!({ "person": person })),
+                };
+            }
+            if let Some((function, value)) = function {
+                put(&mut body, function, value.clone());
+            }
+            let answer = api.post(&ready.url, &body).await?;
+            cx.holds(row::HLP_02, answer.is_created(), || format!("{name} with {body}: {answer}"));
+            if answer.is_created() {
+                api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
             }
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }

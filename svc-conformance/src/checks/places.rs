@@ -134,7 +134,7 @@ async fn odd(cx: &Cx) -> Result<(), Stop> {
         cx.holds(row::COL_24, right, || format!("a page after the last: {answer}"));
         if api.total(&url).await? == total {
             let same = answer["total_records"].as_u64() == total;
-            cx.holds(row::COL_23, same, || format!("there are {total:?} records: {answer}"));
+            cx.holds(row::COL_23, same, || format!("there are {} records: {answer}", json!(total)));
         }
     }
     Ok(())

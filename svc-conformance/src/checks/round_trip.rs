@@ -206,7 +206,7 @@ fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
         let got = shown.json.get(name);
         let default = field.default.as_deref().is_some_and(|default| is_default(default, got));
         cx.holds(row::CAP_08, is_unset(got) || default, || {
-            format!("{name} was left out and reads {got:?}; the declared default is {:?}", field.default)
+            format!("{name} was left out and reads {}; the declared default is {}", json!(got), json!(field.default))
         });
     }
 }

@@ -76,7 +76,9 @@ async fn dates(
             Some(expected) => generate::restored(&json!(expected), got),
             None => is_unset(got),
         };
-        holds(cx, rows, right, || format!("{name} is {got:?} instead of {expected:?} in {}", read.short()));
+        holds(cx, rows, right, || {
+            format!("{name} is {} instead of {} in {}", read[name], json!(expected), read.short())
+        });
     }
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Map;
 
-use super::calls::{declared_helpers, for_each_helper, somebody};
+use super::calls::{declared_helpers, somebody};
 use super::compare::adopt;
 use super::prelude::*;
 use crate::clean_up::own_up;
-use crate::generate::restored;
+use crate::generate::{restored, without};
 
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/without-key", [HLP_07, HLP_08], anonymous).needs("helper.*.anonymous"),
@@ -34,11 +34,7 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     cx.must(row::HLP_07, answer.is_created() && empty, || format!("without a key: {answer}"))?;
     cx.holds(row::HLP_08, true, String::new);
     let sent = if name == "record_canvass" { body.get("canvass").unwrap_or(&Value::Null) } else { &body };
-    let wanted = Record::new(
-        ready.url.clone(),
-        if name == "person_signup" { person.clone() } else { sent.clone() },
-        cx.declared().text.dialect.prefix.clone(),
-    );
+    let wanted = answer.document.beside(if name == "person_signup" { person.clone() } else { sent.clone() });
     if wanted.identifiers().is_empty() {
         return Ok(());
     }
@@ -57,16 +53,11 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     cx.must(row::HLP_07, found.is_some(), || format!("what was posted without a key is not there: {body}"))?;
     let Some(found) = found else { return Ok(()) };
     adopt(cx, &found);
-    let mut fields = sent.clone();
-    if let Some(members) = fields.as_object_mut() {
-        members.remove("add_tags");
-        // A ticketed event or a matched person may show these otherwise.
-        members.remove("attended");
-    }
     if name == "person_signup" {
         return Ok(());
     }
-    kept(cx, &[row::HLP_07], &fields, &found);
+    // A ticketed event or a matched person may show `attended` otherwise.
+    kept(cx, &[row::HLP_07], &without(sent, &["add_tags", "attended"]), &found);
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
         // Identifiers of a caller without a key may count for nothing (HLP-04).
@@ -99,7 +90,7 @@ async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
 
 /// Helpers of a container that is gone fail, and nothing is created (HLP-23).
 async fn container_gone(cx: &Cx) -> Result<(), Stop> {
-    for_each_helper!(cx, async |name: &'static str| { gone(cx, &cx.api(), name, row::HLP_23, &[400, 404]).await })
+    each!(name in declared_helpers(cx) => gone(cx, &cx.api(), name, row::HLP_23, &[400, 404]))
 }
 
 async fn gone(
@@ -122,6 +113,8 @@ async fn gone(
     let right = if expected.is_empty() { answer.status >= 400 } else { expected.contains(&answer.status) };
     cx.prefers(row, right, || format!("the container is gone: {answer}"));
     let after = api.people().await?;
-    cx.prefers(row, before == after, || format!("there were {before:?} people before, {after:?} after {answer}"));
+    cx.prefers(row, before == after, || {
+        format!("there were {} people before, {} after {answer}", json!(before), json!(after))
+    });
     Ok(())
 }

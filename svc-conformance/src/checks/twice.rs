@@ -1,10 +1,13 @@
-//! People who are posted more than once, and people who only look alike (HLP-03, HLP-06, HLP-11 to HLP-15, HLP-19).
+//! People who are posted more than once, also at the same time, and people who only look alike (HLP-03 to HLP-06, HLP-11 to
+//! HLP-15, HLP-19).
+
+use std::collections::BTreeSet;
 
 use super::calls::{Ready, declared_helpers, row, somebody};
 use super::compare::{identified, whole_seconds};
 use super::functions::any_helper;
 use super::prelude::*;
-use crate::generate::restored;
+use crate::generate::{restored, without};
 use crate::values::{instant, is_unset};
 
 /// What somebody shows who is posted twice.
@@ -17,6 +20,8 @@ const TWICE: &[&str] = &[
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/twice", TWICE, twice).needs("helper.*.with_person"),
     check!("hlp/alike", [HLP_03], lookalikes).needs("helper.*.with_person"),
+    check!("hlp/at-once", [HLP_04, HLP_05, HLP_11, HLP_12, HLP_13, HLP_14, HLP_15, HLP_19], at_once)
+        .needs("helper.match_person and helper.*.with_person"),
 ];
 
 async fn twice(cx: &Cx) -> Result<(), Stop> {
@@ -41,14 +46,9 @@ async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     }
     let second = api.call(&[row(ready.kind.one)], &ready, &ready.body(cx, Some(&again))).await?;
     let after = api.about(&ready, &second).await?;
-    let is_same = match (before.link("self"), after.link("self")) {
-        (Some(one), Some(other)) if one == other => true,
-        _ => shared(&before, &after, &again),
-    };
-    if let (Some(fields), prefix) = (again.as_object_mut(), &cx.declared().text.custom_field_prefix)
-        && !prefix.is_empty()
-    {
-        fields.remove("custom_fields");
+    let is_same = are_same(&before, &after, &again);
+    if !cx.declared().text.custom_field_prefix.is_empty() {
+        again = without(&again, &["custom_fields"]);
     }
     if matches {
         cx.chose("a person posted twice", if is_same { "is one person" } else { "is two persons" });
@@ -73,12 +73,14 @@ async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     });
     let date = |record: &Record, name: &str| record[name].as_str().and_then(instant);
     let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
-    cx.holds(row::TYP_15, old == new, || format!("created_date was {old:?}, of the matched person it is {new:?}"));
+    cx.holds(row::TYP_15, old == new, || {
+        format!("created_date was {}, of the matched person it is {}", before["created_date"], after["created_date"])
+    });
     let (old, new) = (date(&before, "modified_date"), date(&after, "modified_date"));
     // At least the new identifier is a change, and within a second a clock without fractions shows none.
     if cx.declared().has_identifiers() && !(whole_seconds(&after) && new == old) {
         cx.holds(row::TYP_16, new > old, || {
-            format!("modified_date was {old:?}, of the matched person it is {new:?}: {}", after.short())
+            format!("modified_date was {}, of the matched person: {}", before["modified_date"], after.short())
         });
     }
     Ok(())
@@ -100,10 +102,11 @@ fn preferred(cx: &Cx, sent: &mut Value, before: &Record, after: &Record) {
     });
 }
 
-/// Whether two representations share an identifier that was not sent.
-fn shared(one: &Record, other: &Record, sent: &Value) -> bool {
+/// Whether two representations are of one person: of one address, or with an identifier in common that was not sent.
+fn are_same(one: &Record, other: &Record, sent: &Value) -> bool {
     let sent = sent["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
-    one.identifiers().iter().any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
+    let own = one.link("self").filter(|own| other.link("self").as_ref() == Some(own));
+    own.is_some() || one.identifiers().iter().any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
 }
 
 /// Two calls are two actions, whoever they are about.
@@ -119,7 +122,7 @@ async fn actions(cx: &Cx, api: &Client<'_>, ready: &Ready, made: [&Record; 2]) -
     };
     if !cx.declared().behaves("totals_follow_later") {
         let total = api.total(&url).await?;
-        holds(cx, rows, total == Some(2), || format!("{total:?} {} after two calls", ready.kind.many));
+        holds(cx, rows, total == Some(2), || format!("{} {} after two calls", json!(total), ready.kind.many));
     }
     Ok(())
 }
@@ -131,6 +134,57 @@ async fn unchanged(api: &Client<'_>, before: &Record) -> Result<(), Stop> {
         let now = api.reread(before).await?;
         kept(cx, &[row::HLP_03], &part(cx, "person", &before.json), &now);
     }
+    Ok(())
+}
+
+async fn at_once(cx: &Cx) -> Result<(), Stop> {
+    each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_at_once(cx, name))
+}
+
+/// A new person whom eight callers post at the same time is one, where two posts one after the other are about one: what is
+/// published of the matching (HLP-05) holds whoever else calls.
+async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let post = async |person: &Value| api.post(&ready.url, &ready.body(cx, Some(person))).await;
+    let one = || post(&person);
+    let answers = tokio::join!(one(), one(), one(), one(), one(), one(), one(), one());
+    let (mut met, mut named): (Vec<Record>, BTreeSet<String>) = Default::default();
+    for answer in <[Result<Answer, Stop>; 8]>::from(answers) {
+        let answer = answer?;
+        // Who is asked to come again later may do so.
+        if !matches!(answer.status, 429 | 503) {
+            must(cx, &[row(ready.kind.one)], answer.is_created(), || format!("one of eight at once: {answer}"))?;
+            let made = answer.record();
+            if made.href("person").is_some_and(|who| !named.insert(who)) {
+                continue;
+            }
+            let about = api.about(&ready, &made).await?;
+            if !met.iter().any(|known| are_same(known, &about, &person)) {
+                met.push(about);
+            }
+        }
+    }
+    if met.is_empty() {
+        return Err(none("each of eight posts at once was asked to come later"));
+    }
+    if met.len() > 1 {
+        let later = somebody(cx);
+        let first = api.about(&ready, &post(&later).await?.record()).await?;
+        let second = api.about(&ready, &post(&later).await?.record()).await?;
+        if !are_same(&first, &second, &later) {
+            return Err(none(format!("one person posted twice is two: {} and {}", first.short(), second.short())));
+        }
+    }
+    holds(cx, &[row::HLP_04, row::HLP_05], met.len() == 1, || {
+        let met: Vec<String> = met.iter().map(|who| who.link("self").unwrap_or_else(|| who.short())).collect();
+        let count = met.len();
+        format!(
+            "{name}: one new person posted eight times at once is {count}, but one if posted in turn: {}",
+            met.join(", ")
+        )
+    });
     Ok(())
 }
 

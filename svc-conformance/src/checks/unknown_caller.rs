@@ -110,7 +110,9 @@ async fn lent(cx: &Cx, ready: &Ready, person: &Record) -> Result<(), Stop> {
     api.act(container, ready.kind.one, person, &body).await?;
     let answer = cx.anonymous().post(&ready.url, &with(&body, &json!({ "add_tags": [tag["name"]] }))).await?;
     let taggings = api.total(&tag.leads("taggings")?).await?;
-    cx.holds(row::HLP_07, taggings == Some(0), || format!("{taggings:?} taggings of an action's person: {answer}"));
+    cx.holds(row::HLP_07, taggings == Some(0), || {
+        format!("{} taggings of an action's person: {answer}", json!(taggings))
+    });
     Ok(())
 }
 

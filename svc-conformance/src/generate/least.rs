@@ -42,3 +42,12 @@ pub(crate) fn with(base: &Value, over: &Value) -> Value {
     }
     base
 }
+
+/// An object without some of its members.
+pub(crate) fn without(base: &Value, names: &[&str]) -> Value {
+    let mut base = base.clone();
+    if let Some(base) = base.as_object_mut() {
+        base.retain(|name, _| !names.contains(&name.as_str()));
+    }
+    base
+}

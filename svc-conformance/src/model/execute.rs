@@ -11,7 +11,7 @@ use crate::check::Cx;
 use crate::fields;
 use crate::fixtures::helper_address;
 use crate::generate;
-use crate::kinds::Kind;
+use crate::kinds::{Kind, collection_rows};
 use crate::outcome::Stop;
 use crate::row;
 use crate::values::instant;
@@ -246,7 +246,7 @@ impl Execution<'_> {
             };
             let now = if touched.is_empty() { "" } else { " after the change" };
             if !same {
-                let message = format!("{}.{name} is {got:?}{now}, the model says {value}", known.kind.one);
+                let message = format!("{}.{name} is {}{now}, the model says {value}", known.kind.one, json!(got));
                 let cause = generate::lost(self.cx, known.kind.one, &json!({ name: value }), &record.json, &[]);
                 return Err(Halt::Differs(row.to_owned(), message, cause.filter(|_| row != row::CRU_15)));
             }
@@ -331,7 +331,7 @@ impl Execution<'_> {
         let expected = u64::try_from(owns.len()).unwrap_or(u64::MAX);
         let fits = total == Some(expected) || (owns.is_empty() && total.is_none());
         self.expect(row::COL_23, fits || later, || {
-            format!("total_records of the {what} is {total:?}, the model says {expected}")
+            format!("total_records of the {what} is {}, the model says {expected}", json!(total))
         })
     }
 
@@ -350,7 +350,7 @@ impl Execution<'_> {
         let record = self.read(container).await?;
         let got = record[name].as_u64();
         self.expect(field.row, got == u64::try_from(expected).ok(), || {
-            format!("{one}.{name} is {got:?}, the model says {expected}")
+            format!("{one}.{name} is {}, the model says {expected}", record[name])
         })
     }
 
@@ -376,14 +376,5 @@ fn time(value: &Value) -> Option<chrono::DateTime<chrono::Utc>> {
 
 /// The row of a person's collection.
 fn person_row(kind: Kind) -> &'static str {
-    match kind.one {
-        "donation" => row::COL_11,
-        "submission" => row::COL_12,
-        "attendance" => row::COL_13,
-        "signature" => row::COL_14,
-        "outreach" => row::COL_15,
-        "answer" => row::COL_16,
-        "tagging" => row::COL_17,
-        _ => row::COL_18,
-    }
+    collection_rows(kind.one).map_or(row::COL_18, |(_, of_person)| of_person)
 }

@@ -1,6 +1,6 @@
 //! Pages of collections (COL-20 to COL-28, LIM-01).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::catalogue::Encounter;
@@ -26,13 +26,15 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     };
     let fits =
         pages.is_some_and(|pages| ceiling.is_none_or(|ceiling| pages == ceiling || (total == Some(0) && pages <= 1)));
-    cx.holds(row::COL_20, fits, || format!("total_pages is {pages:?}, by the other two it is {ceiling:?}: {answer}"));
-    cx.holds(row::COL_21, size.is_some_and(|size| size >= 1 && count <= size), || {
-        format!("per_page is {size:?} on a page of {count}: {answer}")
+    cx.holds(row::COL_20, fits, || {
+        format!("total_pages is {}, by the other two it is {}: {answer}", json!(pages), json!(ceiling))
     });
-    cx.holds(row::COL_22, at.is_some_and(|at| at >= 1), || format!("page is {at:?}: {answer}"));
+    cx.holds(row::COL_21, size.is_some_and(|size| size >= 1 && count <= size), || {
+        format!("per_page is {} on a page of {count}: {answer}", json!(size))
+    });
+    cx.holds(row::COL_22, at.is_some_and(|at| at >= 1), || format!("page is {}: {answer}", json!(at)));
     cx.holds(row::COL_23, total.is_some_and(|total| total >= count), || {
-        format!("total_records is {total:?} with {count} members on the page: {answer}")
+        format!("total_records is {} with {count} members on the page: {answer}", json!(total))
     });
     if total == Some(0) {
         cx.run.met.add(Encounter::EmptyCollection);
@@ -41,7 +43,9 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     }
     if let Some(most) = cx.run.page_limit() {
         let held = count <= most && size.is_none_or(|size| size <= most);
-        cx.holds(row::LIM_01, held, || format!("max_pagesize is {most}, the page has {count} of {size:?}: {answer}"));
+        cx.holds(row::LIM_01, held, || {
+            format!("max_pagesize is {most}, the page has {count} of {}: {answer}", json!(size))
+        });
         cx.holds(row::COL_21, size.is_none_or(|size| size <= most), || format!("max_pagesize is {most}: {answer}"));
     }
     let Some(rel) = rel else { return };
@@ -52,6 +56,6 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     let owns: Vec<_> = members.map_or(&[][..], Vec::as_slice).iter().map(own).collect();
     let is_empty = count == 0 && links.is_null();
     cx.holds(row::COL_25, is_empty || (links.is_array() && hrefs == owns), || {
-        format!("the links of the members are {hrefs:?}, their own addresses {owns:?}")
+        format!("the links of the members are {}, their own addresses {}", json!(hrefs), json!(owns))
     });
 }

@@ -1,7 +1,7 @@
 //! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to HAL-18).
 
 use http::Method;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{collection, values};
 use crate::address;
@@ -147,12 +147,8 @@ fn curies(cx: &Cx, answer: &Answer, object: &Map<String, Value>, is_page: bool) 
         let template = curie["href"].as_str().is_some_and(|href| href.contains("{rel}"));
         curie["name"] == answer.prefix && template && curie["templated"] == true
     });
-    cx.holds(row::HAL_18, good, || format!("curies are {curies:?} in {answer}"));
-    if is_page {
-        cx.holds(row::COL_26, good, || format!("curies are {curies:?} in {answer}"));
-    }
-    if is_entry {
-        cx.holds(row::ENT_26, good, || format!("curies are {curies:?} in {answer}"));
+    for (row, _) in [(row::HAL_18, true), (row::COL_26, is_page), (row::ENT_26, is_entry)].iter().filter(|one| one.1) {
+        cx.holds(row, good, || format!("curies are {} in {answer}", json!(curies)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Error bodies (ERR-01 to ERR-28).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::document;
 use crate::answer::{Answer, descriptions};
@@ -33,10 +33,10 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     let sort = error["request_type"].as_str().unwrap_or_default();
     cx.holds(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || format!("request_type {sort:?}: {answer}"));
     let code = error["response_code"].as_u64();
-    cx.holds(row::ERR_19, code == Some(answer.status.into()), || format!("response_code {code:?}: {answer}"));
+    cx.holds(row::ERR_19, code == Some(answer.status.into()), || format!("response_code {}: {answer}", json!(code)));
     cx.holds(row::ERR_03, code.is_none_or(|code| code == u64::from(answer.status)), || answer.to_string());
     if sort == "non-atomic" {
-        cx.holds(row::ERR_19, code == Some(400), || format!("non-atomic with {code:?}: {answer}"));
+        cx.holds(row::ERR_19, code == Some(400), || format!("non-atomic with {}: {answer}", json!(code)));
     }
     let entries = answer.entries();
     let right = if sort == "non-atomic" { entries.len() >= 2 } else { entries.len() == 1 };
@@ -64,7 +64,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
     // The entry of what is not supported has a code of its own (ERR-38).
     let unsupported = descriptions(entry).iter().any(|one| one["error_code"] == "NOT_SUPPORTED");
     cx.holds(row::ERR_22, non_atomic || unsupported || Some(code) == whole, || {
-        format!("the only entry has {code}, the request {whole:?}: {answer}")
+        format!("the only entry has {code}, the request {}: {answer}", json!(whole))
     });
     let list = descriptions(entry);
     if matches!(code, 400 | 500) {
@@ -82,13 +82,13 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         let code = description.get("error_code").or_else(|| description.get("code").filter(|_| non_atomic));
         let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
         let snake = code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
-        cx.holds(row::ERR_24, snake, || format!("error_code {code:?}: {answer}"));
+        cx.holds(row::ERR_24, snake, || format!("error_code {}: {answer}", json!(code)));
         let text = description.get("description");
         let said = text.is_none_or(|text| text.as_str().is_some_and(|text| !text.is_empty()));
-        cx.holds(row::ERR_25, said, || format!("description {text:?}: {answer}"));
+        cx.holds(row::ERR_25, said, || format!("description {}: {answer}", json!(text)));
         let names = description.get("properties");
         let listed = names.is_none_or(|names| names.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
-        cx.holds(row::ERR_26, listed, || format!("properties {names:?}: {answer}"));
+        cx.holds(row::ERR_26, listed, || format!("properties {}: {answer}", json!(names)));
         for (row, name) in [(row::ERR_27, "hint"), (row::ERR_28, "reference_code")] {
             if let Some(value) = description.get(name) {
                 cx.holds(row, value.is_string(), || format!("{name} {value}: {answer}"));
@@ -118,9 +118,9 @@ fn meant(cx: &Cx, answer: &Answer, description: &Value, part: Option<u64>) {
         (Some("NOT_SUPPORTED"), Some(status)) => (row::ERR_38, status >= 500),
         _ => return,
     };
-    cx.holds(row, fits, || format!("{code:?} stands for something else: {answer}"));
+    cx.holds(row, fits, || format!("{} stands for something else: {answer}", json!(code)));
     for row in [row, row::ERR_25] {
-        cx.holds(row, text("description").is_some(), || format!("{code:?} comes without a reason: {answer}"));
+        cx.holds(row, text("description").is_some(), || format!("{} comes without a reason: {answer}", json!(code)));
     }
 }
 

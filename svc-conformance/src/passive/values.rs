@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chrono::NaiveDate;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 use crate::cause::{Cause, Flaw};
@@ -172,8 +172,9 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
     let (created, modified) = (time("created_date"), time("modified_date"));
     for (row, value) in [(row::TYP_15, created), (row::TYP_16, modified)] {
         if value.is_some() {
-            cx.holds(row, read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
-            cx.holds(row::TYP_06, read(value).is_some(), || format!("{value:?} is no timestamp, in {answer}"));
+            for row in [row, row::TYP_06] {
+                cx.holds(row, read(value).is_some(), || format!("{} is no timestamp, in {answer}", json!(value)));
+            }
         }
     }
     if let (Some(created), Some(modified)) = (read(created), read(modified)) {

@@ -8,7 +8,7 @@ use svc_conformance::row;
 use super::{Fault, Over, Place, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, What};
-use crate::second_server::Options;
+use crate::second_server::{Defect, Options};
 
 const FAMILY: &str = "matching";
 
@@ -177,6 +177,12 @@ pub(super) fn faults() -> Vec<Fault> {
         once("the second donation of a person is the first", "donation", row::HLP_13),
         once("the second outreach of a person is the first", "outreach", row::HLP_14),
         once("the second attendance of a person is the first", "attendance", row::HLP_15),
+        Fault::new(FAMILY, "people are looked up before they are inserted", &[row::HLP_05], Interceptor::default)
+            .over(Over::SecondServer(|options| {
+                matched(options);
+                options.defects.push(Defect::LooksUpBeforeInsert);
+            }))
+            .at(Place::Backend),
         Fault::new(
             FAMILY,
             "a signup of somebody known answers what was before",

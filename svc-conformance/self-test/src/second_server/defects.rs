@@ -36,6 +36,8 @@ pub enum Defect {
     RepeatsLendPeople,
     /// A call that fails in part shows the person to any caller.
     FailuresShowPeople,
+    /// A person is looked up, and only a while later inserted: who was inserted meanwhile is not found.
+    LooksUpBeforeInsert,
 }
 
 /// What faults do to a record that is about to be stored by an update.

@@ -30,10 +30,13 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 
 use answer::Answer;
-use store::Tenants;
+use store::{Number, Tenants};
 
 pub use defects::Defect;
 pub use options::{Clock, Hrefs, Key, Options, Strangers, Time};
+
+/// How often others have their turn between a look and an insert.
+const TURNS: usize = 8;
 
 /// The second service; a clone shares its data.
 #[derive(Debug, Clone)]
@@ -67,9 +70,22 @@ impl SecondServer {
         declare::document(&self.options)
     }
 
-    /// Answers a request whose body is at hand.
-    fn answer(&self, request: &Request<Bytes>) -> Response<Full<Bytes>> {
+    /// What a fault that looks up before it inserts has looked through; other requests have their turn before it goes on.
+    async fn looked_up(&self) -> Option<Number> {
+        if !self.options.has(Defect::LooksUpBeforeInsert) {
+            return None;
+        }
+        let last = self.tenants.lock().unwrap_or_else(PoisonError::into_inner).last;
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+        Some(last)
+    }
+
+    /// Answers a request whose body is at hand; of who is known, only records up to a number are found, where there is one.
+    fn answer(&self, request: &Request<Bytes>, found_to: Option<Number>) -> Response<Full<Bytes>> {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenants.found_to = found_to;
         let answer = route::answer(&self.options, &mut tenants, request);
         drop(tenants);
         response(answer)
@@ -90,7 +106,7 @@ impl tower::Service<Request<Full<Bytes>>> for SecondServer {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-            Ok(service.answer(&Request::from_parts(parts, body)))
+            Ok(service.answer(&Request::from_parts(parts, body), service.looked_up().await))
         })
     }
 }

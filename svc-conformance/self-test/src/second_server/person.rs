@@ -21,7 +21,10 @@ impl Work<'_> {
         let Some(kind) = kinds::kind("person") else { return (0, 500) };
         let strangers = if has_key { Strangers::Change } else { self.options.strangers };
         let wanted = address(&fields).filter(|_| self.options.matches_people && strangers != Strangers::MatchNobody);
-        let known = |record: &&Record| wanted.is_some() && address(&record.body) == wanted;
+        let found_to = self.tenants.found_to;
+        let known = |record: &&Record| {
+            wanted.is_some() && found_to.is_none_or(|last| record.number <= last) && address(&record.body) == wanted
+        };
         if let Some(number) = self.data.all(kind).into_iter().find(known).map(|record| record.number) {
             match strangers {
                 Strangers::Change => self.merge(number, fields, identifiers),

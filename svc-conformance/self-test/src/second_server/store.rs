@@ -104,6 +104,8 @@ pub(super) struct Tenants {
     pub(super) all: BTreeMap<String, Data>,
     pub(super) last: Number,
     pub(super) last_time: i64,
+    /// The last record that the request at hand finds when it matches people; none if it finds all.
+    pub(super) found_to: Option<Number>,
     /// How many requests were answered.
     pub(super) requests: u64,
 }
