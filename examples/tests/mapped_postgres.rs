@@ -28,7 +28,7 @@ fn schema(server: &Server) -> String {
          INSERT INTO events (org_id, title, starts_at) VALUES (1, 'March', '2027-01-05T09:00:00Z');"
     );
     for (hash, org, scope) in mapped::keys() {
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = svc_core::store::hex::encode(&hash);
         let values = format!("({org}, decode('{hash}', 'hex'), '{scope}', 'test')");
         sql.push_str(&format!("INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES {values};"));
     }

@@ -10,6 +10,7 @@ use svc_core::{
     auth::{Authenticator, Caller, Credentials, Remembered, Rights},
     mapped::{Database, Engine, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants},
     model::Kind,
+    store::hex,
 };
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
@@ -64,7 +65,7 @@ struct ApiKeys(Arc<dyn Database>);
 impl Authenticator for ApiKeys {
     async fn authenticate(&self, credentials: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
         let Some(key) = credentials.key else { return Ok(None) };
-        let hash = Sha256::digest(key).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex::encode(&Sha256::digest(key));
         let text = match self.0.engine() {
             Engine::Postgres => "SELECT org_id::text, scope FROM api_keys WHERE token_hash = decode($1::text, 'hex')",
             _ => "SELECT org_id, scope FROM api_keys WHERE hex(token_hash) = upper(?1)",
