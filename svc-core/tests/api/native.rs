@@ -124,6 +124,13 @@ fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() 
     let answer = server.post(&format!("{petition}/record_signature_helper"), r#"{"add_lists":["l"]}"#);
     assert_eq!((answer.status, answer.problems()), (400, vec!["NOT_SUPPORTED add_lists".to_owned()]), "ERR-34, ERR-38");
     assert_eq!(answer.entries().first().map(|entry| entry.1), Some(500), "ERR-38: of the entry");
+    let answer = server.post(&format!("{petition}/record_signature_helper"), r#"{"comments":1,"add_lists":["l"]}"#);
+    assert_eq!(
+        (answer.status, answer.problems()),
+        (400, vec!["FIELD_INVALID comments".to_owned(), "NOT_SUPPORTED add_lists".to_owned()]),
+        "ERR-34, ERR-38"
+    );
+    assert_eq!(answer.entries().first().map(|entry| entry.1), Some(500), "ERR-38: whatever else is wrong");
     assert!(native.asked.lock().unwrap().is_empty(), "ERR-34: nothing was stored");
 }
 
