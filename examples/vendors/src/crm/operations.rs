@@ -145,7 +145,7 @@ fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
     let mut record = R::from_row(row, meta.identifiers(&refs::of(row)?))?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
-            record = record.link(*link, Address::top(*kind, no.into()));
+            record = record.linked(*link, Address::top(*kind, no.into()));
         }
     }
     Ok(record)
