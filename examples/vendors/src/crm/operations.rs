@@ -26,6 +26,7 @@ impl<R: Mapped> List<R> for Crm {
             }
             _ => return Err(Error::not_found()),
         };
+        // Other programs write these rows: the total is counted, by an index.
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
         let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
