@@ -189,7 +189,7 @@ macro_rules! resource {
                 $crate::field_set::FieldKey::new(Position::$field as u32); )+
         }
 
-        /// The links of the table that lead to one record, for [`Record::link`](crate::Record::link),
+        /// The links of the table that lead to one record, for [`Record::linked`](crate::Record::linked),
         /// [`Draft::linked`](crate::Draft::linked) and [`Exposure::without_link`](crate::api::Exposure::without_link).
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
