@@ -2,8 +2,10 @@
 //! is what the server supports (CAP-04).
 //!
 //! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
-//! type of its own (`struct People(Store)`), registered for that kind. Over a trait of the vendor's own, such as `impl<R:
-//! Mapped> Get<R> for Store`, the special case is a kind that does not have that trait.
+//! type of its own (`struct People(Store)`), registered for that kind.
+//!
+//! Over a trait of the vendor's own there is no such limit: `impl<R: Stored> Create<R> for Store` and `impl Create<Tagging> for
+//! Store` stand side by side, where `trait Stored: Resource` is the vendor's and `Tagging` does not implement it.
 //!
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
 //! default [`Create::finds_container`], [`Helper::finds_container`], [`Transactions::lock`], [`Transactions::savepoint`] and
@@ -44,7 +46,8 @@ use crate::{
 /// # Behaviour
 ///
 /// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others write (UND-20).
-/// - `Page::total` is exact and never counted anew; a page beyond the last is empty (UND-19).
+/// - [`Page::total`] is exact (COL-23): counted by an index where other programs write the same rows, kept as a counter by a
+///   store that alone writes them. A page beyond the last is empty (UND-19).
 /// - For a [`Scope::Under`](crate::link::Scope::Under) a record that does not exist for the tenant, or whose parent is
 ///   another than its address says, is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 ///

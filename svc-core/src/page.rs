@@ -51,7 +51,10 @@ pub enum Next {
 pub struct Page<R> {
     /// The records, in creation order, then by id (UND-20). Beyond the last page: none (UND-19).
     pub records: Vec<Record<R>>,
-    /// How many records the collection has (COL-23).
+    /// How many records the collection has, exactly (COL-23): neither an estimate nor the number on this page.
+    ///
+    /// Where other programs write the same rows, it is counted with each page, by an index on what the collection is selected
+    /// by (`SELECT count(*)`). A store that alone writes its rows keeps a counter for each collection and counts nothing.
     pub total: u64,
     /// What comes behind the last record.
     pub next: Next,

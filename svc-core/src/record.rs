@@ -142,8 +142,8 @@ impl Computed {
 ///
 /// // As a store keeps it: the inside of a JSON object.
 /// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
-///     .link(signature::link::petition, Address::top(Kind::Petition, id("p1")?))
-///     .link(signature::link::person, Address::top(Kind::Person, id("a")?));
+///     .linked(signature::link::petition, Address::top(Kind::Petition, id("p1")?))
+///     .linked(signature::link::person, Address::top(Kind::Person, id("a")?));
 /// assert_eq!(signature.address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
 /// # let _ = petition;
 /// # Ok::<(), &str>(())
@@ -192,7 +192,7 @@ impl<R: Resource> Record<R> {
 
     /// With where a link to one record leads. The container's link gives the record its address (COL-19).
     #[must_use]
-    pub fn link(mut self, key: LinkKey<R>, to: impl Into<Ref>) -> Self {
+    pub fn linked(mut self, key: LinkKey<R>, to: impl Into<Ref>) -> Self {
         self.raw.add_link(key.name(), to.into());
         self
     }

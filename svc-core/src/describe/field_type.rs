@@ -13,10 +13,10 @@ pub trait FieldType: Sized {
     const TYPE: Type;
 
     /// The value of a JSON value that was validated against [`FieldType::TYPE`]; `None` for `null`.
-    fn read(json: &Json) -> Option<Self>;
+    fn read_json(json: &Json) -> Option<Self>;
 
     /// Writes the value as JSON.
-    fn write(&self, out: &mut MemberWriter<'_>);
+    fn write_json(&self, out: &mut MemberWriter<'_>);
 }
 
 /// Writes typed values straight into bytes, with the dialect's names of the share objects (HAL-11).
@@ -36,7 +36,7 @@ impl<'a> MemberWriter<'a> {
     pub fn member<T: FieldType>(&mut self, name: &str, value: &T) {
         write_string(self.names.to_wire(name), self.out);
         self.out.push(b':');
-        value.write(self);
+        value.write_json(self);
         self.out.push(b',');
     }
 
@@ -60,7 +60,7 @@ impl<'a> MemberWriter<'a> {
     fn array<T: FieldType>(&mut self, items: &[T]) {
         self.out.push(b'[');
         for item in items {
-            item.write(self);
+            item.write_json(self);
             self.out.push(b',');
         }
         self.close(b']');
@@ -77,11 +77,11 @@ impl<'a> MemberWriter<'a> {
 impl FieldType for String {
     const TYPE: Type = Type::String;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_str().map(str::to_owned)
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.string(self);
     }
 }
@@ -89,11 +89,11 @@ impl FieldType for String {
 impl FieldType for i64 {
     const TYPE: Type = Type::Integer;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_number().and_then(Number::as_i64)
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.raw(&self.to_string());
     }
 }
@@ -101,11 +101,11 @@ impl FieldType for i64 {
 impl FieldType for f64 {
     const TYPE: Type = Type::Float;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_number().and_then(Number::as_f64)
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         match Number::from_f64(*self) {
             Some(number) => out.raw(number.as_str()),
             None => out.raw("null"),
@@ -116,11 +116,11 @@ impl FieldType for f64 {
 impl FieldType for bool {
     const TYPE: Type = Type::Boolean;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_bool()
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.raw(if *self { "true" } else { "false" });
     }
 }
@@ -128,11 +128,11 @@ impl FieldType for bool {
 impl FieldType for Amount {
     const TYPE: Type = Type::Amount;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_number().and_then(|number| Self::parse(number.as_str()))
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.raw(Number::from(*self).as_str());
     }
 }
@@ -140,11 +140,11 @@ impl FieldType for Amount {
 impl FieldType for Timestamp {
     const TYPE: Type = Type::Timestamp;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_str().and_then(Self::parse)
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.string(&self.to_string());
     }
 }
@@ -152,11 +152,11 @@ impl FieldType for Timestamp {
 impl FieldType for Date {
     const TYPE: Type = Type::Date;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_str().and_then(Self::parse)
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.string(&self.to_string());
     }
 }
@@ -164,11 +164,11 @@ impl FieldType for Date {
 impl<E: ClosedEnum> FieldType for FlexEnum<E> {
     const TYPE: Type = Type::FlexEnum(E::VALUES);
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_str().map(Self::from)
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.string(self.as_str());
     }
 }
@@ -176,11 +176,11 @@ impl<E: ClosedEnum> FieldType for FlexEnum<E> {
 impl<T: FieldType> FieldType for Vec<T> {
     const TYPE: Type = Type::Array(&T::TYPE);
 
-    fn read(json: &Json) -> Option<Self> {
-        json.as_array().map(|items| items.iter().filter_map(T::read).collect())
+    fn read_json(json: &Json) -> Option<Self> {
+        json.as_array().map(|items| items.iter().filter_map(T::read_json).collect())
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.array(self);
     }
 }
@@ -192,7 +192,7 @@ pub struct Flag(pub bool);
 impl FieldType for Flag {
     const TYPE: Type = Type::Flag;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         match json {
             Json::Bool(set) => Some(Self(*set)),
             Json::String(text) => Some(Self(text == "true")),
@@ -200,7 +200,7 @@ impl FieldType for Flag {
         }
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.string(if self.0 { "true" } else { "false" });
     }
 }
@@ -212,11 +212,11 @@ pub struct Reference(pub String);
 impl FieldType for Reference {
     const TYPE: Type = Type::Reference;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         json.as_str().map(|text| Self(text.to_owned()))
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.string(&self.0);
     }
 }
@@ -228,12 +228,12 @@ pub struct StringMap(pub Vec<(String, String)>);
 impl FieldType for StringMap {
     const TYPE: Type = Type::StringMap;
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         let entry = |(key, value): (&str, &Json)| Some((key.to_owned(), value.as_str()?.to_owned()));
         json.as_object().map(|object: &Object| Self(object.iter().filter_map(entry).collect()))
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.object(|out| {
             for (key, value) in &self.0 {
                 write_string(key, out.out);
@@ -257,17 +257,17 @@ pub enum OneOrMany<T> {
 impl<T: FieldType> FieldType for OneOrMany<T> {
     const TYPE: Type = Type::OneOrMany(&T::TYPE);
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         match json {
-            Json::Array(items) => Some(Self::Many(items.iter().filter_map(T::read).collect())),
-            other => T::read(other).map(Self::One),
+            Json::Array(items) => Some(Self::Many(items.iter().filter_map(T::read_json).collect())),
+            other => T::read_json(other).map(Self::One),
         }
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         match self {
-            Self::One(item) => item.write(out),
-            Self::Many(items) => items.write(out),
+            Self::One(item) => item.write_json(out),
+            Self::Many(items) => items.write_json(out),
         }
     }
 }

@@ -74,7 +74,7 @@ macro_rules! object {
                 Self { $(
                     $field: object
                         .get($crate::describe::wire_name!($field $($fwire)?))
-                        .and_then(<$ty as $crate::describe::FieldType>::read),
+                        .and_then(<$ty as $crate::describe::FieldType>::read_json),
                 )+ }
             }
 
@@ -100,11 +100,11 @@ macro_rules! object {
         impl $crate::describe::FieldType for $name {
             const TYPE: $crate::schema::Type = $crate::schema::Type::Object(Self::FIELDS);
 
-            fn read(json: &$crate::json::Json) -> Option<Self> {
+            fn read_json(json: &$crate::json::Json) -> Option<Self> {
                 json.as_object().map(Self::from_object)
             }
 
-            fn write(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+            fn write_json(&self, out: &mut $crate::describe::MemberWriter<'_>) {
                 out.object(|out| self.write_members(out));
             }
         }
@@ -189,7 +189,7 @@ macro_rules! resource {
                 $crate::field_set::FieldKey::new(Position::$field as u32); )+
         }
 
-        /// The links of the table that lead to one record, for [`Record::link`](crate::Record::link),
+        /// The links of the table that lead to one record, for [`Record::linked`](crate::Record::linked),
         /// [`Draft::linked`](crate::Draft::linked) and [`Exposure::without_link`](crate::api::Exposure::without_link).
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
@@ -341,11 +341,11 @@ macro_rules! closed_enum {
             const TYPE: $crate::schema::Type =
                 $crate::schema::Type::Enum(<Self as $crate::value::ClosedEnum>::VALUES);
 
-            fn read(json: &$crate::json::Json) -> Option<Self> {
+            fn read_json(json: &$crate::json::Json) -> Option<Self> {
                 json.as_str().and_then(<Self as $crate::value::ClosedEnum>::parse)
             }
 
-            fn write(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+            fn write_json(&self, out: &mut $crate::describe::MemberWriter<'_>) {
                 out.string($crate::value::ClosedEnum::as_str(*self));
             }
         }

@@ -25,9 +25,10 @@ pub(crate) struct FailureView<'a> {
 /// Writes the error object of a failed atomic request (ERR-18 to ERR-28).
 pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
     open(hal, "atomic", view.status, out);
-    // What the server does not do has a status of its own, also where the whole call is refused for it (ERR-38, ERR-34).
-    let own = view.problems.first().filter(|problem| problem.code == Code::NotSupported);
-    status_head(hal, view.kind, own.map_or(view.status, |problem| problem.code.status()), out);
+    // What the server does not do has a status of its own, also where the whole call is refused for it (ERR-38, ERR-34),
+    // wherever it stands among what is wrong.
+    let own = view.problems.iter().map(|problem| problem.code).find(|code| *code == Code::NotSupported);
+    status_head(hal, view.kind, own.map_or(view.status, Code::status), out);
     descriptions(hal, view.problems, view.reference_code, Spelling::Table, out);
     out.extend_from_slice(b"}]}}");
 }

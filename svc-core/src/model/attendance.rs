@@ -95,13 +95,13 @@ impl Holder {
 impl FieldType for Holder {
     const TYPE: Type = Type::Object(Self::FIELDS);
 
-    fn read(json: &Json) -> Option<Self> {
+    fn read_json(json: &Json) -> Option<Self> {
         let object = json.as_object()?;
-        let identifiers = object.get("identifiers").and_then(Vec::read);
+        let identifiers = object.get("identifiers").and_then(Vec::read_json);
         Some(Self { identifiers, person: Person::from_object(object) })
     }
 
-    fn write(&self, out: &mut MemberWriter<'_>) {
+    fn write_json(&self, out: &mut MemberWriter<'_>) {
         out.object(|out| {
             if let Some(identifiers) = &self.identifiers {
                 out.member("identifiers", identifiers);

@@ -295,7 +295,7 @@ impl Bodies<'_> {
                 FunctionName::AddQuestionsResponsesUri => {
                     functions.responses.extend(self.responses(value, &Property::member(name.as_str())));
                 }
-                FunctionName::Triggers => functions.triggers = Triggers::read(value),
+                FunctionName::Triggers => functions.triggers = Triggers::read_json(value),
             }
         }
         functions
@@ -305,7 +305,7 @@ impl Bodies<'_> {
     fn responses(&self, value: &Json, path: &Property) -> Vec<ResponseInput> {
         let one = |object: &Object, path: Property| ResponseInput {
             question: object.get("question").map_or(QuestionRef::Unknown, |question| self.question(question)),
-            responses: Vec::<String>::read(object.get("responses").unwrap_or(&Json::Null)).unwrap_or_default(),
+            responses: Vec::<String>::read_json(object.get("responses").unwrap_or(&Json::Null)).unwrap_or_default(),
             value: object.get("value").and_then(Json::as_str).map(str::to_owned),
             path,
         };

@@ -200,7 +200,7 @@ mod tests {
 
     fn known(number: i64, identifiers: &[&str]) -> Record<Signature> {
         let meta = Meta::new(number.into(), Timestamp::from_micros(0)).identifiers(&all(identifiers));
-        Record::new(meta, Signature::default()).link(signature::link::petition, petition(1))
+        Record::new(meta, Signature::default()).linked(signature::link::petition, petition(1))
     }
 
     fn in_use(result: Result<Option<&Record<Signature>>>) -> Vec<String> {

@@ -144,7 +144,7 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
 /// Notes the server responses that a call asks for (HAF-11).
 fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
     let mut body = Vec::new();
-    triggers.write(&mut MemberWriter::new(&mut body, ground.share_names()));
+    triggers.write_json(&mut MemberWriter::new(&mut body, ground.share_names()));
     let received = ground.received();
     ground.trigger(Outbox {
         received,

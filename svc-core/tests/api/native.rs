@@ -10,7 +10,7 @@ use svc_core::{
     fields,
     helper::{EntryStatus, FunctionName, Outcome, Plan, RecordSignature, Schedule, Scheduling},
     link::Address,
-    model::{Kind, Message, Person, Petition, Signature, Tag, petition},
+    model::{Kind, Message, Person, Petition, Resource, Signature, Tag, petition},
     record::{Computed, Meta},
     value::{Id, Timestamp},
     writable,
@@ -124,6 +124,13 @@ fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() 
     let answer = server.post(&format!("{petition}/record_signature_helper"), r#"{"add_lists":["l"]}"#);
     assert_eq!((answer.status, answer.problems()), (400, vec!["NOT_SUPPORTED add_lists".to_owned()]), "ERR-34, ERR-38");
     assert_eq!(answer.entries().first().map(|entry| entry.1), Some(500), "ERR-38: of the entry");
+    let answer = server.post(&format!("{petition}/record_signature_helper"), r#"{"comments":1,"add_lists":["l"]}"#);
+    assert_eq!(
+        (answer.status, answer.problems()),
+        (400, vec!["FIELD_INVALID comments".to_owned(), "NOT_SUPPORTED add_lists".to_owned()]),
+        "ERR-34, ERR-38"
+    );
+    assert_eq!(answer.entries().first().map(|entry| entry.1), Some(500), "ERR-38: whatever else is wrong");
     assert!(native.asked.lock().unwrap().is_empty(), "ERR-34: nothing was stored");
 }
 
@@ -233,4 +240,29 @@ fn und_42_what_could_be_logged_shows_no_key_and_no_person() {
     let petition = Petition::default().title("planted");
     let record = Record::new(Meta::new(Id::new("p").unwrap(), Timestamp::from_micros(0)), petition);
     assert!(format!("{record:?}").contains("Typed(17 bytes)"), "UND-42: {record:?}");
+}
+
+/// What a kind brings into scope leaves `read` and `write` to a vendor's own trait over it.
+trait Stored: Resource {
+    fn read(row: &str) -> Self;
+    fn write(&self) -> String;
+}
+
+impl Stored for Tag {
+    fn read(row: &str) -> Self {
+        Self::default().name(row)
+    }
+
+    fn write(&self) -> String {
+        self.name.clone().unwrap_or_default()
+    }
+}
+
+fn copied<R: Stored>(row: &str) -> String {
+    R::read(row).write()
+}
+
+#[test]
+fn a_trait_over_any_kind_may_read_and_write() {
+    assert_eq!(copied::<Tag>("news"), "news");
 }

@@ -220,7 +220,7 @@ impl Memory {
         };
         for (name, at) in &row.links {
             let link = LinkKey::named(name).expect("a link of the table");
-            record = record.link(link, Ref::Local(at.clone()));
+            record = record.linked(link, Ref::Local(at.clone()));
         }
         let mut raw = record.into_raw();
         if matches!(R::KIND, Kind::Tagging | Kind::Item) {

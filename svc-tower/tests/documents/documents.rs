@@ -67,22 +67,62 @@ fn und_40_the_open_api_document_is_one_and_its_schemas_are() {
             jsonschema::draft202012::meta::validate(schema).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
         }
         let mut references = Vec::new();
-        collect_references(&document, &mut references);
+        collect("$ref", &document, &mut references);
         assert!(references.len() > 500, "{}", references.len());
         for reference in references {
-            let place = reference.strip_prefix('#').expect("a place in the document");
+            let place = reference.as_str().and_then(|it| it.strip_prefix('#')).expect("a place in the document");
             assert!(document.pointer(place).is_some(), "{reference} leads nowhere");
         }
     }
 }
 
-fn collect_references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+/// UND-40: `utoipa`, with which most programs describe their own routes, reads the document and nests it. It knows no
+/// `const`, no schema without `type`, and no parameter that does not say whether it is required.
+#[test]
+fn und_40_the_open_api_document_is_one_that_utoipa_reads() {
+    for server in servers() {
+        let document = openapi(&server.api, server.api.base());
+        let mut parameters = Vec::new();
+        collect("parameters", &document["paths"], &mut parameters);
+        let parameters: Vec<&Value> = parameters.iter().filter_map(|list| list.as_array()).flatten().collect();
+        assert!(parameters.len() > 100, "{}", parameters.len());
+        for parameter in parameters {
+            assert_eq!(parameter["required"], json!(parameter["in"] == "path"), "{parameter}");
+        }
+        let mut schemas = Vec::new();
+        collect("schema", &document["paths"], &mut schemas);
+        schemas.extend(document["components"]["schemas"].as_object().expect("schemas").values());
+        for schema in schemas {
+            let wrong = unread(schema);
+            assert!(wrong.is_none(), "{wrong:?} in {schema}");
+        }
+    }
+}
+
+/// What of a schema `utoipa` would not read: neither a reference, nor a choice, nor of a type, nor of any value.
+fn unread(schema: &Value) -> Option<&Value> {
+    let members = schema.as_object().filter(|members| !members.contains_key("const"));
+    let Some(members) = members else { return Some(schema) };
+    if let Some(parts) = ["anyOf", "allOf", "oneOf"].iter().find_map(|name| members.get(*name)?.as_array()) {
+        return parts.iter().find_map(unread);
+    }
+    let is_open = ["enum", "properties", "items"].iter().all(|name| !members.contains_key(*name));
+    if !is_open && !members.contains_key("type") {
+        return Some(schema);
+    }
+    let own = members.get("properties").and_then(Value::as_object).into_iter().flat_map(|own| own.values());
+    let more = ["items", "additionalProperties"].iter().filter_map(|name| members.get(*name));
+    own.chain(more.filter(|more| more.is_object())).find_map(unread)
+}
+
+/// The values of the members of a name, everywhere in a document.
+fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(members) => {
-            found.extend(members.get("$ref").and_then(Value::as_str));
-            members.values().for_each(|value| collect_references(value, found));
+            found.extend(members.get(name));
+            members.values().for_each(|value| collect(name, value, found));
         }
-        Value::Array(items) => items.iter().for_each(|value| collect_references(value, found)),
+        Value::Array(items) => items.iter().for_each(|value| collect(name, value, found)),
         _ => {}
     }
 }

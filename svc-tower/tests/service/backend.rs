@@ -154,7 +154,7 @@ impl Helper<RecordSignature> for Memory {
         }
         *self.signatures.lock().unwrap() += 1;
         let signature =
-            Record::new(Meta::new(id("s1"), cx.now), Signature::default()).link(signature::link::petition, container);
+            Record::new(Meta::new(id("s1"), cx.now), Signature::default()).linked(signature::link::petition, container);
         Ok(Outcome::without_person().action(signature, EntryStatus::Created))
     }
 }

@@ -50,7 +50,7 @@ impl Memory {
         let meta = Meta::new(row.number.into(), row.made).modified(row.changed).identifiers(&row.draft.identifiers);
         let record = Record::new(meta, R::from_object(&row.draft.fields));
         let links = row.draft.links.iter().filter_map(|(name, to)| Some((LinkKey::named(name)?, to)));
-        Some(links.fold(record, |record, (link, to)| record.link(link, to.clone())))
+        Some(links.fold(record, |record, (link, to)| record.linked(link, to.clone())))
     }
 }
 

@@ -26,6 +26,7 @@ impl<R: Mapped> List<R> for Crm {
             }
             _ => return Err(Error::not_found()),
         };
+        // Other programs write these rows: the total is counted, by an index.
         let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
         let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
@@ -145,7 +146,7 @@ fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
     let mut record = R::from_row(row, meta.identifiers(&refs::of(row)?))?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
-            record = record.link(*link, Address::top(*kind, no.into()));
+            record = record.linked(*link, Address::top(*kind, no.into()));
         }
     }
     Ok(record)

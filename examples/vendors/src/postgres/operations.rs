@@ -165,7 +165,7 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     let fields = fields.as_ref().and_then(Json::as_object).map(R::from_object).unwrap_or_default();
     let mut record = Record::new(meta, fields);
     for (link, column, kind, _) in R::LINKS {
-        record = record.link(*link, Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()));
+        record = record.linked(*link, Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()));
     }
     Ok((row.try_get("id")?, record))
 }

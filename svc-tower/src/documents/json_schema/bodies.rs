@@ -34,7 +34,7 @@ impl<'a> Definitions<'a> {
                 let mut body = all.written(kind, form, Links::Create);
                 if kind == Kind::Question {
                     // ERR-35, and RES-question-07 for the other types.
-                    let paragraph = json!({ "question_type": { "const": "Paragraph" } });
+                    let paragraph = json!({ "question_type": { "type": "string", "enum": ["Paragraph"] } });
                     let some = json!({ "responses": { "type": "array", "minItems": 1 } });
                     set(&mut body, "if", json!({ "required": ["question_type"], "properties": paragraph }));
                     set(&mut body, "then", json!({ "properties": { "responses": { "maxItems": 0 } } }));
@@ -118,7 +118,7 @@ impl<'a> Definitions<'a> {
         }
         if links.required.is_empty() {
             // Anything else than an object counts as no links.
-            body.insert("_links", json!({ "properties": links.properties }));
+            body.insert("_links", json!({ "type": ANY_TYPE, "properties": links.properties }));
         } else {
             body.require("_links", links.into_schema());
         }
@@ -133,18 +133,19 @@ impl<'a> Definitions<'a> {
     pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, Form::Create);
         let Some(helper) = HelperName::creating(kind) else { return plain };
-        let alone = json!({ "allOf": [plain, { "properties": { "person": { "type": "null" } } }] });
+        let alone = json!({ "allOf": [plain, { "type": "object", "properties": { "person": { "type": "null" } } }] });
         if !self.api.helpers().any(|offered| offered == helper) {
             return alone;
         }
         let mut together = vec![
             self.helper(helper),
-            json!({ "required": ["person"], "properties": { "person": { "type": "object" } } }),
+            json!({ "type": "object", "required": ["person"], "properties": { "person": { "type": "object" } } }),
         ];
         if helper != HelperName::PersonSignup {
             // Either an inline person or a link to one.
             let relation = self.api.dialect().relation(Kind::Person.singular());
-            together.push(json!({ "properties": { "_links": { "properties": { relation: { "type": "null" } } } } }));
+            let links = json!({ "type": ANY_TYPE, "properties": { relation: { "type": "null" } } });
+            together.push(json!({ "type": "object", "properties": { "_links": links } }));
         }
         json!({ "anyOf": [alone, { "allOf": together }] })
     }
@@ -235,12 +236,15 @@ impl<'a> Definitions<'a> {
             let mut curie = Members::default();
             curie.require("name", json!({ "type": "string" }));
             curie.require("href", json!({ "type": "string" }));
-            curie.require("templated", json!({ "const": true }));
+            curie.require("templated", json!({ "type": "boolean", "enum": [true] }));
             curie.into_schema()
         });
         json!({ "type": "array", "items": curie })
     }
 }
+
+/// Any value: programs that know a schema by its `type` read one without it as no schema at all.
+const ANY_TYPE: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
 /// Whether a body has to be there: without one, nothing that it requires is.
 pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> bool {

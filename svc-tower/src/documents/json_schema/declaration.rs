@@ -41,7 +41,7 @@ impl Definitions<'_> {
             helper.require("relation", text());
             helper.require("anonymous", flag());
             let mut about = Members::default();
-            about.require("declaration_version", json!({ "const": 1 }));
+            about.require("declaration_version", json!({ "type": "integer", "enum": [1] }));
             for name in ["interface_version", "base_url", "namespace", "custom_field_prefix"] {
                 about.require(name, text());
             }
@@ -50,7 +50,7 @@ impl Definitions<'_> {
                 "dialect",
                 members(&["prefix", "key_header", "version_field", "network_a_share", "network_b_share"], &text()),
             );
-            about.require("response_style", json!({ "enum": ["table", "examples"] }));
+            about.require("response_style", json!({ "type": "string", "enum": ["table", "examples"] }));
             about
                 .require("limits", members(&["max_pagesize", "per_page"], &json!({ "type": "integer", "minimum": 1 })));
             about.require("authentication", members(&["required"], &flag()));

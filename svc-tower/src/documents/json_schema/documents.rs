@@ -142,7 +142,7 @@ impl Definitions<'_> {
 
     fn report(&self, request_type: &str, statuses: &Value, mut body: Members) -> Value {
         let mut error = Members::default();
-        error.require("request_type", json!({ "const": request_type }));
+        error.require("request_type", json!({ "type": "string", "enum": [request_type] }));
         error.require("response_code", status());
         error.require("resource_status", json!({ "type": "array", "minItems": 1, "items": statuses }));
         body.require(self.api.dialect().relation(ERROR), error.into_schema());

@@ -76,8 +76,8 @@ impl<'a> Definitions<'a> {
             Type::Date => json!({ "type": "string", "format": "date" }),
             Type::Enum(values) => json!({ "type": "string", "enum": values }),
             Type::FlexEnum(values) => json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] }),
-            Type::Flag if form == Form::Read => json!({ "enum": ["true", "false"] }),
-            Type::Flag => json!({ "enum": ["true", "false", true, false] }),
+            Type::Flag if form == Form::Read => json!({ "type": "string", "enum": ["true", "false"] }),
+            Type::Flag => json!({ "type": ["string", "boolean"], "enum": ["true", "false", true, false] }),
             Type::Reference if form == Form::Read => json!({ "type": "string" }),
             Type::Reference => json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] }),
             Type::StringMap if form == Form::Read => {
@@ -150,6 +150,10 @@ pub(super) fn or_null(mut schema: Value) -> Value {
         values.push(Value::Null);
     }
     match schema.get("type").cloned() {
+        Some(Value::Array(mut types)) => {
+            types.push("null".into());
+            set(&mut schema, "type", types);
+        }
         Some(ty) => set(&mut schema, "type", json!([ty, "null"])),
         None if schema.get("$ref").is_some() => schema = json!({ "anyOf": [schema, { "type": "null" }] }),
         None => {}

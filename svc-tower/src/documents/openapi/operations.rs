@@ -101,7 +101,8 @@ fn paging(all: &Definitions<'_>) -> Value {
             Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
             _ => json!({ "type": "string" }),
         };
-        json!({ "name": it.name, "in": "query", "description": format!("{}.", it.text), "schema": schema })
+        let text = format!("{}.", it.text);
+        json!({ "name": it.name, "in": "query", "required": false, "description": text, "schema": schema })
     };
     all.api.parameters().into_iter().map(parameter).collect()
 }
@@ -111,6 +112,7 @@ fn prefer() -> Value {
     json!({
         "name": "Prefer",
         "in": "header",
+        "required": false,
         "description": "`handling=strict` makes properties that are not taken an error (RFC 7240).",
         "schema": { "type": "string", "enum": ["handling=strict", "handling=lenient"] },
     })
