@@ -30,7 +30,7 @@ fn schema(server: &Server) -> String {
     for (hash, org, scope) in mapped::keys() {
         let hash = svc_core::store::hex::encode(&hash);
         let values = format!("({org}, decode('{hash}', 'hex'), '{scope}', 'test')");
-        sql.push_str(&format!("INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES {values};"));
+        sql = sql + "INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES " + &values + ";";
     }
     server.psql(&sql);
     name
@@ -161,11 +161,11 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
         let place = place(&server.url(), &schema)?;
         place.service().await?;
         server.psql(&format!("SET search_path = {schema}; {wrong}"));
-        told.push_str(&format!("-- {wrong}\n"));
+        told = told + "-- " + wrong + "\n";
         let mut last = String::new();
         while let Err(problem) = MappedStore::connect(mapping(), place.database()).await {
             let problem = problem.to_string();
-            told.push_str(&format!("{problem}\n\n"));
+            told = told + &problem + "\n\n";
             let mending: Vec<&str> = problem.lines().map(str::trim).filter(|line| line.ends_with(';')).collect();
             // What cannot be mended by SQL alone, or by a column of another name, which the mapping has to name.
             if mending.is_empty()
