@@ -191,16 +191,15 @@ impl Store for MemoryStore {
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(cx.tenant.clone()).or_default();
-        let (time, ids) = ((self.now)().after(Timestamp::from_micros(tables.clock)), Ids::default());
-        let names = ShareNames::default();
-        let turn = Turn::new(time, &ids, &names, &*self.matching);
+        let (last, ids, names) = (Timestamp::from_micros(tables.clock), Ids::default(), ShareNames::default());
+        let turn = Turn::new((self.now)().after(last), &ids, &names, &*self.matching);
         let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
         let Decision { changes, outcome } = decided.map_err(|pause| match pause {
             Pause::Failed(error) => error,
             // Everything is at hand, and no call was before this one.
             other => Error::unexpected(other.to_string()),
         })?;
-        self.apply(tables, time, &changes);
+        self.apply(tables, turn.time, &changes);
         Ok(outcome)
     }
 

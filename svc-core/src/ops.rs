@@ -26,7 +26,6 @@ use async_trait::async_trait;
 
 pub use helper::Helper;
 pub use lock::LockKey;
-pub(crate) use lock::lock_keys;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub(crate) use transactions::{AnyTransactions, End};
 pub use transactions::{Savepoint, Transactions};

@@ -29,6 +29,7 @@ const FLOORS: &[&str] = &[
     "hal",
     "store",
     "rules",
+    "mapped",
     "operation",
     "capability",
     "api",

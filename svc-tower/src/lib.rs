@@ -72,7 +72,7 @@
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
 //! responses), `http_body` (any body goes in), `http_body_util::Full` and `bytes::Bytes` (the body that comes out),
-//! `serde_json::Value` (documents), and `tower_service::Service`.
+//! `serde_json::Value` (documents), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
 //!
 //! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
 //! reference code, and never a key, a query, an id or a body (UND-42).

@@ -12,6 +12,7 @@ pub(crate) mod description;
 mod exposure;
 mod handling;
 mod judge;
+mod lock_keys;
 mod offered;
 mod registry;
 mod reply;

@@ -3,11 +3,12 @@
 
 use std::time::Instant;
 
+use super::lock_keys::lock_keys;
 use super::{Api, Runner};
 use crate::{
     context::Context,
     error::{Error, Result},
-    ops::{AnyTransactions, DeleteRequest, End, LockKey, lock_keys},
+    ops::{AnyTransactions, DeleteRequest, End, LockKey},
     store::{Outcome, Work},
 };
 
