@@ -22,6 +22,7 @@ impl From<&'static Field> for Own<'_> {
 
 impl<'a> Own<'a> {
     /// The fields of a kind that leave this server.
+    #[cfg(feature = "openapi")]
     pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(api, kind).filter(move |(place, _)| api.is_readable(kind, *place)).map(|(_, own)| own)
     }
