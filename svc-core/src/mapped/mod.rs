@@ -14,8 +14,8 @@
 //!                 └─► changes ─► apply ─► Statement ─► Database
 //! ```
 //!
-//! What a mapping cannot say is written by hand, kind by kind, with [`ApiBuilder::resource`](crate::ApiBuilder::resource) in
-//! place of what [`ApiBuilder::mapped`](crate::ApiBuilder::mapped) registered.
+//! Kinds that a mapping cannot say are left out of it and written by hand, with
+//! [`ApiBuilder::resource`](crate::ApiBuilder::resource) beside [`ApiBuilder::mapped`](crate::ApiBuilder::mapped).
 //!
 //! The total of a collection is counted by the database each time (`SELECT count(*)` by an index): the vendor's own program
 //! writes the same rows, so that nobody else could know it. A page that `next` leads to is found by its cursor, whatever its
