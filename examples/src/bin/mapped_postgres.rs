@@ -1,5 +1,5 @@
 //! A CRM's own PostgreSQL tables as a mapping: `cargo run --bin mapped_postgres URL [ADDRESS]`. The tables are made by
-//! `examples/src/mapped/postgres.sql` and `postgres_added.sql`; the keys are those of the table `api_keys`.
+//! `examples/vendors/src/postgres/tables.sql` and `examples/src/mapped/postgres_added.sql`; the keys are those of the table `api_keys`.
 
 use std::{error::Error, sync::Arc};
 

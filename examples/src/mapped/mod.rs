@@ -16,7 +16,8 @@ use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
 /// The tables of the program, for PostgreSQL, and what was added to them.
-pub const POSTGRES: &str = concat!(include_str!("postgres.sql"), include_str!("postgres_added.sql"));
+pub const POSTGRES: &str =
+    concat!(include_str!("../../vendors/src/postgres/tables.sql"), include_str!("postgres_added.sql"));
 /// The same for `SQLite`.
 pub const SQLITE: &str = include_str!("sqlite.sql");
 

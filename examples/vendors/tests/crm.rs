@@ -1,17 +1,17 @@
 //! The `crm` example under the conformance suite and under many callers at once, and how long its integration is.
 
+#[path = "support/service.rs"]
+mod service;
+
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::body::Body;
-use http::{Request, StatusCode, header::CONTENT_TYPE};
-use http_body_util::BodyExt;
+use http::StatusCode;
 use serde_json::{Value, json};
 use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
 use svc_tower::SvcService;
 use svc_vendor_examples::crm::{Crm, interface};
-use tower::ServiceExt;
 
 /// Where the suite reaches it.
 const BASE: &str = "http://localhost/api/v1/";
@@ -49,17 +49,8 @@ async fn send(
     path: &str,
     body: Option<Value>,
 ) -> Result<(StatusCode, Value), Box<dyn Error + Send + Sync>> {
-    let request = Request::builder().uri(format!("/api/v1/{path}")).header("SVC-API-Token", key);
-    let request = match body {
-        Some(body) => {
-            let request = request.method("POST").header(CONTENT_TYPE, "application/json");
-            request.body(Body::from(body.to_string()))?
-        }
-        None => request.body(Body::empty())?,
-    };
-    let answer = service.clone().oneshot(request).await?;
-    let status = answer.status();
-    Ok((status, serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?))
+    let (status, _, answer) = service::send(service, key, path, body).await?;
+    Ok((status, answer))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

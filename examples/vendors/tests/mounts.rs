@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::path::Path;
+
 use support::client::{Client, link};
 use support::program::Program;
 use support::{Raw, TestResult};
@@ -46,35 +48,28 @@ async fn under_bare_hyper() -> TestResult {
     program.kill()
 }
 
-/// A request whose body the service waits for, on a connection of its own.
-async fn half_a_request(program: &Program) -> TestResult<Raw> {
-    let mut raw = Raw::connect(program.address()?).await?;
-    let key = key(program)?;
+/// A program that was told to stop and takes no more connections, and one that it has, with a request whose body it waits for.
+async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
+    let program = Program::start(command.arg("127.0.0.1:0").arg(folder.join("a.db")))?;
+    let (address, key) = (program.address()?, key(&program)?);
+    let mut raw = Raw::connect(address).await?;
     let head =
         format!("POST /api/v1/people HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {key}\r\nContent-Length: 14\r\n");
     raw.send(format!("{head}Expect: 100-continue\r\n\r\n")).await?;
     assert_eq!(raw.answer().await?.status, 100);
-    Ok(raw)
-}
-
-/// Waits until a program that was told to stop takes no more connections.
-async fn refuses(program: &Program) -> TestResult {
-    let address = program.address()?;
+    program.terminate()?;
     while Raw::connect(address).await.is_ok() {
         tokio::task::yield_now().await;
     }
-    Ok(())
+    Ok((program, raw))
 }
 
 /// UND-42: SIGTERM lets the server of `svc_tower` answer who is waiting, and refuse who comes.
 #[tokio::test]
 async fn und_42_sigterm_drains() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
-    let program = Program::start(command.arg("127.0.0.1:0").arg(folder.path().join("a.db")))?;
-    let mut raw = half_a_request(&program).await?;
-    program.terminate()?;
-    refuses(&program).await?;
+    let (program, mut raw) = stopping(folder.path()).await?;
     raw.send(r#"{"person": {}}"#).await?;
     let answer = raw.answer().await?;
     assert_eq!((answer.status, answer.header("connection")), (201, Some("close")), "{}", answer.text());
@@ -86,11 +81,7 @@ async fn und_42_sigterm_drains() -> TestResult {
 #[tokio::test]
 async fn und_42_a_second_signal_ends_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
-    let program = Program::start(command.arg("127.0.0.1:0").arg(folder.path().join("a.db")))?;
-    let mut raw = half_a_request(&program).await?;
-    program.terminate()?;
-    refuses(&program).await?;
+    let (program, mut raw) = stopping(folder.path()).await?;
     program.terminate()?;
     // The body never came, for which the server would have waited half a minute, and then answered.
     assert!(raw.rest().await?.is_empty());

@@ -4,20 +4,20 @@
 #[path = "../../../svc-postgres/tests/support/mod.rs"]
 mod support;
 
+#[path = "support/service.rs"]
+mod service;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use http::{HeaderMap, Request, StatusCode, header::CONTENT_TYPE, header::RETRY_AFTER};
-use http_body_util::BodyExt;
+use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use support::{proxy::Proxy, server::Server};
 use svc_conformance::{InProcess, Intensity, Keys, Outcome, Profile, Suite};
 use svc_tower::SvcService;
 use svc_vendor_examples::postgres::{Crm, interface};
-use tower::ServiceExt;
 
 type Tried<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -41,23 +41,13 @@ fn database() -> Server {
     server
 }
 
-fn service(url: &str, connections: usize) -> Tried<SvcService> {
+fn service_at(url: &str, connections: usize) -> Tried<SvcService> {
     Ok(interface(&Arc::new(Crm::at(url, connections)?), BASE)?.under("/api/v1"))
 }
 
 /// The answer to a request with the key `all`: a body is posted.
 async fn send(service: &SvcService, path: &str, body: Option<Value>) -> Tried<(StatusCode, HeaderMap, Value)> {
-    let request = Request::builder().uri(format!("/api/v1/{path}")).header("SVC-API-Token", "all");
-    let request = match body {
-        Some(body) => {
-            let request = request.method("POST").header(CONTENT_TYPE, "application/json");
-            request.body(Body::from(body.to_string()))?
-        }
-        None => request.body(Body::empty())?,
-    };
-    let answer = service.clone().oneshot(request).await?;
-    let (status, headers) = (answer.status(), answer.headers().clone());
-    Ok((status, headers, serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?))
+    service::send(service, "all", path, body).await
 }
 
 /// The path of a record that is made.
@@ -80,7 +70,7 @@ async fn the_suite_finds_that_it_conforms() -> Tried<()> {
     let database = database();
     let keys = Keys::primary("all").other_tenant("other").restricted("few", "people.create");
     let suite =
-        Suite::new(InProcess::new(service(&database.url(), 8)?).base(BASE)).keys(keys).profile(Profile::Actions);
+        Suite::new(InProcess::new(service_at(&database.url(), 8)?).base(BASE)).keys(keys).profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
     assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
@@ -97,7 +87,7 @@ async fn hlp_04_twenty_equal_sign_ups_at_once_make_one_contact_a_hundred_times()
         return Ok(());
     }
     let database = database();
-    let service = service(&database.url(), 20)?;
+    let service = service_at(&database.url(), 20)?;
     let start = "2026-05-01T10:00:00Z";
     let event = made(&service, "events", json!({"title": "Picnic", "start_date": start})).await?;
     let helpers = ["people".to_owned(), format!("{event}/record_attendance_helper")];
@@ -125,7 +115,7 @@ async fn err_29_a_tag_that_does_not_exist_fails_alone_and_err_34_a_refused_call_
         return Ok(());
     }
     let database = database();
-    let service = service(&database.url(), 4)?;
+    let service = service_at(&database.url(), 4)?;
     let tag = made(&service, "tags", json!({"name": "one"})).await?;
     let event = made(&service, "events", json!({"title": "Picnic", "start_date": "2026-05-01T10:00:00Z"})).await?;
     let mut body = sign_up("ada@example.org");
@@ -157,7 +147,7 @@ async fn und_36_a_locked_table_is_503_within_the_timeout() -> Tried<()> {
         return Ok(());
     }
     let database = database();
-    let service = service(&database.url(), 4)?.request_timeout(Some(Duration::from_secs(1)));
+    let service = service_at(&database.url(), 4)?.request_timeout(Some(Duration::from_secs(1)));
     assert_eq!(send(&service, "people", None).await?.0, StatusCode::OK);
     let (client, connection) = tokio_postgres::connect(&database.url(), tokio_postgres::NoTls).await?;
     tokio::spawn(connection);
@@ -181,7 +171,7 @@ async fn und_36_a_database_that_is_away_is_503_at_once_and_it_comes_back_by_itse
         return Ok(());
     }
     let database = database();
-    let service = service(&database.url(), 4)?;
+    let service = service_at(&database.url(), 4)?;
     made(&service, "people", json!({"given_name": "Ada"})).await?;
     database.kill();
     for body in [None, Some(sign_up("ada@example.org"))] {
@@ -205,7 +195,7 @@ async fn statements_and_round_trips_are_counted() -> Tried<()> {
     database.psql("ALTER SYSTEM SET log_statement = 'all'");
     database.psql("SELECT pg_reload_conf()");
     let way = Proxy::start(database.port());
-    let service = service(&way.url(), 1)?;
+    let service = service_at(&way.url(), 1)?;
     let person = made(&service, "people", json!({"given_name": "Ada"})).await?;
     let event = made(&service, "events", json!({"title": "Picnic", "start_date": "2026-05-01T10:00:00Z"})).await?;
     made(&service, "tags", json!({"name": "one"})).await?;

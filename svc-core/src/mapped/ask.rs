@@ -17,8 +17,8 @@ impl Resolved {
     pub(super) fn asks(&self, tenant: &str, question: &Question) -> Option<Statement> {
         let mut sql = Sql::new(self.engine, tenant);
         match question {
-            Question::Find(key) => self.one(&mut sql, key, false)?,
-            Question::Record(key) => self.one(&mut sql, key, true)?,
+            Question::Find(key) => self.one(&mut sql, key, false, true)?,
+            Question::Record(key) => self.one(&mut sql, key, true, true)?,
             Question::Members { kind, groups, people } => {
                 let table = self.of(*kind)?;
                 self.tied(&mut sql, table, groups, people)?;
@@ -68,8 +68,8 @@ impl Resolved {
         Ok(Answer::Records(rows.iter().map(|row| self.record(table, row)).collect::<Result<_>>()?))
     }
 
-    /// One record or its head. It is locked: others may read it, and refer to it, but not change it.
-    fn one(&self, sql: &mut Sql, key: &Key, whole: bool) -> Option<()> {
+    /// One record or its head. Locked, others may read it, and refer to it, but not change it.
+    pub(super) fn one(&self, sql: &mut Sql, key: &Key, whole: bool, locked: bool) -> Option<()> {
         let table = self.of(key.kind()?)?;
         if whole {
             self.records(sql, table);
@@ -78,7 +78,7 @@ impl Resolved {
         }
         self.named(sql, table, "t", key);
         sql.push(" ORDER BY t.").push(&table.order.name).push(" LIMIT 1");
-        if self.engine == Engine::Postgres {
+        if locked && self.engine == Engine::Postgres {
             sql.push(if whole { " FOR NO KEY UPDATE OF t" } else { " FOR KEY SHARE OF t" });
         }
         Some(())

@@ -107,6 +107,7 @@ impl<'a> Check<'a> {
     fn column_of(&self, found: &LiveColumn) -> Column {
         Column {
             name: quoted(&found.name),
+            raw: found.name.clone(),
             sql_type: found.sql_type.clone(),
             class: found.class,
             nullable: found.nullable,
@@ -160,7 +161,7 @@ impl<'a> Check<'a> {
         let modified = self.column(&table.name, live, &table.modified, moment);
         for date in [&created, &modified].into_iter().flatten() {
             if date.class != Class::Moment && !(date.class == Class::Text && self.engine == Engine::Sqlite) {
-                let (name, date_type) = (date.name.trim_matches('"'), &date.sql_type);
+                let (name, date_type) = (&date.raw, &date.sql_type);
                 self.wrong(format!(
                     "`{}.{name}` is {date_type}, which cannot hold a date and time (TYP-15, TYP-16): name another column with \
                      `.dates(...)`, or run\n      ALTER TABLE {} ADD COLUMN svc_{name} {moment};",
@@ -205,7 +206,7 @@ impl<'a> Check<'a> {
     /// A column that is never empty, and different in every row of the table, whosever it is.
     fn by_itself(&mut self, table: &Table, live: &LiveTable, column: Option<&Column>, what: &str) {
         let Some(column) = column else { return };
-        let (table, name) = (&table.name, column.name.trim_matches('"'));
+        let (table, name) = (&table.name, &*column.raw);
         let is_primary = live.primary().is_some_and(|primary| primary.name == name);
         if !live.is_unique(&[name]) {
             let sql = self.index_sql("UNIQUE INDEX", table, &[name]);
@@ -312,7 +313,7 @@ impl<'a> Check<'a> {
         };
         let column = self.column(&table.name, live, column, "bigint NOT NULL")?;
         if column.nullable {
-            let fix = self.not_null(&table.name, column.name.trim_matches('"'));
+            let fix = self.not_null(&table.name, &column.raw);
             self.wrong(format!("the rows of `{}` may be nobody's (COL-02): {fix}", table.name));
         }
         let (tenants, key, name) = named;

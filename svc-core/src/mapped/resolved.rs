@@ -16,6 +16,8 @@ pub(crate) struct Resolved {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,
+    /// The name without quotes.
+    pub(crate) raw: String,
     pub(crate) sql_type: String,
     pub(crate) class: Class,
     pub(crate) nullable: bool,

@@ -305,9 +305,9 @@ impl Store for MappedStore {
             return Ok(None);
         };
         let mut sql = Sql::new(mapping.engine, cx.tenant.as_str());
-        mapping.records(&mut sql, table);
-        mapping.named(&mut sql, table, "t", key);
-        sql.push(" ORDER BY t.").push(&table.order.name).push(" LIMIT 1");
+        if mapping.one(&mut sql, key, true, false).is_none() {
+            return Ok(None);
+        }
         let answers = self.shared.database.read(vec![sql.finish()]).await.map_err(Trouble::of_a_read)?;
         let row = answers.first().and_then(|rows| rows.first());
         row.map(|row| mapping.record(table, row).map(|stored| stored.record)).transpose()

@@ -138,7 +138,7 @@ impl Check<'_> {
             ));
         }
         if let Some(order) = order.as_ref() {
-            let name = order.name.trim_matches('"');
+            let name = &*order.raw;
             let is_primary = live.primary().is_some_and(|primary| primary.name == name);
             if !live.is_unique(&[name]) || order.nullable && !is_primary {
                 self.wrong(format!(

@@ -1,0 +1,30 @@
+//! Requests to a vendor's service, in its own process.
+
+use std::error::Error;
+
+use axum::body::Body;
+use http::{HeaderMap, Request, StatusCode, header::CONTENT_TYPE};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use svc_tower::SvcService;
+use tower::ServiceExt;
+
+/// The answer to a request with a key: a body is posted.
+pub(crate) async fn send(
+    service: &SvcService,
+    key: &str,
+    path: &str,
+    body: Option<Value>,
+) -> Result<(StatusCode, HeaderMap, Value), Box<dyn Error + Send + Sync>> {
+    let request = Request::builder().uri(format!("/api/v1/{path}")).header("SVC-API-Token", key);
+    let request = match body {
+        Some(body) => {
+            let request = request.method("POST").header(CONTENT_TYPE, "application/json");
+            request.body(Body::from(body.to_string()))?
+        }
+        None => request.body(Body::empty())?,
+    };
+    let answer = service.clone().oneshot(request).await?;
+    let (status, headers) = (answer.status(), answer.headers().clone());
+    Ok((status, headers, serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?))
+}
