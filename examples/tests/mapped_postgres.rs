@@ -12,7 +12,7 @@ use std::{
 };
 
 use http::StatusCode;
-use mapped::{Place, TestResult, call};
+use mapped::{Place, TestResult, call, call_of_another};
 use postgres::{proxy::Proxy, server::Server};
 use serde_json::json;
 use svc_core::mapped::MappedStore;
@@ -52,6 +52,41 @@ async fn the_suite_finds_nothing_wrong() -> TestResult {
 async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
     let Some(server) = postgres::server() else { return Ok(()) };
     place(&server.url(), &schema(server))?.signs_up_at_once(100).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    place(&server.url(), &schema(server))?.keeps_rows_of_a_list().await
+}
+
+/// UND-36: however many calls of one organisation wait, there are connections for another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_organisation_holds_up_no_other() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    let schema = schema(server);
+    let service = place(&server.url(), &schema)?.service().await?;
+    let person = || Some(json!({ "given_name": "Ada" }));
+    let (status, answer) = call(service.clone(), "POST", "people", person()).await?;
+    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    let (client, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await?;
+    tokio::spawn(connection);
+    client.batch_execute(&format!("BEGIN; SELECT * FROM {schema}.svc_turns WHERE tenant = '1' FOR UPDATE")).await?;
+    let waiting: Vec<_> = (0..40).map(|_| tokio::spawn(call(service.clone(), "POST", "people", person()))).collect();
+    // They wait: the turn of the organisation is held.
+    while server.psql("SELECT count(*) > 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'").trim() != "t" {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..10 {
+        let (status, answer) = call_of_another(service.clone(), "POST", "people", person()).await?;
+        assert_eq!(status, StatusCode::CREATED, "UND-36: {answer}");
+    }
+    client.batch_execute("ROLLBACK").await?;
+    for call in waiting {
+        let (status, answer) = call.await??;
+        assert_eq!(status, StatusCode::CREATED, "{answer}");
+    }
+    Ok(())
 }
 
 /// UND-36: a table that somebody locked is answered 503 in time, and what waits is given up by the server, too.

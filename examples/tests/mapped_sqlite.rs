@@ -38,6 +38,12 @@ async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
     place(&folder)?.signs_up_at_once(20).await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.keeps_rows_of_a_list().await
+}
+
 /// How long the program of the example is: mapping, keys and server, without blank lines and comments.
 #[test]
 fn it_is_short() -> TestResult {

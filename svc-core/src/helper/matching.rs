@@ -277,6 +277,12 @@ pub fn is_primary(entry: &Object) -> bool {
     }
 }
 
+/// What makes two entries of this list the same.
+#[cfg(feature = "mapped")]
+pub(crate) fn entry_key(field: &str, entry: &Object) -> Result<String, String> {
+    sameness(entry, list_key(field).unwrap_or(|_| None))
+}
+
 /// What makes two entries the same: their address or number; without one, all that they say but the mark.
 fn sameness(entry: &Object, key: fn(&Object) -> Option<String>) -> Result<String, String> {
     let unmarked = || entry.iter().filter(|(name, _)| *name != "primary").collect::<BTreeMap<&str, &Json>>();

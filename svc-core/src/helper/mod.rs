@@ -18,6 +18,8 @@ pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
     Trigger, Triggers,
 };
+#[cfg(feature = "mapped")]
+pub(crate) use matching::entry_key;
 pub use matching::{MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email};
 pub(crate) use matching::{addresses, distinct_emails};
 pub use name::{

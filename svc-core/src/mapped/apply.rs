@@ -1,9 +1,11 @@
 //! Changes of the rulebook as statements over the tables.
 
+mod lists;
+
 use std::collections::HashMap;
 
 use super::{
-    database::Statement,
+    database::{Engine, Statement},
     resolved::{Column, Mapped, Member, Resolved, Stored},
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    json::{Json, Object},
+    json::Object,
     link::ShareNames,
     model::Kind,
     store::{At, Change, Insert, Key, Outbox, Replace, Set},
@@ -98,8 +100,7 @@ impl<'a> Writes<'a> {
         for member in &table.members {
             if let Stored::Column { column, values } = &member.stored {
                 let value = to_column(engine, column, values, at(&fields, member));
-                // What is missing has the default of its column.
-                if value.is_some() || column.nullable && !column.has_default {
+                if is_written(column, value.as_deref()) {
                     columns.push((column, Value::Text(value)));
                 }
             }
@@ -176,81 +177,18 @@ impl<'a> Writes<'a> {
         let engine = self.mapping.engine;
         let mut sql = self.sql();
         sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
-        let mut sets = 0_usize;
         let modified = modified.filter(|_| table.modified != table.created);
         let modified = modified.map(|modified| (&table.modified, Some(modified.to_string())));
-        let changed = table.members.iter().filter_map(|member| match &member.stored {
-            Stored::Column { column, values } => {
-                let now = at(fields, member);
-                let is_same = before.is_some_and(|before| at(before, member) == now);
-                (!is_same).then(|| (column, to_column(engine, column, values, now)))
-            }
-            Stored::Rows { .. } => None,
-        });
-        for (column, value) in modified.into_iter().chain(changed) {
-            sql.push(if sets > 0 { ", " } else { "" }).push(&column.name).push(" = ");
-            // Of a column that must not be empty, what is emptied has its default.
-            match (&value, column.nullable, engine, &column.default_sql) {
-                (None, false, super::Engine::Postgres, _) => _ = sql.push("DEFAULT"),
-                (None, false, super::Engine::Sqlite, Some(default)) => _ = sql.push("(").push(default).push(")"),
-                _ => _ = sql.value(column, value),
-            }
-            sets = sets.saturating_add(1);
-        }
+        let changed = changed(engine, &table.members, fields, before);
+        let sets = assign(&mut sql, modified.into_iter().chain(changed));
         sql.push(" WHERE ");
         self.mapping.owned(&mut sql, table, "t");
         self.mapping.named(&mut sql, table, "t", &Key::Id(record.kind, record.id.clone()));
-        if sets > 0 {
+        if sets {
             self.statements.push(sql.finish());
         }
         for member in &table.members {
             self.rows(table, &record.id, member, before, at(fields, member));
-        }
-    }
-
-    /// Writes the rows of a list: those at its beginning that are as they were stay, the others are written anew.
-    fn rows(&mut self, table: &Mapped, id: &Id, member: &Member, before: Option<&Object>, now: Option<&Json>) {
-        let Stored::Rows { table: rows, parent, order, members } = &member.stored else { return };
-        let (was, now) = (before.map(|before| entries(at(before, member))), entries(now));
-        let same = was.map_or(0, |was| was.iter().zip(now).take_while(|(one, other)| one == other).count());
-        let record = Key::Id(table.kind, id.clone());
-        if was.is_some_and(|was| was.len() > same) {
-            let mut sql = self.sql();
-            let of = &order.name;
-            sql.push(&format!(
-                "DELETE FROM {rows} WHERE {of} IN (SELECT r.{of} FROM {rows} r WHERE r.{} = ",
-                parent.name
-            ));
-            self.mapping.key_of(&mut sql, table, &record);
-            sql.push(" ORDER BY r.").push(of).push(" LIMIT ").number(i64::MAX).push(" OFFSET ");
-            sql.number(i64::try_from(same).unwrap_or(i64::MAX)).push(") AND ").push(&parent.name).push(" = ");
-            self.mapping.key_of(&mut sql, table, &record);
-            self.statements.push(sql.finish());
-        }
-        for entry in now.get(same..).unwrap_or_default() {
-            let Some(entry) = entry.as_object() else { continue };
-            let mut sql = self.sql();
-            let columns: Vec<(&Column, Option<String>)> = members
-                .iter()
-                .filter_map(|member| match &member.stored {
-                    Stored::Column { column, values } => {
-                        let value = to_column(self.mapping.engine, column, values, at(entry, member));
-                        (value.is_some() || column.nullable && !column.has_default).then_some((column, value))
-                    }
-                    Stored::Rows { .. } => None,
-                })
-                .collect();
-            sql.push("INSERT INTO ").push(rows).push(" (").push(&parent.name);
-            for (column, _) in &columns {
-                sql.push(", ").push(&column.name);
-            }
-            sql.push(") VALUES (");
-            self.mapping.key_of(&mut sql, table, &record);
-            for (column, value) in columns {
-                sql.push(", ").value(column, value);
-            }
-            sql.push(")");
-            self.statements.push(sql.finish());
         }
     }
 
@@ -375,8 +313,42 @@ impl<'a> Writes<'a> {
     }
 }
 
-fn entries(list: Option<&Json>) -> &[Json] {
-    list.and_then(Json::as_array).unwrap_or_default()
+/// Whether a new row names a column: what is missing has the default of its column.
+fn is_written(column: &Column, value: Option<&str>) -> bool {
+    value.is_some() || column.nullable && !column.has_default
+}
+
+/// The columns of which the values are others now.
+fn changed<'m>(
+    engine: Engine,
+    members: &'m [Member],
+    now: &'m Object,
+    before: Option<&'m Object>,
+) -> impl Iterator<Item = (&'m Column, Option<String>)> {
+    members.iter().filter_map(move |member| match &member.stored {
+        Stored::Column { column, values } => {
+            let value = at(now, member);
+            let is_same = before.is_some_and(|before| at(before, member) == value);
+            (!is_same).then(|| (column, to_column(engine, column, values, value)))
+        }
+        Stored::Rows { .. } => None,
+    })
+}
+
+/// What follows `SET`; `false` where that is nothing.
+fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<String>)>) -> bool {
+    let mut has_any = false;
+    for (column, value) in columns {
+        sql.push(if has_any { ", " } else { "" }).push(&column.name).push(" = ");
+        // Of a column that must not be empty, what is emptied has its default.
+        match (&value, column.nullable, sql.engine(), &column.default_sql) {
+            (None, false, Engine::Postgres, _) => _ = sql.push("DEFAULT"),
+            (None, false, Engine::Sqlite, Some(default)) => _ = sql.push("(").push(default).push(")"),
+            _ => _ = sql.value(column, value),
+        }
+        has_any = true;
+    }
+    has_any
 }
 
 /// A value of a new row.

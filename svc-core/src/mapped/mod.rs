@@ -35,6 +35,7 @@ mod select;
 mod sql;
 mod store;
 mod texts;
+mod turns;
 
 pub use database::{Database, Engine, Row, Statement, Transaction, Trouble};
 pub use mapping::{Mapping, Rows, Table, Tenants};

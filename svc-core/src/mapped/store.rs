@@ -13,6 +13,7 @@ use super::{
     mapping::Mapping,
     resolved::Resolved,
     sql::Sql,
+    turns::Turns,
 };
 use crate::{
     auth::{AnonymousTenant, Tenant},
@@ -40,7 +41,7 @@ const TRIES: u8 = 5;
 /// one writes and commits; a call that asks more takes one for each time that it asks.
 ///
 /// Calls of this interface have their turns one after the other, tenant by tenant, over all processes: twenty equal sign-ups
-/// at once make one person. The vendor's own program may write at the same time: rows that a call reads in order to change
+/// at once make one person; those that wait in one process hold two connections at most. The vendor's own program may write at the same time: rows that a call reads in order to change
 /// them are locked until it ends, and where the database reports a conflict the call is run again.
 pub struct MappedStore {
     shared: Arc<Shared>,
@@ -51,6 +52,7 @@ struct Shared {
     database: Box<dyn Database>,
     mapping: Resolved,
     cursors: Cursors,
+    turns: Turns,
 }
 
 impl MappedStore {
@@ -65,7 +67,8 @@ impl MappedStore {
         let answers = database.read(asked).await?;
         let mapping = super::resolve::resolve(&mapping, engine, &live::Live::read(engine, &answers))?;
         let secret = secret(&database).await?;
-        let shared = Shared { database: Box::new(database), mapping, cursors: Cursors::new(&secret) };
+        let shared =
+            Shared { database: Box::new(database), mapping, cursors: Cursors::new(&secret), turns: Turns::default() };
         Ok(Self { shared: Arc::new(shared), matching: Arc::new(StockMatching) })
     }
 
@@ -284,7 +287,7 @@ async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
 #[async_trait]
 impl Store for MappedStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let Shared { database, mapping, cursors } = &*self.shared;
+        let Shared { database, mapping, cursors, .. } = &*self.shared;
         if !self.has(&cx.tenant) {
             return Ok(RawPage::default());
         }
@@ -317,6 +320,8 @@ impl Store for MappedStore {
         if !self.has(&cx.tenant) {
             return Err(Error::not_found());
         }
+        // One busy tenant leaves connections for the others.
+        let _turn = self.shared.turns.wait(cx.tenant.as_str()).await;
         let mut tries = 1;
         loop {
             match self.turn(cx, &call).await {
