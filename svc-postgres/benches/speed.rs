@@ -17,13 +17,16 @@ mod support;
 
 use std::{
     process::ExitCode,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use bare::Bare;
 use measure::{Bound, CpuWatch, Report, interleaved, is_asked_for, per_second};
-use naive::Naive;
+use naive::{Empty, Naive};
 use serde_json::json;
 use server::Server;
 use support::proxy::Proxy;
@@ -43,6 +46,8 @@ const CALLERS: usize = 64;
 const WHILE: Duration = Duration::from_millis(1_500);
 /// Connections of the work by hand: more were slower.
 const BY_HAND: usize = 32;
+/// Connections that a store with the default options writes with.
+const WRITERS: usize = 12;
 
 fn main() -> ExitCode {
     let mut report = Report::default();
@@ -297,7 +302,8 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
     }
 }
 
-/// A thousand tenants and a million people: memory of the process, and helpers over all of them against eight.
+/// A thousand tenants and a million people: memory of the process, and helpers over all of them against eight, where four
+/// calls share a transaction; beside it what transactions alone take.
 fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     let schema = format!("many_{}", Uuid::new_v4().simple());
     let options = Options::new(&database.url()).expect("a URL").schema(&schema);
@@ -333,8 +339,19 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
             f64::from(done) / begin.elapsed().as_secs_f64()
         })
     };
-    let [all, few] = interleaved(5, [&mut || over(&servers), &mut || over(&servers[..8])]);
-    let detail = format!("{all:.0} against {few:.0} calls a second");
+    let numbers = database.psql(&format!("SELECT tenant FROM {schema}.ledger"));
+    let numbers: Vec<i64> = numbers.lines().map(|number| number.parse().expect("a number")).collect();
+    let hands = runtime.block_on(async {
+        let mut all = Vec::new();
+        for _ in 0..WRITERS {
+            all.push(Arc::new(Empty::connect(&database.url(), &schema).await));
+        }
+        all
+    });
+    let empty = || runtime.block_on(empty(&hands, &numbers));
+    let [all, few, empty] = interleaved(5, [&mut || over(&servers), &mut || over(&servers[..8]), &mut { empty }]);
+    let detail =
+        format!("{all:.0} against {few:.0} calls a second; {empty:.0} turns by hand over 1 000 that write nothing");
     report.line("helpers over 1 000 tenants over those of 8", Bound::AtLeast(0.5), all / few, "x", &detail);
     let memory = resident();
     report.line(
@@ -344,6 +361,25 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
         " MiB",
         "resident, tables of 1 000 services included",
     );
+}
+
+/// Turns each second over all tenants in which nothing is asked or changed.
+async fn empty(hands: &[Arc<Empty>], tenants: &[i64]) -> f64 {
+    let (begin, mut turns) = (Instant::now(), JoinSet::new());
+    for (hand, by) in hands.iter().enumerate() {
+        let own: Vec<i64> = tenants.iter().copied().skip(hand).step_by(hands.len()).collect();
+        let by = Arc::clone(by);
+        turns.spawn(async move {
+            let mut done = 0_u32;
+            for tenant in own.iter().cycle().take_while(|_| begin.elapsed() < WHILE) {
+                by.turn(*tenant).await;
+                done += 1;
+            }
+            done
+        });
+    }
+    let done: u32 = turns.join_all().await.into_iter().sum();
+    f64::from(done) / begin.elapsed().as_secs_f64()
 }
 
 /// Resident memory of this process in MiB.

@@ -1,6 +1,6 @@
 //! The same work by hand on the same tables through the same client: each call a transaction of its own, statement by statement.
 
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Client, Config, NoTls, Statement, types::ToSql};
 use uuid::Uuid;
 
 /// A connection that signs a petition, one call at a time.
@@ -69,5 +69,46 @@ impl Naive {
             transaction.commit().await
         };
         done.await.expect("a signature");
+    }
+}
+
+/// A connection that gives tenants turns in which nothing is asked or changed: what a transaction costs whose work is free.
+pub(crate) struct Empty {
+    client: Client,
+    lock: Statement,
+    guard: Statement,
+}
+
+impl Empty {
+    pub(crate) async fn connect(url: &str, schema: &str) -> Self {
+        let config: Config = url.parse().expect("a URL");
+        let (client, connection) = config.connect(NoTls).await.expect("a connection");
+        tokio::spawn(connection);
+        let texts = svc_postgres::statements_for_tests(schema);
+        let prepare = async |name: &str| {
+            let (_, text) = texts.iter().find(|(it, _)| it == name).expect("a statement of the store");
+            client.prepare(text).await.expect("a statement")
+        };
+        let (lock, guard) = (prepare("lock").await, prepare("guard").await);
+        Self { client, lock, guard }
+    }
+
+    /// A turn of a tenant: two round trips, with what the store sets for a transaction.
+    pub(crate) async fn turn(&self, tenant: i64) {
+        const BEGIN: &str = "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = 2000; \
+                             SET LOCAL idle_in_transaction_session_timeout = 4000; \
+                             SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
+                             SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
+                             SET LOCAL enable_material = off";
+        let (client, locked) = (&self.client, [&tenant as &(dyn ToSql + Sync)]);
+        let (begun, row) = tokio::join!(client.batch_execute(BEGIN), client.query_one(&self.lock, &locked));
+        begun.expect("a transaction");
+        let row = row.expect("a ledger");
+        let (seq, clock): (i64, i64) = (row.get(0), row.get(1));
+        let next = seq + 1;
+        let values: [&(dyn ToSql + Sync); 4] = [&tenant, &next, &clock, &seq];
+        let (guarded, committed) = tokio::join!(client.execute(&self.guard, &values), client.batch_execute("COMMIT"));
+        assert_eq!(guarded.expect("the guard"), 1);
+        committed.expect("a commit");
     }
 }
