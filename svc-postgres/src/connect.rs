@@ -43,7 +43,9 @@ impl Connector {
             let tries = u32::try_from(hosts).unwrap_or(u32::MAX).saturating_add(1);
             config.connect_timeout(time.checked_div(tries).unwrap_or(time));
         }
-        Self { config, ..self.clone() }
+        let mut other = self.clone();
+        other.config = config;
+        other
     }
 
     /// The same way to another server of the same cluster.
@@ -63,7 +65,9 @@ impl Connector {
         known.get_dbname().map(|name| config.dbname(name));
         known.get_options().map(|options| config.options(options));
         known.get_application_name().map(|name| config.application_name(name));
-        Self { config, ..self.clone() }
+        let mut other = self.clone();
+        other.config = config;
+        other
     }
 
     /// A connection with its own task, which speaks to the server until the client is dropped.
