@@ -37,21 +37,21 @@ impl Connector {
 
     /// The same way, with an end to each try that leaves time for the other hosts of a URL, unless the URL names one.
     pub(crate) fn within(&self, time: Duration) -> Self {
-        let mut config = self.config.clone();
+        let mut other = self.clone();
+        let config = &mut other.config;
         if config.get_connect_timeout().is_none() {
             let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
             let tries = u32::try_from(hosts).unwrap_or(u32::MAX).saturating_add(1);
             config.connect_timeout(time.checked_div(tries).unwrap_or(time));
         }
-        let mut other = self.clone();
-        other.config = config;
         other
     }
 
     /// The same way to another server of the same cluster.
     pub(crate) fn to(&self, host: &str, port: u16) -> Self {
-        let known = &self.config;
-        let mut config = Config::new();
+        let mut other = self.clone();
+        let known = std::mem::take(&mut other.config);
+        let config = &mut other.config;
         config.host(host).port(port).ssl_mode(known.get_ssl_mode()).ssl_negotiation(known.get_ssl_negotiation());
         config.channel_binding(known.get_channel_binding()).target_session_attrs(known.get_target_session_attrs());
         config.keepalives(known.get_keepalives()).keepalives_idle(known.get_keepalives_idle());
@@ -65,8 +65,6 @@ impl Connector {
         known.get_dbname().map(|name| config.dbname(name));
         known.get_options().map(|options| config.options(options));
         known.get_application_name().map(|name| config.application_name(name));
-        let mut other = self.clone();
-        other.config = config;
         other
     }
 

@@ -226,9 +226,6 @@ impl Session {
                 missing.push((&query.text, values));
             }
         }
-        if missing.is_empty() {
-            return Ok(());
-        }
         let client = &self.client;
         let prepared = in_order(missing.into_iter().map(async |(text, values)| {
             let types: Vec<_> = values.iter().map(|value| value.type_.clone()).collect();
