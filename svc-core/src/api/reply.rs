@@ -133,6 +133,10 @@ impl Api {
             }
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
+            ErrorKind::PreconditionFailed => {
+                let code = Code::PreconditionFailed;
+                self.problems(kind, code.status(), &[Problem::general(code, code.meaning())])
+            }
             ErrorKind::Conflict | ErrorKind::RolledBack => {
                 self.error_reply(target, Error::unavailable(Duration::from_secs(1)).caused_by(error))
             }
