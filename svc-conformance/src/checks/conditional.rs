@@ -180,7 +180,7 @@ async fn totals(cx: &Cx) -> Result<(), Stop> {
     let url = petition.own()?;
     let before = api.get(&url).await?;
     let person = api.person().await?;
-    api.act(&petition, "signature", &person, &json!({})).await?;
+    api.act(&petition, "signature", &person, &cx.marked(&json!({}))).await?;
     apart(cx, &api, row::ETG_01, &before, &api.get(&url).await?).await
 }
 
