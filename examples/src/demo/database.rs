@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_core::api::{ApiBuilder, IfMatch};
+use svc_core::api::ApiBuilder;
 use svc_core::auth::{AnonymousTenant, Authenticator};
 use svc_core::error::{Error, Result};
 use svc_core::link::{Address, ShareNames};
@@ -281,10 +281,6 @@ fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuil
 where
     S: Store + Authenticator + AnonymousTenant + Revision + Clone,
 {
-    let api = api
-        .store(&Arc::new(store.clone()))
-        .authenticator(store.clone())
-        .response_cache(store.clone())
-        .conditional_requests(IfMatch::Optional);
+    let api = api.store(&Arc::new(store.clone())).authenticator(store.clone()).response_cache(store.clone());
     if anonymous_helpers { api.anonymous_helpers(store.clone()) } else { api }
 }
