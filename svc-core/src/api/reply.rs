@@ -28,7 +28,8 @@ pub struct Reply {
     /// The HTTP status.
     pub status: StatusCode,
     /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After` (UND-36), `Allow`
-    /// (UND-28), `WWW-Authenticate` (AUT-07).
+    /// (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and `Content-Location` where [conditional
+    /// requests](crate::ApiBuilder::conditional_requests) are answered.
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,

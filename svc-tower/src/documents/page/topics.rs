@@ -1,7 +1,13 @@
 //! The start page, and the pages of what holds for every request (ENT-22).
 
 use svc_core::{
-    api::IfMatch, auth::Operation, error::Code, helper::FunctionName, internal::Description, link::Target, model::Kind,
+    api::{Api, IfMatch},
+    auth::Operation,
+    error::Code,
+    helper::FunctionName,
+    internal::Description,
+    link::Target,
+    model::Kind,
     value::ClosedEnum,
 };
 
@@ -9,8 +15,15 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-pub(super) const NAMES: &[&str] =
-    &["matching", "limits", "authentication", "response_style", "conditional_requests", "relations", "types"];
+const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+
+/// The page of an extension, where the server has it.
+const CONDITIONAL: &str = "conditional_requests";
+
+/// The names of the pages of what holds for every request of this server.
+pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
+    NAMES.iter().copied().chain(api.conditional_requests().map(|_| CONDITIONAL))
+}
 
 /// The page of a topic, of the error object or of the capability document; `None` for another name.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
@@ -19,7 +32,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         "limits" => limits(docs),
         "authentication" => authentication(docs),
         "response_style" => response_style(docs),
-        "conditional_requests" => conditional_requests(docs)?,
+        CONDITIONAL => conditional_requests(docs)?,
         "relations" => relations(docs),
         "types" => {
             let text = "What the values of fields can be. `[]` behind a type is an array of it.";
@@ -83,7 +96,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     };
     if api.conditional_requests().is_some() {
         let text = "what you have is not sent again, what you do not know is not overwritten";
-        every.entries.push(topic("conditional_requests", "Conditional requests", text));
+        every.entries.push(topic(CONDITIONAL, "Conditional requests", text));
     }
     page.lists.push(every);
     page.lists.push(Listing {
@@ -230,7 +243,7 @@ fn response_style(docs: &Docs<'_>) -> DocPage {
 fn conditional_requests(docs: &Docs<'_>) -> Option<DocPage> {
     let is_required = docs.api.conditional_requests()? == IfMatch::Required;
     let summary = "What a client has is not sent again, and what it does not know is not overwritten (RFC 9110).";
-    let mut page = topic("conditional_requests", "Conditional requests", summary);
+    let mut page = topic(CONDITIONAL, "Conditional requests", summary);
     let change = if is_required {
         "428: a change or a deletion needs `If-Match`"
     } else {
