@@ -44,6 +44,7 @@ const MORE: &[(&str, &[&str])] = &[
     ("atomic helpers", &["--atomic-helpers"]),
     ("helpers only", &["--helpers-only"]),
     ("without haf.add_lists", &["--without", "haf.add_lists"]),
+    ("changes with If-Match only", &["--require-if-match"]),
 ];
 
 /// The eight settings: response style, prefix, and whether strangers may call helpers.

@@ -32,6 +32,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("style", "examples"),
     ("entry-links", "listed"),
     ("error-bodies", "true"),
+    ("require-if-match", "true"),
     ("cors", "https://a.example.org,https://b.example.org"),
     ("key", "one=first-token-of-the-test,two=second-token-of-the-test"),
     ("read-key", "one=third-token-of-the-test"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chrono::{NaiveDateTime, Utc};
-use http::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER};
 use http::{Method, Request};
 use serde_json::{Value, json};
 
@@ -48,6 +48,8 @@ pub(crate) struct Client<'c> {
     pub(crate) cx: &'c Cx,
     /// The key; without one the header is not sent.
     key: Option<String>,
+    /// Whether changes go without `If-Match` also where the server asks for one (ETG-09).
+    bare: bool,
 }
 
 impl Cx {
@@ -65,15 +67,20 @@ impl Cx {
     }
 
     pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
-        Client { cx: self, key: Some(key.to_owned()) }
+        Client { cx: self, key: Some(key.to_owned()), bare: false }
     }
 
     pub(crate) const fn anonymous(&self) -> Client<'_> {
-        Client { cx: self, key: None }
+        Client { cx: self, key: None, bare: false }
     }
 }
 
 impl Client<'_> {
+    /// The same caller, who sends no `If-Match` of itself.
+    pub(crate) fn bare(&self) -> Self {
+        Self { bare: true, ..self.clone() }
+    }
+
     pub(crate) async fn get(&self, url: &str) -> Result<Answer, Stop> {
         self.send(Method::GET, url, None).await
     }
@@ -102,19 +109,37 @@ impl Client<'_> {
 
     /// Sends one request; the answer passes the recorder and the passive checks.
     pub(crate) async fn send(&self, method: Method, url: &str, body: Option<String>) -> Result<Answer, Stop> {
-        self.patiently(&method, url, body.as_deref(), true).await
+        self.patiently(&method, url, body.as_deref(), &[], true).await
+    }
+
+    /// Sends one request with further headers.
+    pub(crate) async fn send_with(
+        &self,
+        method: Method,
+        url: &str,
+        body: Option<String>,
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Answer, Stop> {
+        self.patiently(&method, url, body.as_deref(), headers, true).await
     }
 
     /// Sends one request whose answer is no document of the interface (documentation, the declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
-        self.patiently(&Method::GET, url, None, false).await
+        self.patiently(&Method::GET, url, None, &[], false).await
     }
 
     /// Sends one request, and sends it again where the target asks to wait.
-    async fn patiently(&self, method: &Method, url: &str, body: Option<&str>, judged: bool) -> Result<Answer, Stop> {
+    async fn patiently(
+        &self,
+        method: &Method,
+        url: &str,
+        body: Option<&str>,
+        headers: &[(HeaderName, &str)],
+        judged: bool,
+    ) -> Result<Answer, Stop> {
         let mut tries = 0_usize;
         loop {
-            let answer = self.once(method, url, body, judged).await?;
+            let answer = self.once(method, url, body, headers, judged).await?;
             let wait = waiting(answer.status, &answer.headers).filter(|_| tries < MOST_RETRIES);
             let Some(wait) = wait else { return Ok(answer) };
             tries = tries.saturating_add(1);
@@ -122,10 +147,17 @@ impl Client<'_> {
         }
     }
 
-    async fn once(&self, method: &Method, url: &str, body: Option<&str>, judged: bool) -> Result<Answer, Stop> {
+    async fn once(
+        &self,
+        method: &Method,
+        url: &str,
+        body: Option<&str>,
+        headers: &[(HeaderName, &str)],
+        judged: bool,
+    ) -> Result<Answer, Stop> {
         let cx = self.cx;
         cx.may_send(method)?;
-        let request = self.request(method, url, body)?;
+        let request = self.request(method, url, body, headers)?;
         let sent = request.clone();
         let began = Instant::now();
         let settings = &cx.run.settings;
@@ -181,7 +213,13 @@ impl Client<'_> {
         }
     }
 
-    fn request(&self, method: &Method, url: &str, body: Option<&str>) -> Result<Request<Bytes>, Stop> {
+    fn request(
+        &self,
+        method: &Method,
+        url: &str,
+        body: Option<&str>,
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Request<Bytes>, Stop> {
         let broken = |what: &str| Stop::Inconclusive(format!("{what} cannot be sent: {url}"));
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = method.clone();
@@ -196,6 +234,15 @@ impl Client<'_> {
         }
         if body.is_some() {
             out.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if matches!(*method, Method::PUT | Method::DELETE)
+            && !self.bare
+            && self.cx.declared().behaves("require_if_match")
+        {
+            out.insert(IF_MATCH, HeaderValue::from_static("*"));
+        }
+        for (name, value) in headers {
+            out.insert(name, HeaderValue::from_str(value).map_err(|_| broken("a header"))?);
         }
         *request.body_mut() = Bytes::from(body.unwrap_or_default().to_owned());
         Ok(request)
@@ -329,7 +376,7 @@ pub(crate) fn waiting(status: u16, headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// A date of HTTP in each of its three forms (RFC 9110, section 5.6.7).
-fn date(text: &str) -> Option<NaiveDateTime> {
+pub(crate) fn date(text: &str) -> Option<NaiveDateTime> {
     let forms = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
     forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
 }

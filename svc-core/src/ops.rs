@@ -18,20 +18,20 @@
 mod helper;
 mod lock;
 mod requests;
+mod revision;
 mod transactions;
-
-use std::sync::Arc;
 
 use async_trait::async_trait;
 
 pub use helper::Helper;
 pub use lock::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
+pub use revision::Revision;
 pub(crate) use transactions::{AnyTransactions, End};
 pub use transactions::{Savepoint, Transactions};
 
 use crate::{
-    context::{Context, Tenant},
+    context::Context,
     error::Result,
     helper::MatchKey,
     link::Address,
@@ -208,8 +208,8 @@ impl<R: Resource> Created<R> {
 /// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays (TYP-15).
 /// - The record's own identifier stays whatever was sent (UND-25).
-/// - [`UpdateRequest::check_unchanged`] comes before the change, in the same transaction: a helper that is composed of operations has
-///   read the record before, and what somebody else has written since must not be undone.
+/// - [`UpdateRequest::check_unchanged`] comes before the change, in the same transaction: a helper that is composed of operations, and
+///   a client that sends `If-Match`, have read the record before, and what somebody else has written since must not be undone.
 ///
 /// # Examples
 ///
@@ -257,6 +257,7 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
 /// - A container with actions is [`Code::HasDependents`](crate::Code::HasDependents).
+/// - [`DeleteRequest::check_unchanged`] comes before the deletion, in the same transaction, as with a change.
 ///
 /// # Examples
 ///
@@ -267,7 +268,10 @@ pub trait Update<R: Resource>: Send + Sync {
 /// impl Delete<Tag> for Labels {
 ///     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
 ///         let Some(no) = request.at.id.number() else { return Ok(false) };
-///         Ok(self.rows().remove(&(cx.tenant.clone(), no)).is_some())
+///         let (mut rows, key) = (self.rows(), (cx.tenant.clone(), no));
+///         let Some(label) = rows.get(&key) else { return Ok(false) };
+///         request.check_unchanged(label.changed)?;
+///         Ok(rows.remove(&key).is_some())
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -341,59 +345,4 @@ pub enum FindKey {
     Name(String),
     /// By a key of person matching, an identifier among them.
     Match(MatchKey),
-}
-
-/// Tells whether anything of a tenant has changed, at the cost of next to nothing.
-///
-/// # Behaviour
-///
-/// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show to the tenant,
-///   from the moment on at which the change is visible; also when another process made it. Changes may be counted
-///   together, and those of other tenants, too.
-/// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::atomic::{AtomicU64, Ordering};
-///
-/// use async_trait::async_trait;
-/// use svc_core::{Revision, Tenant};
-///
-/// /// Whoever changes a record adds one here, once the change can be seen.
-/// #[derive(Default)]
-/// struct Crm { changes: AtomicU64 }
-///
-/// #[async_trait]
-/// impl Revision for Crm {
-///     async fn revision(&self, _: &Tenant) -> Option<u64> {
-///         Some(self.changes.load(Ordering::Acquire))
-///     }
-/// }
-///
-/// let crm = Crm::default();
-/// let acme = Tenant::new("acme");
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let before = crm.revision(&acme).await;
-/// crm.changes.fetch_add(1, Ordering::Release);
-/// assert_ne!(crm.revision(&acme).await, before);
-/// # });
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell its revision",
-    label = "missing `impl Revision for {Self}`",
-    note = "implement `svc_core::Revision` for it, or leave `.response_cache(...)` out: every read then asks the backend"
-)]
-#[async_trait]
-pub trait Revision: Send + Sync {
-    /// A number that stands for what the tenant has now; `None` when it cannot be told now.
-    async fn revision(&self, tenant: &Tenant) -> Option<u64>;
-}
-
-#[async_trait]
-impl<T: Revision + ?Sized> Revision for Arc<T> {
-    async fn revision(&self, tenant: &Tenant) -> Option<u64> {
-        (**self).revision(tenant).await
-    }
 }

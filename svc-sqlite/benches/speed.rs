@@ -1,10 +1,11 @@
 //! Speed of the service over the store, in process, against the same work by hand on rusqlite measured in the same run.
 //!
 //! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- totals`, `-- writes`,
-//! `-- strangers` one of them.
+//! `-- strangers`, `-- conditional` one of them.
 //! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 mod baseline;
+mod conditional;
 mod data;
 mod measure;
 mod strangers;
@@ -53,6 +54,9 @@ fn main() -> ExitCode {
     }
     if is_asked_for("strangers") {
         strangers::strangers(&mut report, &one_thread(), folder().path());
+    }
+    if is_asked_for("conditional") {
+        conditional::conditional(&mut report, &one_thread(), folder().path());
     }
     report.finish()
 }

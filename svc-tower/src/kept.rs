@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
     sync::{Mutex, PoisonError},
 };
 
@@ -11,6 +10,7 @@ use http::{
     HeaderMap, HeaderValue,
     header::{ETAG, IF_NONE_MATCH},
 };
+use svc_core::api::{EntityTag, EntityTags};
 
 use crate::response::{Answer, Media};
 
@@ -37,11 +37,8 @@ struct Document {
 
 impl Document {
     fn new(body: Bytes) -> Self {
-        let mut hasher = DefaultHasher::new();
-        body.hash(&mut hasher);
-        let tag = format!("\"{:x}-{:x}\"", body.len(), hasher.finish());
-        // Hexadecimal digits are a header's value.
-        Self { body, tag: HeaderValue::try_from(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\"")) }
+        let tag = tag_of(&body);
+        Self { body, tag }
     }
 }
 
@@ -83,13 +80,27 @@ impl Kept {
     }
 }
 
+/// The same document with its tag; 304 for who has it.
+pub(crate) fn unless_known(answer: Answer, asked: &HeaderMap) -> Answer {
+    let tag = tag_of(&answer.body);
+    let mut answer = answer;
+    if has(asked, &tag) {
+        let more = std::mem::take(&mut answer.more);
+        answer = Answer::not_modified();
+        answer.more = more;
+    }
+    answer.more.insert(ETAG, tag);
+    answer
+}
+
+fn tag_of(body: &[u8]) -> HeaderValue {
+    // Hexadecimal digits in quotes are a header's value.
+    EntityTag::of(body).to_header().unwrap_or_else(|| HeaderValue::from_static("\"\""))
+}
+
 /// Whether a request names this tag, or any, as one that its client has; weak or strong is no matter (RFC 9110, 13.1.2).
 fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
-    let mut named = asked.get_all(IF_NONE_MATCH).iter().flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
-    named.any(|one| {
-        let one = one.trim_ascii();
-        one == b"*" || one.strip_prefix(b"W/").unwrap_or(one) == tag.as_bytes()
-    })
+    EntityTags::of(asked, &IF_NONE_MATCH).is_some_and(|named| named.has_like(tag.as_bytes()))
 }
 
 #[cfg(test)]

@@ -92,6 +92,10 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_ERROR_BODIES", value_parser = FalseyValueParser::new())]
     pub error_bodies: bool,
 
+    /// Change and delete records with `If-Match` only, and answer 428 without it
+    #[arg(long, env = "SVC_DEMO_REQUIRE_IF_MATCH", value_parser = FalseyValueParser::new())]
+    pub require_if_match: bool,
+
     /// Let pages of this origin call the record helpers ("any": of every origin); repeatable
     #[arg(long, env = "SVC_DEMO_CORS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, PatchMethod, ResponseStyle, Vendor};
+use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, IfMatch, PatchMethod, ResponseStyle, Vendor};
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
 use svc_tower::SvcService;
@@ -75,6 +75,7 @@ pub fn service(store: &Database, settings: &Settings, base_url: &str) -> Result<
             cli::EntryLinks::Listed => EntryLinks::Listed,
         })
         .error_bodies(if settings.error_bodies { ErrorBodies::Everywhere } else { ErrorBodies::AsSpecified })
+        .conditional_requests(if settings.require_if_match { IfMatch::Required } else { IfMatch::Optional })
         .atomicity(if settings.atomic_helpers { Atomicity::WholeCall } else { Atomicity::PerResource })
         .patch_method(if settings.patch_is_put { PatchMethod::AsPut } else { PatchMethod::Unsupported });
     for capability in settings.without.iter().chain(&also_withheld(settings)) {

@@ -39,6 +39,8 @@ pub struct Settings {
     pub entry_links: EntryLinks,
     /// Whether 401, 403 and 404 have error bodies.
     pub error_bodies: bool,
+    /// Whether records are changed and deleted with `If-Match` only.
+    pub require_if_match: bool,
     /// Who may call the record helpers from a browser.
     pub cors: Cors,
     /// Fixed keys, in the order of the command line: those with all rights first.
@@ -133,6 +135,7 @@ impl Settings {
             style: options.style,
             entry_links: options.entry_links,
             error_bodies: options.error_bodies,
+            require_if_match: options.require_if_match,
             cors: cors(&options.cors)?,
             keys: fixed_keys(options)?,
             anonymous_helpers: options.anonymous_helpers == Switch::On,

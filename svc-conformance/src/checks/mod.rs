@@ -15,6 +15,7 @@ mod changes;
 mod collections;
 mod compare;
 mod concurrent;
+mod conditional;
 mod crud;
 mod entry;
 mod errors;
@@ -67,6 +68,7 @@ pub(crate) fn all() -> Vec<Check> {
         schedule::CHECKS,
         stateful::CHECKS,
         concurrent::CHECKS,
+        conditional::CHECKS,
         places::CHECKS,
     ]
     .concat()

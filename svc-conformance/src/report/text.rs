@@ -24,6 +24,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("ERR", "errors"),
     ("LIM", "limits"),
     ("VER", "versions"),
+    ("ETG", "conditional requests"),
     ("UND", "left open"),
 ];
 

@@ -1,6 +1,7 @@
 //! Registers what a server supports, and proves it whole.
 
 mod classify;
+mod conditional;
 mod contradictions;
 #[cfg(feature = "mapped")]
 mod mapped;

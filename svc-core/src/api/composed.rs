@@ -174,7 +174,7 @@ impl Composed<'_> {
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
         let Some(update) = &self.registered(at.kind)?.update else { return Err(Error::not_implemented()) };
-        let updated = update.update(cx, at.clone(), patch).await.map_err(|error| self.classify.told(error))?;
+        let updated = update.update(cx, at.clone(), patch, None).await.map_err(|error| self.classify.told(error))?;
         let record = updated.ok_or_else(Error::conflict)?;
         Ok((record, false))
     }

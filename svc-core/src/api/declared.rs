@@ -1,6 +1,6 @@
 //! What an API offers, for the documents about it (CAP-04).
 
-use super::{Api, Behaviour, ErrorBodies, ResponseStyle, Runner};
+use super::{Api, Behaviour, ErrorBodies, IfMatch, ResponseStyle, Runner};
 use crate::{
     auth::Operation,
     helper::{FunctionName, HelperName, Merge},
@@ -99,6 +99,8 @@ impl Api {
             (matches, Behaviour::MatchesPeople.as_str()),
             (changes_nobody && is_ours, "strangers_change_nobody"),
             (in_parts, "helper.non_atomic"),
+            (self.conditional_requests().is_some(), "conditional_requests"),
+            (self.conditional_requests() == Some(IfMatch::Required), "require_if_match"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
         let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));

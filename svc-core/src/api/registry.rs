@@ -18,7 +18,7 @@ use crate::{
     read::Taken,
     record::{RawRecord, Record},
     schema::Narrowing,
-    store::{Call, Key, Outcome, Store, Work},
+    store::{Call, Condition, Key, Outcome, Store, Work},
 };
 
 /// What a create gave, without the type of the kind.
@@ -40,8 +40,6 @@ macro_rules! erased {
 erased! {
     AnyList: list(request: &ListRequest) -> RawPage;
     AnyGet: get(at: &Address) -> Option<RawRecord>;
-    AnyUpdate: update(at: Address, patch: RawPatch) -> Option<RawRecord>;
-    AnyDelete: delete(request: &DeleteRequest) -> bool;
     AnyFind: find(key: &FindKey) -> Option<RawRecord>;
 }
 
@@ -49,6 +47,28 @@ erased! {
 pub(crate) trait AnyCreate: Send + Sync {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated>;
     fn finds_container(&self) -> bool;
+}
+
+#[async_trait]
+pub(crate) trait AnyUpdate: Send + Sync {
+    async fn update(
+        &self,
+        cx: &Context,
+        at: Address,
+        patch: RawPatch,
+        condition: Option<&Condition>,
+    ) -> Result<Option<RawRecord>>;
+
+    /// Whether it judges the condition, in the transaction of the change. Who does not is never given one.
+    fn judges(&self) -> bool;
+}
+
+#[async_trait]
+pub(crate) trait AnyDelete: Send + Sync {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest, condition: Option<&Condition>) -> Result<bool>;
+
+    /// Whether it judges the condition, in the transaction of the deletion. Who does not is never given one.
+    fn judges(&self) -> bool;
 }
 
 #[async_trait]
@@ -100,16 +120,30 @@ impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
 
 #[async_trait]
 impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
-    async fn update(&self, cx: &Context, at: Address, patch: RawPatch) -> Result<Option<RawRecord>> {
+    async fn update(
+        &self,
+        cx: &Context,
+        at: Address,
+        patch: RawPatch,
+        _: Option<&Condition>,
+    ) -> Result<Option<RawRecord>> {
         let updated = self.store.update(cx, UpdateRequest::new(at, Patch::from_raw(patch))).await;
         Ok(updated.map_err(during(R::KIND, "update"))?.map(Record::into_raw))
+    }
+
+    fn judges(&self) -> bool {
+        false
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
-    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest, _: Option<&Condition>) -> Result<bool> {
         self.store.delete(cx, request).await.map_err(during(R::KIND, "delete"))
+    }
+
+    fn judges(&self) -> bool {
+        false
     }
 }
 
@@ -140,6 +174,10 @@ struct OfStore {
 
 impl OfStore {
     async fn write(&self, cx: &Context, work: Work) -> Result<Outcome> {
+        self.write_if(cx, work, None).await
+    }
+
+    async fn write_if(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
         let operation = match &work {
             Work::Create(_) => Ok("create"),
             Work::Update(..) => Ok("update"),
@@ -147,7 +185,7 @@ impl OfStore {
             Work::Help(plan) => Err(plan.helper),
             Work::Load(_) => Ok("load"),
         };
-        let done = self.store.write(cx, Call::new(cx, work)).await;
+        let done = self.store.write(cx, Call::new(cx, work).only_if(condition)).await;
         done.map_err(|error| match operation {
             Ok(operation) => during(self.kind, operation)(error),
             Err(helper) => running(helper)(error),
@@ -199,21 +237,35 @@ impl AnyCreate for OfStore {
 
 #[async_trait]
 impl AnyUpdate for OfStore {
-    async fn update(&self, cx: &Context, at: Address, patch: RawPatch) -> Result<Option<RawRecord>> {
-        match self.write(cx, Work::Update(at, patch)).await? {
+    async fn update(
+        &self,
+        cx: &Context,
+        at: Address,
+        patch: RawPatch,
+        condition: Option<&Condition>,
+    ) -> Result<Option<RawRecord>> {
+        match self.write_if(cx, Work::Update(at, patch), condition).await? {
             Outcome::Updated(record) => Ok(record),
             _ => Err(unfitting()),
         }
+    }
+
+    fn judges(&self) -> bool {
+        true
     }
 }
 
 #[async_trait]
 impl AnyDelete for OfStore {
-    async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-        match self.write(cx, Work::Delete(request.at.clone())).await? {
+    async fn delete(&self, cx: &Context, request: &DeleteRequest, condition: Option<&Condition>) -> Result<bool> {
+        match self.write_if(cx, Work::Delete(request.at.clone()), condition).await? {
             Outcome::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }
+    }
+
+    fn judges(&self) -> bool {
+        true
     }
 }
 

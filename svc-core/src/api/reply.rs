@@ -28,7 +28,8 @@ pub struct Reply {
     /// The HTTP status.
     pub status: StatusCode,
     /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After` (UND-36), `Allow`
-    /// (UND-28), `WWW-Authenticate` (AUT-07).
+    /// (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and `Content-Location` where [conditional
+    /// requests](crate::ApiBuilder::conditional_requests) are answered.
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
@@ -133,6 +134,10 @@ impl Api {
             }
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
+            ErrorKind::PreconditionFailed => {
+                let code = Code::PreconditionFailed;
+                self.problems(kind, code.status(), &[Problem::general(code, code.meaning())])
+            }
             ErrorKind::Conflict | ErrorKind::RolledBack => {
                 self.error_reply(target, Error::unavailable(Duration::from_secs(1)).caused_by(error))
             }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
-use super::{Api, ContentType, Reply, Request, handling::Handling, reply::kind_of};
+use super::{Api, ContentType, Reply, Request, reply::kind_of, response_cache::Entry};
 use crate::{
     auth::Operation,
     context::Context,
@@ -78,20 +78,50 @@ impl<'a> Admitted<'a> {
     pub async fn answer(mut self) -> Reply {
         // The time that the client took to send the body does not count.
         self.context.deadline = self.request.deadline();
-        let is_read = matches!(self.operation.handler, Handler::List | Handler::Read);
+        let handler = self.operation.handler;
+        if matches!(handler, Handler::Update | Handler::Delete)
+            && let Some(reply) = self.api.unconditional(&self.target, self.request.headers)
+        {
+            return reply;
+        }
+        let is_read = matches!(handler, Handler::List | Handler::Read);
+        let is_shown = is_read || matches!(handler, Handler::EntryPoint | Handler::Capabilities);
+        let conditions = self.api.conditions(self.request.headers).filter(|_| is_shown);
         let (cx, target, query) = (&self.context, &self.target, self.request.query);
         let cache = self.api.inner.response_cache.as_ref().filter(|_| is_read);
         let entry = match cache {
             Some(cache) => cache.entry(cx, target, query).await,
             None => None,
         };
-        let Some(entry) = entry else { return self.handle().await };
-        if let Some(body) = entry.body(cx, target, query) {
-            return Reply::new(StatusCode::OK, ContentType::Hal, body);
+        if let (Some(entry), Some(conditions)) = (&entry, &conditions)
+            && let Some(known) = entry.validators(cx, target, query)
+            && let Some(reply) = self.api.answered(target, conditions, &known)
+        {
+            return reply;
+        }
+        let reply = match &entry {
+            Some(entry) => self.kept(entry).await,
+            None => self.handle().await,
+        };
+        match &conditions {
+            Some(conditions) => self.api.by_conditions(target, conditions, reply),
+            None => reply,
+        }
+    }
+
+    /// The answer that was given before when nothing has changed since, else one that is kept.
+    async fn kept(&self, entry: &Entry<'_>) -> Reply {
+        let (cx, target, query) = (&self.context, &self.target, self.request.query);
+        if let Some((body, validators)) = entry.answer(cx, target, query) {
+            let reply = Reply::new(StatusCode::OK, ContentType::Hal, body);
+            return match validators {
+                Some(validators) => validators.on(reply),
+                None => reply,
+            };
         }
         let reply = self.handle().await;
         if reply.status == StatusCode::OK {
-            entry.keep(cx, target, query, &reply.body);
+            entry.keep(cx, target, query, &reply);
         }
         reply
     }
@@ -107,10 +137,10 @@ impl<'a> Admitted<'a> {
             (Handler::Document, _) => Err(Error::not_found()),
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create | Handler::Update | Handler::Call, target) => {
-                Ok(api.write(cx, target, body, Handling::of(request.headers)).await)
+                Ok(api.write(cx, target, body, request.headers).await)
             }
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
-            (Handler::Delete, Target::Record(at)) => api.delete(cx, at).await,
+            (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
             (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, message).await,
             _ => Err(Error::not_implemented()),
         };
@@ -157,13 +187,13 @@ impl Api {
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);
-        Reply::hal(StatusCode::OK, body)
+        self.tagged(Reply::hal(StatusCode::OK, body))
     }
 
     fn capabilities_reply(&self, cx: &Context) -> Reply {
         // A document of names and flags has nothing that serde_json refuses.
         let document = serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
-        Reply::new(StatusCode::OK, ContentType::Hal, document)
+        self.tagged(Reply::new(StatusCode::OK, ContentType::Hal, document))
     }
 
     async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, query: Option<&str>) -> Result<Reply> {
@@ -191,7 +221,7 @@ impl Api {
                 && self.inner.helpers.contains_key(&HelperName::PersonSignup),
         };
         hal::collection(&self.hal(&cx.base), &view, &mut body);
-        Ok(Reply::hal(StatusCode::OK, body))
+        Ok(self.tagged(Reply::hal(StatusCode::OK, body)))
     }
 
     async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
@@ -211,7 +241,7 @@ impl Api {
     pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
         let mut body = Vec::new();
         hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
-        let mut reply = Reply::hal(status, body);
+        let mut reply = self.tagged_record(Reply::hal(status, body), record);
         if status == StatusCode::CREATED {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
             reply.insert(LOCATION, HeaderValue::try_from(href).ok());

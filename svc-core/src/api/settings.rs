@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::builder::Classify;
+use super::{IfMatch, builder::Classify};
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching, Strangers},
@@ -34,6 +34,8 @@ pub(super) struct Settings {
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
+    /// Whether conditional requests are answered.
+    pub(super) conditional: Option<IfMatch>,
     pub(super) behaviours: Vec<Behaviour>,
     /// The address below which the pages of the rows are.
     pub(super) rule_pages: Option<String>,
@@ -57,6 +59,7 @@ impl Settings {
             store: None,
             transactions: None,
             patch: PatchMethod::default(),
+            conditional: None,
             behaviours: Vec::new(),
             rule_pages: None,
         }

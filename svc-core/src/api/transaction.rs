@@ -8,8 +8,10 @@ use super::{Api, Runner};
 use crate::{
     context::Context,
     error::{Error, Result},
+    link::Address,
     ops::{AnyTransactions, DeleteRequest, End, LockKey},
-    store::{Outcome, Work},
+    store::{Condition, Outcome, Work},
+    value::Timestamp,
 };
 
 /// How often a call is run that others have undone.
@@ -18,17 +20,28 @@ const TRIES: u32 = 10;
 impl Api {
     /// Does what a call asks for, all or nothing of it where there are transactions.
     pub(super) async fn perform(&self, cx: &Context, work: Work) -> Result<Outcome> {
+        self.perform_if(cx, work, None).await
+    }
+
+    /// The same for a change or a deletion, if the condition is true of its record in that transaction.
+    pub(super) async fn perform_if(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
         match self.inner.settings.transactions.as_deref() {
             // Futures that would make that of every request as large as theirs.
-            Some(transactions) => Box::pin(self.try_in(transactions, cx, work)).await,
-            None => Box::pin(self.operate(cx, work)).await,
+            Some(transactions) => Box::pin(self.try_in(transactions, cx, work, condition)).await,
+            None => Box::pin(self.operate(cx, work, condition)).await,
         }
     }
 
-    async fn try_in(&self, transactions: &dyn AnyTransactions, cx: &Context, work: Work) -> Result<Outcome> {
+    async fn try_in(
+        &self,
+        transactions: &dyn AnyTransactions,
+        cx: &Context,
+        work: Work,
+        condition: Option<&Condition>,
+    ) -> Result<Outcome> {
         let keys = lock_keys(&cx.tenant, &work, self.inner.settings.matching.as_ref());
         for _ in 1..TRIES {
-            let done = self.once_in(transactions, cx, &keys, work.clone()).await;
+            let done = self.once_in(transactions, cx, &keys, work.clone(), condition).await;
             match done.map_err(|error| self.classified(error)) {
                 Err(error) if error.is_rolled_back() && !is_late(cx) => {
                     tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
@@ -36,7 +49,7 @@ impl Api {
                 done => return done,
             }
         }
-        self.once_in(transactions, cx, &keys, work).await
+        self.once_in(transactions, cx, &keys, work, condition).await
     }
 
     async fn once_in(
@@ -45,11 +58,12 @@ impl Api {
         cx: &Context,
         keys: &[LockKey],
         work: Work,
+        condition: Option<&Condition>,
     ) -> Result<Outcome> {
         let cx = transactions.begin(cx).await?;
         let locked = if keys.is_empty() { Ok(()) } else { transactions.lock(&cx, keys).await };
         let done = match locked {
-            Ok(()) => self.operate(&cx, work).await,
+            Ok(()) => self.operate(&cx, work, condition).await,
             Err(error) => Err(error),
         };
         match done {
@@ -59,27 +73,38 @@ impl Api {
             }
             // A refusal says that nothing is stored; after other trouble that trouble is what matters.
             Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
-                (Err(left), error) if error.is_invalid() || error.is_not_found() => Err(left),
+                (Err(left), error) if is_refusal(&error) => Err(left),
                 (_, error) => Err(error),
             },
         }
     }
 
     /// Asks the registered operation.
-    async fn operate(&self, cx: &Context, work: Work) -> Result<Outcome> {
+    async fn operate(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
         match work {
             Work::Create(draft) => {
                 let Some(create) = &self.registered(draft.kind).create else { return Err(Error::not_implemented()) };
                 let created = create.create(cx, draft).await?;
                 Ok(Outcome::Created { record: created.record, is_new: created.is_new })
             }
-            Work::Update(at, patch) => {
+            Work::Update(at, mut patch) => {
                 let Some(update) = &self.registered(at.kind).update else { return Err(Error::not_implemented()) };
-                update.update(cx, at, patch).await.map(Outcome::Updated)
+                if let Some(condition) = condition.filter(|_| !update.judges()) {
+                    patch.if_match = self.judged(cx, &at, condition).await?;
+                }
+                let is_conditional = condition.is_some();
+                let updated = update.update(cx, at, patch, condition).await;
+                updated.map_err(|error| self.unmet(is_conditional, error)).map(Outcome::Updated)
             }
             Work::Delete(at) => {
                 let Some(delete) = &self.registered(at.kind).delete else { return Err(Error::not_implemented()) };
-                delete.delete(cx, &DeleteRequest::new(at)).await.map(Outcome::Deleted)
+                let if_match = match condition.filter(|_| !delete.judges()) {
+                    Some(condition) => self.judged(cx, &at, condition).await?,
+                    None => None,
+                };
+                let request = DeleteRequest::new(at).if_match(if_match);
+                let deleted = delete.delete(cx, &request, condition).await;
+                deleted.map_err(|error| self.unmet(condition.is_some(), error)).map(Outcome::Deleted)
             }
             Work::Help(plan) => match self.inner.helpers.get(&plan.helper) {
                 Some(Runner::Native(runner)) => runner.run(cx, *plan).await.map(Outcome::Helped),
@@ -90,6 +115,26 @@ impl Api {
             Work::Load(_) => Err(Error::not_implemented()),
         }
     }
+
+    /// Judges a condition for an operation of a vendor's, and gives the date that its record must still have there.
+    async fn judged(&self, cx: &Context, at: &Address, condition: &Condition) -> Result<Option<Timestamp>> {
+        // Nobody has seen a record that cannot be read.
+        let Some(get) = &self.registered(at.kind).get else { return Err(Error::precondition_failed()) };
+        let record = get.get(cx, at).await?.ok_or_else(Error::not_found)?;
+        condition.check(&record)?;
+        Ok(condition.is_of_state().then(|| record.meta().modified))
+    }
+
+    /// A record that was changed after it was judged is none that the client knows: its date is part of what it saw.
+    fn unmet(&self, is_conditional: bool, error: Error) -> Error {
+        let error = self.classified(error);
+        if is_conditional && error.is_conflict() { Error::precondition_failed().caused_by(error) } else { error }
+    }
+}
+
+/// Whether it says that the call changes nothing, rather than that something is in trouble.
+fn is_refusal(error: &Error) -> bool {
+    error.is_invalid() || error.is_not_found() || error.is_precondition_failed()
 }
 
 /// Whether nobody waits for the answer any more.

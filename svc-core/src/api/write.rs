@@ -1,6 +1,6 @@
 //! Answers requests that write: create, update, delete, helpers (CRU, HLP, SCH).
 
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 
 use super::{
     Api, Reply, ResponseStyle, Runner, composed::Composed, handling::Handling, respond::shown, transaction::unfitting,
@@ -17,7 +17,7 @@ use crate::{
     operation::{CREATED, DELETED, Output},
     read::{BodyOf, HelperBody, Taken},
     record::RawRecord,
-    store::{Outcome, Work},
+    store::{Condition, Outcome, Work},
 };
 
 /// Why a request stops before the backend sees it.
@@ -43,7 +43,8 @@ impl Api {
     }
 
     /// Answers a request that writes what its body says.
-    pub(super) async fn write(&self, cx: &Context, target: &Target, body: &[u8], handling: Handling) -> Reply {
+    pub(super) async fn write(&self, cx: &Context, target: &Target, body: &[u8], headers: &HeaderMap) -> Reply {
+        let handling = Handling::of(headers);
         let (kind, may_be_empty) = match target {
             Target::Collection { kind, .. } => (*kind, false),
             Target::Record(at) => (at.kind, false),
@@ -51,14 +52,14 @@ impl Api {
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let mut reply = match self.body_object(cx, kind, body, may_be_empty) {
-            Ok(body) => self.write_object(cx, target, &body, handling).await,
+            Ok(body) => self.write_object(cx, target, &body, headers).await,
             Err(unreadable) => unreadable,
         };
         handling.mark(&mut reply);
         reply
     }
 
-    async fn write_object(&self, cx: &Context, target: &Target, body: &Object, handling: Handling) -> Reply {
+    async fn write_object(&self, cx: &Context, target: &Target, body: &Object, headers: &HeaderMap) -> Reply {
         let of = match target {
             Target::Collection { kind, scope: Scope::Under(of) } if kind.schema().is_recorded_below(of.kind) => {
                 BodyOf::Below(*kind)
@@ -71,11 +72,11 @@ impl Api {
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let settled = self.with_identity(cx, target, body).await;
-        let mut surplus = self.surplus(cx, handling, of, settled.as_ref().unwrap_or(body));
+        let mut surplus = self.surplus(cx, Handling::of(headers), of, settled.as_ref().unwrap_or(body));
         let refused = std::mem::take(&mut surplus.refused);
         let done = match target {
             Target::Collection { kind, scope } => self.create(cx, *kind, scope, body, refused).await,
-            Target::Record(at) => self.update(cx, at, body, refused).await,
+            Target::Record(at) => self.update(cx, at, body, refused, self.condition(cx, headers).as_ref()).await,
             Target::Helper { helper, container } => self.help(cx, *helper, container.as_ref(), body, refused).await,
             _ => Err(Error::not_implemented()),
         };
@@ -125,7 +126,12 @@ impl Api {
         }
         let done = self.perform(cx, Work::Create(draft)).await.map_err(|error| self.as_sent(cx, body, error))?;
         let Outcome::Created { record, is_new } = done else { return Err(unfitting()) };
-        Ok(self.record_reply(cx, self.created_status(is_new), &record))
+        Ok(self.written_reply(cx, self.created_status(is_new), &record))
+    }
+
+    /// The answer with the record that a call wrote.
+    fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
+        self.located(cx, self.record_reply(cx, status, record), record)
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
@@ -175,28 +181,37 @@ impl Api {
         }
         let is_new = outcome.was_created(kind);
         match outcome.action.as_ref().or(outcome.person.as_ref()) {
-            Some(record) => Ok(self.record_reply(cx, self.created_status(is_new), record)),
+            Some(record) => Ok(self.written_reply(cx, self.created_status(is_new), record)),
             None => Err(Error::unexpected("a helper answered without what it recorded")),
         }
     }
 
-    async fn update(&self, cx: &Context, at: &Address, body: &Object, refused: Vec<Problem>) -> Result<Reply> {
+    async fn update(
+        &self,
+        cx: &Context,
+        at: &Address,
+        body: &Object,
+        refused: Vec<Problem>,
+        condition: Option<&Condition>,
+    ) -> Result<Reply> {
         let kind = at.kind;
         let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(kind), body);
         problems.extend(refused);
         if !problems.is_empty() {
             return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), body, problems).await;
         }
-        let done = self.perform(cx, Work::Update(at.clone(), patch)).await;
+        let done = self.perform_if(cx, Work::Update(at.clone(), patch), condition).await;
         let Outcome::Updated(updated) = done.map_err(|error| self.as_sent(cx, body, error))? else {
             return Err(unfitting());
         };
         let record = updated.ok_or_else(Error::not_found)?;
-        Ok(self.record_reply(cx, StatusCode::OK, &record))
+        Ok(self.written_reply(cx, StatusCode::OK, &record))
     }
 
-    pub(super) async fn delete(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Outcome::Deleted(was_there) = self.perform(cx, Work::Delete(at.clone())).await? else {
+    pub(super) async fn delete(&self, cx: &Context, at: &Address, headers: &HeaderMap) -> Result<Reply> {
+        let condition = self.condition(cx, headers);
+        let done = self.perform_if(cx, Work::Delete(at.clone()), condition.as_ref()).await?;
+        let Outcome::Deleted(was_there) = done else {
             return Err(unfitting());
         };
         if !was_there {
@@ -241,7 +256,7 @@ impl Api {
             return Ok(Reply::hal(StatusCode::OK, b"{}".to_vec()));
         }
         match outcome.action.as_ref().or(outcome.person.as_ref()) {
-            Some(record) => Ok(self.record_reply(cx, StatusCode::OK, record)),
+            Some(record) => Ok(self.written_reply(cx, StatusCode::OK, record)),
             None => Err(Error::unexpected("a helper answered without what it recorded")),
         }
     }

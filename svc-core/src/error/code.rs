@@ -254,6 +254,12 @@ codes! {
     RequestTimeout = "REQUEST_TIMEOUT", 408,
         cause "The connection is slow, or the client stopped sending.",
         mend "Send the request again.";
+    /// The record is no longer as the request says that it is.
+    ///
+    /// Row: ETG-07.
+    PreconditionFailed = "PRECONDITION_FAILED", 412,
+        cause "The request came with `If-Match` or another condition, and the record was changed since the answer that the entity tag is from. Nothing was done.",
+        mend "Read the record again, make the change to what it holds now, and send it with the new `ETag` in `If-Match`.";
     /// The body is larger than this server takes.
     ///
     /// Row: UND-17.
@@ -266,6 +272,12 @@ codes! {
     MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415,
         cause "The body is not declared as JSON, or is compressed.",
         mend "Send `Content-Type: application/json`, and no `Content-Encoding`.";
+    /// The request changes a record and does not say which state of it.
+    ///
+    /// Row: ETG-09.
+    PreconditionRequired = "PRECONDITION_REQUIRED", 428,
+        cause "This server takes changes and deletions only with `If-Match`, so that nobody undoes what somebody else has just written.",
+        mend "Read the record, and send its `ETag` in `If-Match`.";
     /// This server does not support the operation.
     ///
     /// Row: ERR-07.

@@ -1,5 +1,7 @@
 //! What an operation of a backend returns when it does not succeed.
 
+mod boxed;
+
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
 use super::{Problem, Property};
@@ -57,6 +59,8 @@ pub enum ErrorKind {
     /// The record was changed after the one that the change was made from: see
     /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match). The library reads it again; to a client it is 503.
     Conflict,
+    /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
+    PreconditionFailed,
     /// The database undid the transaction because of others, as in a deadlock or where it could not be serialized. The
     /// library runs the call again, a few times, where [`Transactions`](crate::Transactions) are registered; to a client it
     /// is 503.
@@ -99,6 +103,12 @@ impl Error {
     #[must_use]
     pub fn conflict() -> Self {
         Self::new(ErrorKind::Conflict)
+    }
+
+    /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
+    #[must_use]
+    pub fn precondition_failed() -> Self {
+        Self::new(ErrorKind::PreconditionFailed)
     }
 
     /// The database undid the transaction because of others: the same call again may succeed.
@@ -221,6 +231,12 @@ impl Error {
         self.0.kind == ErrorKind::Conflict
     }
 
+    /// Whether what the client asked of the record is not true of it.
+    #[must_use]
+    pub fn is_precondition_failed(&self) -> bool {
+        self.0.kind == ErrorKind::PreconditionFailed
+    }
+
     /// Whether the database undid the transaction because of others.
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
@@ -302,6 +318,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::NotFound => f.write_str("not found"),
             Self::Conflict => f.write_str("changed by somebody else meanwhile"),
+            Self::PreconditionFailed => f.write_str("not in the state that was asked for"),
             Self::RolledBack => f.write_str("undone because of others"),
             Self::Unavailable { retry_after } => write!(f, "unavailable, try again in {retry_after:?}"),
             Self::NotImplemented => f.write_str("not supported"),
@@ -348,43 +365,6 @@ impl fmt::Debug for Error {
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         Self::unexpected(error)
-    }
-}
-
-/// An [`Error`] where a [`std::error::Error`] is asked for.
-struct Boxed(Error);
-
-impl fmt::Display for Boxed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Debug for Boxed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl StdError for Boxed {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source()
-    }
-}
-
-/// An unexpected error without context becomes its cause again.
-impl From<Error> for Box<dyn StdError + Send + Sync> {
-    fn from(error: Error) -> Self {
-        match *error.0 {
-            Failure { kind: ErrorKind::Unexpected, operation: None, address: None, source: Some(source) } => source,
-            other => Box::new(Boxed(Error(Box::new(other)))),
-        }
-    }
-}
-
-impl From<Error> for Box<dyn StdError> {
-    fn from(error: Error) -> Self {
-        Box::<dyn StdError + Send + Sync>::from(error)
     }
 }
 

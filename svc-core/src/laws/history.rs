@@ -94,7 +94,15 @@ impl Caller<'_> {
         let is_refused = opening.is_none() && self.dice.once_in(16);
         let work = opening.unwrap_or_else(|| self.work());
         let caller = if self.dice.once_in(3) { Some(self.any(Kind::Person).id) } else { None };
-        Call { received: self.moment(), caller, caps: Caps::default(), namespace: Arc::default(), work, is_refused }
+        Call {
+            received: self.moment(),
+            caller,
+            caps: Caps::default(),
+            namespace: Arc::default(),
+            work,
+            is_refused,
+            condition: None,
+        }
     }
 
     /// A history about events begins with tickets that change places, of which one loses its holder.

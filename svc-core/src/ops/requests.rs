@@ -33,8 +33,9 @@ pub struct UpdateRequest<R> {
     /// What was sent, validated.
     pub patch: Patch<R>,
     /// When the record was last changed that this change was made from, as its `modified` told it. Where it was changed
-    /// since, change nothing and answer [`Error::conflict`](crate::Error::conflict): the library reads it again and makes
-    /// the change anew, so that nobody undoes what another call has just written. `None` changes whatever is there.
+    /// since, change nothing and answer [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has
+    /// just written. Of a helper the library reads the record again and makes the change anew; a client that sent
+    /// `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
     pub if_match: Option<Timestamp>,
 }
 
@@ -52,7 +53,7 @@ impl<R: Resource> UpdateRequest<R> {
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
     pub fn check_unchanged(&self, modified: Timestamp) -> Result<()> {
-        if self.if_match.is_none_or(|known| known == modified) { Ok(()) } else { Err(Error::conflict()) }
+        unchanged(self.if_match, modified)
     }
 }
 
@@ -62,12 +63,36 @@ impl<R: Resource> UpdateRequest<R> {
 pub struct DeleteRequest {
     /// The record.
     pub at: Address,
+    /// When the record was last changed that its client knows, as its `modified` told it. Where it was changed since, delete
+    /// nothing and answer [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None` deletes
+    /// whatever is there.
+    pub if_match: Option<Timestamp>,
 }
 
 impl DeleteRequest {
     /// Deletes the record at this address.
     #[must_use]
     pub fn new(at: Address) -> Self {
-        Self { at }
+        Self { at, if_match: None }
     }
+
+    /// The same, if the record was last changed at this moment.
+    #[must_use]
+    pub fn if_match(mut self, modified: Option<Timestamp>) -> Self {
+        self.if_match = modified;
+        self
+    }
+
+    /// Whether the record, last changed at this moment, is still the one that the client knows.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
+    pub fn check_unchanged(&self, modified: Timestamp) -> Result<()> {
+        unchanged(self.if_match, modified)
+    }
+}
+
+fn unchanged(known: Option<Timestamp>, modified: Timestamp) -> Result<()> {
+    if known.is_none_or(|known| known == modified) { Ok(()) } else { Err(Error::conflict()) }
 }

@@ -15,6 +15,7 @@ impl Case<'_> {
     pub(super) fn delete_at(&mut self, at: &Address) -> Asked<bool> {
         let stored = self.ledger.record(&Key::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(false) };
+        self.call.check(&stored.record)?;
         self.delete(&stored)?;
         Ok(true)
     }

@@ -24,6 +24,7 @@ impl Case<'_> {
         if patch.if_match.is_some_and(|modified| modified != stored.record.meta().modified) {
             return Err(Error::conflict().into());
         }
+        self.call.check(&stored.record)?;
         let before = self.fields(&stored.record)?;
         self.update(stored, &before, patch).map(Some)
     }

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::Condition;
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
+    error::Result,
     helper::{PersonMatching, RawOutcome, RawPlan},
     json::Caps,
     link::{Address, ShareNames},
@@ -29,6 +31,8 @@ pub struct Call {
     pub work: Work,
     /// Whether its body is refused already: nothing is changed, and it is told what else is wrong (ERR-39).
     pub is_refused: bool,
+    /// What has to be true of the record that it changes or deletes.
+    pub condition: Option<Condition>,
 }
 
 impl Call {
@@ -42,7 +46,19 @@ impl Call {
             namespace: Arc::clone(&cx.namespace),
             work,
             is_refused: false,
+            condition: None,
         }
+    }
+
+    /// The same call, if this is true of the record that it changes or deletes.
+    #[must_use]
+    pub(crate) fn only_if(self, condition: Option<&Condition>) -> Self {
+        Self { condition: condition.cloned(), ..self }
+    }
+
+    /// Whether what the client asks of the record is true of it.
+    pub(crate) fn check(&self, record: &RawRecord) -> Result<()> {
+        self.condition.as_ref().map_or(Ok(()), |condition| condition.check(record))
     }
 
     /// The same call with a body that is refused already: `work` holds what of it is valid.

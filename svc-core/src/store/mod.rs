@@ -28,6 +28,7 @@ mod change;
 pub mod commits;
 #[cfg(feature = "store")]
 pub mod compare;
+mod condition;
 mod counts;
 #[cfg(feature = "store")]
 pub mod cursor;
@@ -66,6 +67,7 @@ use async_trait::async_trait;
 
 pub use call::{Call, Ids, Load, Outcome, Turn, Work};
 pub use change::{At, Change, Insert, Outbox, Replace, Set};
+pub use condition::Condition;
 pub use counts::{Collection, Counts};
 pub use fetched::Fetched;
 pub(crate) use ledger::Ledger;
@@ -100,7 +102,7 @@ use crate::{
 ///
 /// - Only records of `cx.tenant` are seen or changed.
 /// - [`write`](Self::write) gives a call its turn: in one transaction it runs [`decide`](crate::rules::decide), applies the changes, and commits
-///   before it answers. Writes of one tenant have their turns one after the other; each sees what those before it changed.
+///   before it answers. The [`Call::condition`] is judged there, too: a store that runs the rulebook has nothing to add. Writes of one tenant have their turns one after the other; each sees what those before it changed.
 /// - The [`Turn::time`] of a tenant's writes increases strictly, also over restarts; it is never before the store's clock.
 /// - Reads see committed writes only, and see every write that was acknowledged before they began.
 ///

@@ -4,6 +4,8 @@
 mod support;
 
 mod composed;
+#[cfg(feature = "memory")]
+mod conditional;
 mod golden;
 mod handling;
 mod links;

@@ -352,6 +352,9 @@ impl<R: Resource> Delete<R> for Memory {
         debug_assert_eq!(at.kind, R::KIND);
         let mut rows = lock(&self.rows);
         let before = rows.len();
+        if let Some(row) = rows.iter().find(|row| is_at(row, cx, at)) {
+            request.check_unchanged(row.modified)?;
+        }
         rows.retain(|row| !is_at(row, cx, at));
         *lock(&self.writes) += 1;
         Ok(rows.len() < before)

@@ -9,7 +9,7 @@ use svc_core::raw::RawDraft;
 use svc_core::read::{Json, Limits, Object};
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
-use svc_core::{Api, Tenant, Vendor};
+use svc_core::{Api, ApiBuilder, Tenant, Vendor};
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 
@@ -156,6 +156,13 @@ pub(crate) struct Server {
     pub(crate) key: String,
 }
 
+fn service(store: &Store, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
+    let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
+    let api = store.register_all(Api::builder(vendor)).base_url(BASE).authenticator(store.clone());
+    let api = set(api.anonymous_helpers(store.clone()));
+    SvcService::new(api.build().expect("an API")).under("/api/v1")
+}
+
 impl Server {
     /// Over the data file at `path`, which is made when there is none.
     pub(crate) async fn open(path: &Path) -> Self {
@@ -166,11 +173,13 @@ impl Server {
         let store = Store::open(options).expect("a store");
         let tenant = store.ensure_tenant(TENANT).await.expect("a tenant");
         let key = store.create_key(&tenant, KeyOptions::new("bench")).await.expect("a key").token;
-        let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
-        let api = store.register_all(Api::builder(vendor)).base_url(BASE).authenticator(store.clone());
-        let api = api.anonymous_helpers(store.clone());
-        let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
+        let service = service(&store, |api| api);
         Self { store, service, key }
+    }
+
+    /// Another service over the same store.
+    pub(crate) fn serving(&self, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
+        service(&self.store, set)
     }
 
     pub(crate) async fn load(&self, rows: impl IntoIterator<Item = Load>) {

@@ -16,7 +16,7 @@ use svc_core::{Base, api::Api, link::Target};
 
 use crate::{
     documents::{self, DocPage, Docs},
-    kept::Kept,
+    kept::{Kept, unless_known},
     response::{Answer, Media},
 };
 
@@ -48,6 +48,13 @@ impl<'a> Pages<'a> {
             Target::JsonSchema(name) => {
                 self.once(target, Media::Json, || text(&documents::json_schema(self.api, self.base, name)?))
             }
+            _ => Some(unless_known(self.anew(target)?, self.headers)),
+        }
+    }
+
+    /// What is made for each request that asks for it.
+    fn anew(self, target: &Target) -> Option<Answer> {
+        match target {
             Target::Docs => Some(self.page(&self.docs().start())),
             #[cfg(feature = "pages")]
             Target::DocsPage(name) if name == STYLE => {

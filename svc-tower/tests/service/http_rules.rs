@@ -270,3 +270,72 @@ async fn und_40_a_document_is_sent_once_to_who_keeps_it() {
     let public = exchange(&behind, request, "").await;
     assert!(public.text().contains("https://public.example/"), "each address has its own: {}", public.text());
 }
+
+/// ETG-02: every page of the documentation has its tag, also where records have none.
+#[tokio::test]
+async fn etg_02_a_page_is_sent_once_to_who_keeps_it() {
+    let service = service();
+    let paths: &[&str] =
+        if cfg!(feature = "pages") { &["/docs", "/docs/v1/limits", "/docs/explorer"] } else { &["/docs"] };
+    for path in paths {
+        let first = exchange(&service, without_key("GET", path), "").await;
+        let tag = first.header("etag").unwrap_or_else(|| panic!("{path} has no tag")).to_owned();
+        let known = exchange(&service, without_key("GET", path).header("if-none-match", &tag), "").await;
+        assert_eq!((known.status, known.body.len()), (StatusCode::NOT_MODIFIED, 0), "{path}");
+        assert_eq!((known.header("etag"), known.header("vary")), (Some(&*tag), first.header("vary")), "{path}");
+    }
+    let machine = without_key("GET", "/docs").header("accept", "application/hal+json");
+    let people = without_key("GET", "/docs").header("accept", "text/html");
+    let (machine, people) = (exchange(&service, machine, "").await, exchange(&service, people, "").await);
+    assert_eq!(machine.body == people.body, machine.header("etag") == people.header("etag"));
+    assert_eq!(exchange(&service, with_key("GET", "/tags/t1"), "").await.header("etag"), None);
+}
+
+/// ETG-01 to ETG-09 on their way over HTTP, and what the documents say of them.
+#[tokio::test]
+async fn etg_05_conditions_are_answered_and_documented() {
+    let memory = Memory::new();
+    let api = api(&memory).conditional_requests(svc_core::api::IfMatch::Required).build().unwrap();
+    let service = SvcService::new(api);
+    let read = exchange(&service, with_key("GET", "/tags/t1"), "").await;
+    let tag = read.header("etag").expect("a tag").to_owned();
+    assert!(read.header("last-modified").is_some_and(|date| date.ends_with(" GMT")));
+    for method in ["GET", "HEAD"] {
+        let known = exchange(&service, with_key(method, "/tags/t1").header("if-none-match", &tag), "").await;
+        assert_eq!((known.status, known.body.len()), (StatusCode::NOT_MODIFIED, 0), "{method}");
+        assert_eq!((known.header("etag"), known.header("content-type")), (Some(&*tag), None), "{method}");
+        assert_eq!((known.header("content-length"), known.header("vary")), (None, read.header("vary")), "{method}");
+    }
+    let put = |tag: Option<&str>| {
+        let request = with_key("PUT", "/tags/t1").header("content-type", "application/json");
+        tag.into_iter().fold(request, |request, tag| request.header("if-match", tag))
+    };
+    assert_eq!(exchange(&service, put(None), "{}").await.status, StatusCode::PRECONDITION_REQUIRED);
+    assert_eq!(exchange(&service, put(Some("\"x\"")), "{}").await.status, StatusCode::PRECONDITION_FAILED);
+    let changed = exchange(&service, put(Some(&tag)), r#"{"name": "other"}"#).await;
+    assert_eq!(changed.status, StatusCode::OK, "{}", changed.text());
+    assert!(changed.header("content-location").is_some_and(|location| location.ends_with("/tags/t1")));
+    let again = exchange(&service, with_key("GET", "/tags/t1"), "").await;
+    assert_eq!(changed.header("etag"), again.header("etag"));
+    let page = exchange(&service, without_key("GET", "/docs/v1/conditional_requests"), "").await;
+    assert!(page.status == StatusCode::OK && page.text().contains("428"), "{}", page.text());
+    #[cfg(feature = "openapi")]
+    {
+        let document = exchange(&service, without_key("GET", "/docs/openapi.json"), "").await;
+        let document: serde_json::Value = serde_json::from_slice(&document.body).unwrap();
+        let of = |method: &str| {
+            let paths = document["paths"].as_object().unwrap();
+            let is_tag =
+                |path: &str| path.starts_with("/tags/{") && path.ends_with('}') && path.matches('/').count() == 2;
+            paths.iter().find(|(path, _)| is_tag(path)).map(|(_, item)| item[method].clone()).unwrap()
+        };
+        let (get, put) = (of("get"), of("put"));
+        assert_eq!(get["parameters"][0]["name"], "If-None-Match");
+        assert!(get["responses"]["304"].is_object() && get["responses"]["200"]["headers"]["ETag"].is_object());
+        assert_eq!(
+            (&put["parameters"][0]["name"], &put["parameters"][0]["required"]),
+            (&"If-Match".into(), &true.into())
+        );
+        assert!(put["responses"]["412"].is_object() && put["responses"]["428"].is_object());
+    }
+}

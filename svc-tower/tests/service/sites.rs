@@ -34,7 +34,10 @@ async fn hlp_08_record_helpers_answer_preflights_and_nothing_else_does() {
     assert!(answer.body.is_empty());
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
     assert_eq!(answer.header("access-control-allow-methods"), Some("POST"));
-    assert_eq!(answer.header("access-control-allow-headers"), Some("content-type, prefer, svc-api-token"));
+    assert_eq!(
+        answer.header("access-control-allow-headers"),
+        Some("content-type, if-match, if-none-match, prefer, svc-api-token")
+    );
     for path in
         ["/", "/tags", "/tags/t1", "/petitions/p1", "/people/person_signup", "/docs", "/docs/capabilities", "/nothing"]
     {

@@ -15,7 +15,7 @@ mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::{Atomicity, BuildError};
+use svc_core::api::{Atomicity, BuildError, IfMatch};
 use svc_core::helper::{PersonSignup, RecordSignature};
 use svc_core::model::{Person, Petition, Signature, Tag, Tagging, person, petition, tag};
 use svc_core::{Api, Vendor, fields, writable};
@@ -69,6 +69,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .compose::<RecordSignature>()
         .transactions(crm)
         .atomicity(Atomicity::WholeCall)
+        .conditional_requests(IfMatch::Optional)
         .build()?;
     Ok(SvcService::new(api))
 }

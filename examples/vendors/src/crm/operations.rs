@@ -98,6 +98,7 @@ impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(false) };
+        request.check_unchanged(known.meta().modified)?;
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.

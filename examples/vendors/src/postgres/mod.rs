@@ -11,7 +11,7 @@ mod transactions;
 
 use std::sync::Arc;
 
-use svc_core::api::{Behaviour, BuildError};
+use svc_core::api::{Behaviour, BuildError, IfMatch};
 use svc_core::helper::{PersonSignup, RecordAttendance};
 use svc_core::model::{Attendance, Event, Person, Tag, Tagging, attendance, event, person, tag};
 use svc_core::{Api, Vendor, fields, writable};
@@ -32,6 +32,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .transactions(crm)
         .classify(transactions::meaning)
         .declares(Behaviour::OneActionPerPerson)
+        .conditional_requests(IfMatch::Optional)
         .resource::<Person, _>(crm, |people| {
             let people = people.complete().find().without_link(person::link::modified_by);
             people

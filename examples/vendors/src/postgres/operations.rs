@@ -122,7 +122,8 @@ impl<R: Mapped> Update<R> for Crm {
 impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
-        let Some((id, _)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(false) };
+        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(false) };
+        request.check_unchanged(known.meta().modified)?;
         tx.query(&format!("DELETE FROM {} WHERE id = $1", R::TABLE), &[&id]).await?;
         Ok(true)
     }

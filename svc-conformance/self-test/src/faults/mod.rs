@@ -5,6 +5,7 @@ mod answers;
 mod backend;
 mod codes;
 mod collections;
+pub(crate) mod conditional;
 mod errors;
 mod fields;
 mod headers;
@@ -201,6 +202,7 @@ pub fn registry() -> Vec<Fault> {
         strangers::faults(),
         together::faults(),
         answers::faults(),
+        conditional::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -208,7 +210,7 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free()].concat()
+    [twice::free(), codes::free(), conditional::free()].concat()
 }
 
 /// Sets a member of an object.

@@ -10,7 +10,7 @@ use super::fields::{self, Field};
 use super::interceptor::Interceptor;
 use super::second_server::{Hrefs, Key, Options, Strangers, Time};
 use super::subject::{Subject, SubjectError};
-use crate::faults::{self, Fault, Over};
+use crate::faults::{self, Fault, Over, conditional};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
@@ -157,6 +157,8 @@ pub fn registry() -> Vec<Odd> {
             Some(dialect) => api.dialect(dialect),
             None => api,
         }),
+        Odd::reference("the reference server with conditional requests", conditional::conditional),
+        Odd::reference("the reference server that changes nothing without If-Match", conditional::strict),
         Odd::reference("the reference server with a charset", same).with(wrapped::charset),
         Odd::reference("the reference server with other headers", same).with(wrapped::headers),
     ];

@@ -10,7 +10,7 @@ use svc_core::{
     page::{Parameter, Values},
 };
 
-use super::{KEY, routes::Route};
+use super::{KEY, conditions, routes::Route};
 use crate::documents::{
     json_schema::{Definitions, Form, helper_needs_body},
     json_schema_names,
@@ -63,20 +63,28 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         Key::Optional => drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}]))),
         _ => {}
     }
+    let mut parameters = conditions::parameters(all.api, method, &route.target);
     if spec.success(all.api.response_style()).output == Output::Collection {
-        about.insert("parameters".to_owned(), paging(all));
+        parameters.extend(paging(all));
     }
     if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
-        about.insert("parameters".to_owned(), json!([prefer()]));
+        parameters.push(prefer());
         let content = json!({ JSON: { "schema": schema } });
         about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
+    }
+    if !parameters.is_empty() {
+        about.insert("parameters".to_owned(), parameters.into());
     }
     let mut responses = Map::new();
     for success in spec.successes(all.api.response_style()) {
         let content = content(all, success.output, offered, &route.target, has_html);
-        responses.insert(success.status.as_u16().to_string(), answer(success.text, content));
+        let mut response = answer(success.text, content);
+        conditions::validators(all.api, success.output, &mut response);
+        responses.insert(success.status.as_u16().to_string(), response);
     }
     failures(all, offered, route, &mut responses);
+    let error = json!({ HAL: { "schema": all.error() } });
+    conditions::answers(all.api, method, &route.target, &error, &mut responses);
     if *method == Method::HEAD {
         for response in responses.values_mut().filter_map(Value::as_object_mut) {
             response.remove("content");
@@ -95,7 +103,7 @@ fn kind_of(target: &Target) -> Option<Kind> {
 }
 
 /// The parameters of a collection (COL-29, UND-14); anything else is ignored.
-fn paging(all: &Definitions<'_>) -> Value {
+fn paging(all: &Definitions<'_>) -> Vec<Value> {
     let parameter = |it: Parameter| {
         let schema = match it.values {
             Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
@@ -174,7 +182,7 @@ fn documentation(has_html: bool) -> Value {
     content.into()
 }
 
-fn answer(description: &str, content: Option<Value>) -> Value {
+pub(super) fn answer(description: &str, content: Option<Value>) -> Value {
     match content {
         Some(content) => json!({ "description": description, "content": content }),
         None => json!({ "description": description }),

@@ -87,6 +87,9 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         Code::KeyInvalid | Code::KeyNotAllowed => Some("authentication"),
         Code::NotImplemented | Code::NotSupported => Some("capabilities"),
         Code::FieldInvalid | Code::FieldRequired => Some("types"),
+        Code::PreconditionFailed | Code::PreconditionRequired if docs.api.conditional_requests().is_some() => {
+            Some("conditional_requests")
+        }
         Code::PersonNotFound | Code::PersonRequired => Some("matching"),
         _ => None,
     };
@@ -130,6 +133,8 @@ const RECORDS: &[(Code, Kind, &[&str])] = &[
     (Code::ResponseKeyNotUnique, Kind::Question, &["responses[2].key"]),
     (Code::ResponseNameInvalid, Kind::Question, &["responses[0].name"]),
     (Code::MessageNotScheduled, Kind::Message, &[]),
+    (Code::PreconditionFailed, Kind::Person, &[]),
+    (Code::PreconditionRequired, Kind::Person, &[]),
 ];
 
 /// Codes of the action functions of a helper, each with the kind of the part that fails and the property that it names.

@@ -235,7 +235,8 @@ impl<'a> Docs<'a> {
     pub fn names(&self) -> Vec<Cow<'static, str>> {
         let functions = FunctionName::VALUES.iter().copied();
         let codes = Code::ALL.iter().map(|code| code.as_str());
-        let fixed = relation::names().into_iter().chain(functions).chain(topics::NAMES.iter().copied()).chain(codes);
+        let topics = topics::names(self.api);
+        let fixed = relation::names().into_iter().chain(functions).chain(topics).chain(codes);
         fixed.map(Cow::Borrowed).chain(types::names().map(Cow::Owned)).collect()
     }
 

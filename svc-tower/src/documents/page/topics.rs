@@ -1,7 +1,13 @@
 //! The start page, and the pages of what holds for every request (ENT-22).
 
 use svc_core::{
-    auth::Operation, error::Code, helper::FunctionName, internal::Description, link::Target, model::Kind,
+    api::{Api, IfMatch},
+    auth::Operation,
+    error::Code,
+    helper::FunctionName,
+    internal::Description,
+    link::Target,
+    model::Kind,
     value::ClosedEnum,
 };
 
@@ -9,7 +15,15 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-pub(super) const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+
+/// The page of an extension, where the server has it.
+const CONDITIONAL: &str = "conditional_requests";
+
+/// The names of the pages of what holds for every request of this server.
+pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
+    NAMES.iter().copied().chain(api.conditional_requests().map(|_| CONDITIONAL))
+}
 
 /// The page of a topic, of the error object or of the capability document; `None` for another name.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
@@ -18,6 +32,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         "limits" => limits(docs),
         "authentication" => authentication(docs),
         "response_style" => response_style(docs),
+        CONDITIONAL => conditional_requests(docs)?,
         "relations" => relations(docs),
         "types" => {
             let text = "What the values of fields can be. `[]` behind a type is an array of it.";
@@ -66,7 +81,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
         });
     }
     let topic = |name: &str, title: &str, text: &str| Entry::new(docs.href(name), title).text(text);
-    page.lists.push(Listing {
+    let mut every = Listing {
         title: "What holds for every request",
         entries: vec![
             topic("authentication", "Authentication", "keys, and what works without one"),
@@ -78,7 +93,12 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             topic("types", "Types", "of fields"),
             topic("relations", "Relations", "every link name"),
         ],
-    });
+    };
+    if api.conditional_requests().is_some() {
+        let text = "what you have is not sent again, what you do not know is not overwritten";
+        every.entries.push(topic(CONDITIONAL, "Conditional requests", text));
+    }
+    page.lists.push(every);
     page.lists.push(Listing {
         title: "Resources",
         entries: Kind::ALL.iter().filter_map(|kind| offer(docs, *kind)).collect(),
@@ -217,6 +237,36 @@ fn response_style(docs: &Docs<'_>) -> DocPage {
     page.notes.push("A change sends only what is to change: what is left out stays, `null` empties, an array is replaced as a whole.".to_owned());
     page.lists.push(Listing { title: "See also", entries: vec![docs.relation("error")] });
     page
+}
+
+/// `None` where they are not answered.
+fn conditional_requests(docs: &Docs<'_>) -> Option<DocPage> {
+    let is_required = docs.api.conditional_requests()? == IfMatch::Required;
+    let summary = "What a client has is not sent again, and what it does not know is not overwritten (RFC 9110).";
+    let mut page = topic(CONDITIONAL, "Conditional requests", summary);
+    let change = if is_required {
+        "428: a change or a deletion needs `If-Match`"
+    } else {
+        "The change is made to whatever is there"
+    };
+    let rows = [
+        ("`ETag` of an answer", "Stands for every byte of it; of a write, for the record as it is now"),
+        ("`If-None-Match: <tag>` on a read", "304 without a body while nothing has changed, else the answer"),
+        (
+            "`If-Match: <tag>` on a change or deletion",
+            "412 where the record is another one by now, and nothing is done",
+        ),
+        ("No `If-Match` on a change or deletion", change),
+        ("`Last-Modified` of a record", "Its `modified_date` in whole seconds; `If-Unmodified-Since` compares it"),
+    ];
+    page.facts
+        .push(Facts { title: "Headers", rows: rows.map(|(name, text)| (name.to_owned(), text.to_owned())).into() });
+    page.notes.push("To change a record without undoing what others have written: read it, change what you got, and send the change with its `ETag` in `If-Match`. After 412, read it again and begin anew. The answer to a change has the next tag, so that several changes in a row need one read.".to_owned());
+    page.notes.push("A total that is shown in a record, such as a petition's signatures, is part of it: its tag is another one after each of them. `If-Match` compares strongly, so that a tag which a proxy on the way has made weak (`W/`) never matches. What is not there is 404, whatever the condition.".to_owned());
+    page.notes.push("`If-Modified-Since` does not count: links and totals change without that date, and a record may change twice in a second.".to_owned());
+    let codes = [Code::PreconditionFailed, Code::PreconditionRequired];
+    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    Some(page)
 }
 
 fn relations(docs: &Docs<'_>) -> DocPage {

@@ -6,6 +6,9 @@ const KEY = "YOUR_KEY";
 /** What is sent with a body: a mistake in it is an error, not passed over. */
 const BODY_HEADERS = { "Content-Type": "application/json", Prefer: "handling=strict" };
 
+/** The entity tag of what was read last from each address: a change is made to that, or not at all. */
+const tags = new Map();
+
 /**
  * Sends a request and reads its answer as text and, where it is JSON, as a value.
  * `key` is a header's name and value, or null.
@@ -14,10 +17,14 @@ export async function send({ method, address, body }, key) {
   const headers = { Accept: "application/hal+json" };
   if (key) headers[key.header] = key.value;
   if (body !== undefined) Object.assign(headers, BODY_HEADERS);
+  const ifMatch = method === "PUT" || method === "DELETE" ? tags.get(address) : undefined;
+  if (ifMatch !== undefined) headers["If-Match"] = ifMatch;
   const begun = performance.now();
   const response = await fetch(address, { method, headers, body, cache: "no-store", redirect: "error", credentials: "omit" });
   const text = await response.text();
   const milliseconds = performance.now() - begun;
+  const tag = response.headers.get("ETag");
+  if (response.ok && tag !== null) tags.set(response.headers.get("Content-Location") ?? address, tag);
   let json = null;
   try {
     json = text === "" ? null : JSON.parse(text);
@@ -25,7 +32,7 @@ export async function send({ method, address, body }, key) {
     // Something else than JSON is shown as it is.
   }
   return {
-    request: { method, address, body, keyHeader: key?.header },
+    request: { method, address, body, keyHeader: key?.header, ifMatch },
     status: response.status,
     reason: response.statusText,
     headers: [...response.headers.entries()],
@@ -41,6 +48,7 @@ const quoted = (text) => JSON.stringify(text);
 function headersOf(request) {
   const headers = [];
   if (request.keyHeader) headers.push([request.keyHeader, KEY]);
+  if (request.ifMatch !== undefined) headers.push(["If-Match", request.ifMatch]);
   if (request.body !== undefined) headers.push(...Object.entries(BODY_HEADERS));
   return headers;
 }

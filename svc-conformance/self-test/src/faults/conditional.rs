@@ -1,0 +1,250 @@
+//! Conditional requests that are answered wrongly.
+
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, LAST_MODIFIED};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use svc_conformance::row;
+use svc_core::api::{ApiBuilder, IfMatch};
+
+use super::{Fault, Over, Place};
+use crate::interceptor::Interceptor;
+use crate::link_map::What;
+use crate::transport::{Answer, Call};
+
+const FAMILY: &str = "conditional";
+
+/// The reference server with conditional requests.
+pub(crate) fn conditional(api: ApiBuilder) -> ApiBuilder {
+    api.conditional_requests(IfMatch::Optional)
+}
+
+/// The same, which changes nothing without `If-Match`.
+pub(crate) fn strict(api: ApiBuilder) -> ApiBuilder {
+    api.conditional_requests(IfMatch::Required)
+}
+
+fn fault(name: &'static str, row: &'static str, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+    Fault::new(FAMILY, name, &[row], twist).over(Over::Reference(conditional))
+}
+
+/// Answers to successful requests of one method to what is wanted are changed.
+fn answers(
+    name: &'static str,
+    row: &'static str,
+    method: Method,
+    wanted: fn(Option<What>) -> bool,
+    change: fn(&mut Answer),
+) -> Fault {
+    fault(name, row, move || {
+        let method = method.clone();
+        Interceptor::after(move |call, answer, sight| {
+            if call.method == method && answer.is_success() && wanted(sight.what(call)) {
+                change(answer);
+            }
+        })
+    })
+}
+
+/// A condition of a request is another one when it arrives, or none.
+fn conditions(
+    name: &'static str,
+    row: &'static str,
+    which: HeaderName,
+    change: fn(&Call, &str) -> Option<String>,
+) -> Fault {
+    fault(name, row, move || {
+        let which = which.clone();
+        Interceptor::before(move |call, _| {
+            let sent = call.headers.get(&which)?.to_str().ok()?.to_owned();
+            match change(call, &sent) {
+                Some(other) => drop(call.headers.insert(which.clone(), HeaderValue::try_from(other).ok()?)),
+                None => drop(call.headers.remove(&which)),
+            }
+            None
+        })
+    })
+    .at(Place::Request)
+}
+
+fn is_record(what: Option<What>) -> bool {
+    matches!(what, Some(What::Record(_)))
+}
+
+/// A tag of what is shown of a record, instead of all that is shown.
+fn tag_from(member: &'static str) -> impl Fn() -> Interceptor {
+    move || {
+        Interceptor::around(move |mut call, server| {
+            Box::pin(async move {
+                let named = call.headers.remove(IF_NONE_MATCH);
+                let mut answer = server.send(call.clone()).await;
+                let record = matches!(server.what(&call), Some(What::Record(_)));
+                let of = answer.json().and_then(|json| json.get(member).map(ToString::to_string));
+                let Some(of) = of.filter(|_| record && answer.status == 200) else { return answer };
+                let tag = format!("\"{}\"", of.replace('"', ""));
+                if named.is_some_and(|named| named.to_str().is_ok_and(|named| named == "*" || named.contains(&tag))) {
+                    answer = Answer { body: bytes::Bytes::new(), status: StatusCode::NOT_MODIFIED.as_u16(), ..answer };
+                }
+                if let Ok(tag) = HeaderValue::try_from(tag) {
+                    answer.headers.insert(ETAG, tag);
+                }
+                answer
+            })
+        })
+    }
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        answers("no-etag-on-records", row::ETG_01, Method::GET, is_record, |answer| {
+            answer.headers.remove(ETAG);
+        }),
+        answers("weak-etags-on-records-that-change", row::ETG_01, Method::GET, is_record, |answer| {
+            if let Some(weak) = answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(|tag| format!("W/{tag}"))
+                && let Ok(weak) = HeaderValue::try_from(weak)
+            {
+                answer.headers.insert(ETAG, weak);
+            }
+        }),
+        answers(
+            "no-etag-on-collections",
+            row::ETG_02,
+            Method::GET,
+            |what| matches!(what, Some(What::Collection(_))),
+            |answer| {
+                answer.headers.remove(ETAG);
+            },
+        ),
+        answers(
+            "an-etag-without-quotes",
+            row::ETG_02,
+            Method::GET,
+            |what| what == Some(What::Entry),
+            |answer| {
+                answer.headers.insert(ETAG, HeaderValue::from_static("one"));
+            },
+        ),
+        answers("last-modified-is-long-ago", row::ETG_03, Method::GET, is_record, |answer| {
+            answer.headers.insert(LAST_MODIFIED, HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
+        }),
+        answers("last-modified-is-no-date-of-http", row::ETG_03, Method::GET, is_record, |answer| {
+            answer.headers.insert(LAST_MODIFIED, HeaderValue::from_static("2026-01-05T09:00:00Z"));
+        }),
+        fault("the-etag-is-that-of-the-creation", row::ETG_04, tag_from("created_date")),
+        fault("the-etag-does-not-count-totals", row::ETG_04, tag_from("modified_date")),
+        conditions("if-none-match-is-ignored", row::ETG_05, IF_NONE_MATCH, |_, _| None),
+        conditions("if-none-match-is-ignored-on-head", row::ETG_05, IF_NONE_MATCH, |call, sent| {
+            (call.method != Method::HEAD).then(|| sent.to_owned())
+        }),
+        conditions("weak-tags-in-if-none-match-are-ignored", row::ETG_05, IF_NONE_MATCH, |_, sent| {
+            (!sent.starts_with("W/")).then(|| sent.to_owned())
+        }),
+        conditions("of-a-list-the-first-tag-counts", row::ETG_05, IF_NONE_MATCH, |_, sent| {
+            sent.split(',').next().map(ToOwned::to_owned)
+        }),
+        conditions("any-tag-in-if-none-match-is-current", row::ETG_06, IF_NONE_MATCH, |_, _| Some("*".to_owned())),
+        conditions("if-match-is-ignored", row::ETG_07, IF_MATCH, |_, _| None),
+        conditions("if-match-is-ignored-on-delete", row::ETG_07, IF_MATCH, |call, sent| {
+            (call.method != Method::DELETE).then(|| sent.to_owned())
+        }),
+        conditions("if-match-compares-weakly", row::ETG_07, IF_MATCH, |_, sent| Some(sent.replace("W/", ""))),
+        fault("412-and-done-all-the-same", row::ETG_07, || {
+            Interceptor::around(|call, server| {
+                Box::pin(async move {
+                    let answer = server.send(call.clone()).await;
+                    if answer.status == StatusCode::PRECONDITION_FAILED.as_u16() {
+                        let mut call = call;
+                        call.headers.remove(IF_MATCH);
+                        server.send(call).await;
+                    }
+                    answer
+                })
+            })
+        }),
+        conditions("if-match-any-is-no-tag", row::ETG_08, IF_MATCH, |_, sent| {
+            Some(if sent == "*" { "\"*\"".to_owned() } else { sent.to_owned() })
+        }),
+        answers("the-etag-of-a-change-is-another-one", row::ETG_08, Method::PUT, is_record, |answer| {
+            answer.headers.insert(ETAG, HeaderValue::from_static("\"written\""));
+        }),
+        fault("changes-are-taken-without-if-match", row::ETG_09, || {
+            Interceptor::before(|call, _| {
+                if !call.headers.contains_key(IF_MATCH) {
+                    call.headers.insert(IF_MATCH, HeaderValue::from_static("*"));
+                }
+                None
+            })
+        })
+        .over(Over::Reference(strict))
+        .at(Place::Request),
+        fault("428-and-done-all-the-same", row::ETG_09, || {
+            Interceptor::around(|call, server| {
+                Box::pin(async move {
+                    let answer = server.send(call.clone()).await;
+                    if answer.status == StatusCode::PRECONDITION_REQUIRED.as_u16() {
+                        let mut call = call;
+                        call.headers.insert(IF_MATCH, HeaderValue::from_static("*"));
+                        server.send(call).await;
+                    }
+                    answer
+                })
+            })
+        })
+        .over(Over::Reference(strict)),
+        fault("if-match-is-compared-before-the-change", row::ETG_10, || {
+            Interceptor::around(|mut call, server| {
+                Box::pin(async move {
+                    let named = call.headers.get(IF_MATCH).filter(|named| *named != "*").cloned();
+                    if let Some(named) = named.filter(|_| call.method == Method::PUT) {
+                        let read = call.get(&call.uri.to_string());
+                        let now = server.send(read).await;
+                        if now.headers.get(ETAG) == Some(&named) {
+                            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                            call.headers.remove(IF_MATCH);
+                        }
+                    }
+                    server.send(call).await
+                })
+            })
+        })
+        .at(Place::Backend),
+    ]
+}
+
+/// What looks like a fault and is none: weak tags of what is not changed, no `Last-Modified`, no tag on writes.
+pub(super) fn free() -> Vec<Fault> {
+    vec![
+        answers(
+            "weak-etags-of-collections",
+            "",
+            Method::GET,
+            |what| !is_record(what),
+            |answer| {
+                if let Some(weak) =
+                    answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(|tag| format!("W/{tag}"))
+                    && let Ok(weak) = HeaderValue::try_from(weak)
+                {
+                    answer.headers.insert(ETAG, weak);
+                }
+            },
+        ),
+        answers("no-last-modified", "", Method::GET, is_record, |answer| {
+            answer.headers.remove(LAST_MODIFIED);
+        }),
+        answers(
+            "no-etag-on-changes",
+            "",
+            Method::PUT,
+            |_| true,
+            |answer| {
+                answer.headers.remove(ETAG);
+            },
+        ),
+        Fault::new(FAMILY, "a-deleted-record-is-412-with-if-match", &[], || {
+            Interceptor::after(|call, answer, _| {
+                if answer.status == 404 && call.headers.contains_key(IF_MATCH) {
+                    answer.status = StatusCode::PRECONDITION_FAILED.as_u16();
+                }
+            })
+        })
+        .over(Over::Reference(conditional)),
+    ]
+}

@@ -1,0 +1,320 @@
+//! Conditional requests, where they are declared: what a client has is not sent again, and what it does not know is not
+//! overwritten (ETG-01 to ETG-10).
+
+use http::{
+    HeaderName, Method,
+    header::{IF_MATCH, IF_NONE_MATCH},
+};
+
+use super::prelude::*;
+use crate::client::date;
+use crate::values::instant;
+
+/// How often a read is tried again that others may have changed meanwhile.
+const TRIES: usize = 5;
+/// Milliseconds that a date without its fraction may differ.
+const SECOND: i64 = 1000;
+/// A tag that no server has given.
+const OF_NOTHING: &str = "\"no-such-tag\"";
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("etg/reads", [ETG_01, ETG_02, ETG_03, ETG_05, ETG_06], reads).needs("conditional_requests"),
+    check!("etg/tags", [ETG_04, ETG_06], tags).needs("conditional_requests and *.create and *.read"),
+    check!("etg/totals", [ETG_04, ETG_06], totals)
+        .needs("conditional_requests and field:petition.total_signatures and petitions.read"),
+    check!("etg/changes", [ETG_04, ETG_06, ETG_07, ETG_08], changes)
+        .needs("conditional_requests and *.update and *.read"),
+    check!("etg/deletes", [ETG_07, ETG_08], deletes).needs("conditional_requests and *.update and *.delete and *.read"),
+    check!("etg/required", [ETG_09], required).needs("require_if_match and *.update and *.read"),
+    check!("etg/race", [ETG_10], race).needs("conditional_requests and *.update and *.read"),
+];
+
+/// A request with one condition.
+async fn ask(
+    api: &Client<'_>,
+    method: Method,
+    url: &str,
+    body: Option<&Value>,
+    condition: (HeaderName, &str),
+) -> Result<Answer, Stop> {
+    api.send_with(method, url, body.map(Value::to_string), &[condition]).await
+}
+
+/// The tag of an answer; one that is none ends the check.
+fn tag(cx: &Cx, row: &str, answer: &Answer) -> Result<String, Stop> {
+    let tag = answer.header("etag").unwrap_or_default();
+    cx.must(row, is_tag(tag), || format!("{answer} has the ETag {tag:?}"))?;
+    Ok(tag.to_owned())
+}
+
+/// Whether a text is an entity tag (RFC 9110, section 8.8.3).
+fn is_tag(text: &str) -> bool {
+    let opaque = text.strip_prefix("W/").unwrap_or(text);
+    let inside = opaque.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inside.is_some_and(|inside| inside.bytes().all(|byte| byte == 0x21 || (0x23..0x7f).contains(&byte) || byte >= 0x80))
+}
+
+/// The same tag, weak.
+fn weak(tag: &str) -> String {
+    format!("W/{}", tag.strip_prefix("W/").unwrap_or(tag))
+}
+
+/// What is read has a tag, and is not sent to who names it (ETG-01, ETG-02, ETG-05, ETG-06).
+async fn reads(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    unsent(cx, &api, row::ETG_02, cx.run.target.base()).await?;
+    let declared = cx.declared();
+    if let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && declared.offers(kind.one, "list")) {
+        unsent(cx, &api, row::ETG_02, &api.collection(kind.many).await?).await?;
+    }
+    let readable = |kind: &Kind| kind.under.is_none() && declared.offers(kind.one, "read");
+    let makeable = |kind: &Kind| readable(kind) && declared.offers(kind.one, "create");
+    let Some(kind) = declared.kinds().find(makeable).or_else(|| declared.kinds().find(readable)) else {
+        return Ok(());
+    };
+    let url = api.make(kind.one, &json!({})).await?.own()?;
+    unsent(cx, &api, row::ETG_01, &url).await?;
+    let record = api.get(&url).await?;
+    if declared.offers(kind.one, "update") {
+        let tag = tag(cx, row::ETG_01, &record)?;
+        cx.holds(row::ETG_01, !tag.starts_with("W/"), || format!("{record} can be changed, its ETag is {tag}"));
+    }
+    let said = record.header("last-modified");
+    let modified = record["modified_date"].as_str().and_then(instant);
+    let apart = match (said.map(date), modified) {
+        (None, _) | (Some(Some(_)), None) => Some(0),
+        (Some(None), _) => None,
+        (Some(Some(said)), Some(modified)) => Some(modified.naive_utc().signed_duration_since(said).num_milliseconds()),
+    };
+    cx.holds(row::ETG_03, apart.is_some_and(|apart| apart.abs() < SECOND), || {
+        format!("Last-Modified is {said:?}, modified_date {}", record["modified_date"])
+    });
+    if declared.text.authentication.required {
+        let tag = tag(cx, row::ETG_01, &record)?;
+        for named in [tag.as_str(), "*"] {
+            let answer = ask(&cx.anonymous(), Method::GET, &url, None, (IF_NONE_MATCH, named)).await?;
+            cx.holds(row::ETG_05, answer.status == 401, || format!("without a key: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Reads an address in every way that should give nothing new, and in some that should.
+async fn unsent(cx: &Cx, api: &Client<'_>, row: &str, url: &str) -> Result<(), Stop> {
+    let known: [fn(&str) -> String; 4] =
+        [ToOwned::to_owned, weak, |tag| format!("{OF_NOTHING}, {tag}, \"a, b\""), |_| "*".to_owned()];
+    for (way, named) in known.into_iter().enumerate() {
+        for method in [Method::GET, Method::HEAD] {
+            let Some((answer, tag)) = settled(cx, api, row, url, &method, named).await? else { continue };
+            let is_bare = answer.status == 304 && answer.body.is_empty();
+            cx.holds(row::ETG_05, is_bare, || format!("with If-None-Match: {}: {answer}", named(&tag)));
+            let has = answer.header("etag");
+            let is_same = has.is_some_and(|has| weak(has) == weak(&tag));
+            cx.holds(row::ETG_05, way > 0 || is_same, || format!("{answer} has the ETag {has:?}, not {tag}"));
+        }
+    }
+    let first = api.get(url).await?;
+    for named in [OF_NOTHING, "W/\"no-such-tag\", \"\""] {
+        let answer = ask(api, Method::GET, url, None, (IF_NONE_MATCH, named)).await?;
+        let is_whole = answer.status == 200 && answer.json.is_object();
+        cx.holds(row::ETG_06, is_whole, || format!("with If-None-Match: {named}: {answer}; without: {first}"));
+    }
+    Ok(())
+}
+
+/// The answer to a conditional read of what is the same before and after it, and its tag; `None` where it never is, as others
+/// write, too.
+async fn settled(
+    cx: &Cx,
+    api: &Client<'_>,
+    row: &str,
+    url: &str,
+    method: &Method,
+    named: fn(&str) -> String,
+) -> Result<Option<(Answer, String)>, Stop> {
+    for _ in 0..TRIES {
+        let before = api.get(url).await?;
+        let known = tag(cx, row, &before)?;
+        let answer = ask(api, method.clone(), url, None, (IF_NONE_MATCH, &named(&known))).await?;
+        let after = api.get(url).await?;
+        cx.holds(row::ETG_04, before.body == after.body || tag(cx, row, &after)? != known, || {
+            format!("two answers that differ have the ETag {known}: {before} and {after}")
+        });
+        if before.body == after.body && after.header("etag") == Some(&known) {
+            return Ok(Some((answer, known)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether two answers of one address keep the law of tags, and the first is not taken for the second (ETG-04, ETG-06).
+async fn apart(cx: &Cx, api: &Client<'_>, row: &str, before: &Answer, after: &Answer) -> Result<(), Stop> {
+    if before.body == after.body {
+        return Ok(());
+    }
+    let (old, new) = (tag(cx, row, before)?, tag(cx, row, after)?);
+    cx.holds(row::ETG_04, old != new, || format!("two answers that differ have the ETag {old}: {before} and {after}"));
+    let again = ask(api, Method::GET, &after.url, None, (IF_NONE_MATCH, &old)).await?;
+    cx.holds(row::ETG_06, again.status == 200, || format!("with the ETag from before a change, {old}: {again}"));
+    Ok(())
+}
+
+/// A collection has another tag after a create.
+async fn tags(cx: &Cx) -> Result<(), Stop> {
+    let declared = cx.declared();
+    let offered = |kind: &Kind| ["create", "read", "list"].iter().all(|one| declared.offers(kind.one, one));
+    let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && offered(kind)) else {
+        return Err(none("no kind that can be created, read and listed is declared"));
+    };
+    let api = cx.api();
+    let url = api.collection(kind.many).await?;
+    let before = api.get(&url).await?;
+    api.make(kind.one, &json!({})).await?;
+    apart(cx, &api, row::ETG_02, &before, &api.get(&url).await?).await
+}
+
+/// A record has another tag after what is counted in it has changed.
+async fn totals(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let petition = api.make("petition", &json!({})).await?;
+    let url = petition.own()?;
+    let before = api.get(&url).await?;
+    let person = api.person().await?;
+    api.act(&petition, "signature", &person, &cx.marked(&json!({}))).await?;
+    apart(cx, &api, row::ETG_01, &before, &api.get(&url).await?).await
+}
+
+/// A change is made to the record that its client knows, or not at all.
+async fn changes(cx: &Cx) -> Result<(), Stop> {
+    let (kind, text) = changeable(cx)?;
+    let api = cx.api();
+    let record = api.make(kind.one, &json!({ text: "first" })).await?;
+    let url = record.own()?;
+    let first = api.get(&url).await?;
+    let old = tag(cx, row::ETG_01, &first)?;
+    let changed = ask(&api, Method::PUT, &url, Some(&json!({ text: "second" })), (IF_MATCH, &old)).await?;
+    cx.must(row::ETG_08, changed.status == 200, || format!("with If-Match: {old}, the current ETag: {changed}"))?;
+    let second = api.get(&url).await?;
+    same_tag(cx, &changed, &second);
+    apart(cx, &api, row::ETG_01, &first, &second).await?;
+    let current = tag(cx, row::ETG_01, &second)?;
+    let strangers = [old, OF_NOTHING.to_owned(), weak(&current), format!("{OF_NOTHING}, \"{text}\"")];
+    for named in &strangers {
+        let answer = ask(&api, Method::PUT, &url, Some(&json!({ text: "lost" })), (IF_MATCH, named)).await?;
+        cx.holds(row::ETG_07, answer.status == 412, || format!("PUT with If-Match: {named}, not {current}: {answer}"));
+        let after = api.get(&url).await?;
+        cx.must(row::ETG_07, after[text] == second[text], || {
+            format!("PUT with If-Match: {named}, not {current}, has set {text} to {}", after[text])
+        })?;
+    }
+    for (round, form) in [|tag: &str| format!("{OF_NOTHING} , {tag}"), |_: &str| "*".to_owned()].into_iter().enumerate()
+    {
+        let named = form(&tag(cx, row::ETG_01, &api.get(&url).await?)?);
+        let body = json!({ text: format!("round {round}") });
+        let answer = ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, &named)).await?;
+        let is_done = answer.status == 200 && answer[text] == body[text];
+        cx.holds(row::ETG_08, is_done, || format!("PUT with If-Match: {named}: {answer}"));
+        same_tag(cx, &answer, &api.get(&url).await?);
+    }
+    Ok(())
+}
+
+/// The tag of the answer to a write, where it has one, is that of the next read (ETG-08).
+fn same_tag(cx: &Cx, written: &Answer, read: &Answer) {
+    let (sent, now) = (written.header("etag"), read.header("etag"));
+    cx.holds(row::ETG_08, sent.is_none() || sent == now, || {
+        format!("{written} has the ETag {sent:?}, the next read {now:?}")
+    });
+}
+
+/// A record is deleted as its client knows it, or not at all.
+async fn deletes(cx: &Cx) -> Result<(), Stop> {
+    let (kind, text) = changeable(cx)?;
+    needs(cx, kind.one, "delete")?;
+    let api = cx.api();
+    let record = api.make(kind.one, &json!({ text: "first" })).await?;
+    let url = record.own()?;
+    let old = tag(cx, row::ETG_01, &api.get(&url).await?)?;
+    api.change(&record, &json!({ text: "second" })).await?;
+    for named in [old.as_str(), OF_NOTHING] {
+        let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, named)).await?;
+        cx.holds(row::ETG_07, answer.status == 412, || format!("DELETE with If-Match: {named}: {answer}"));
+        let after = api.get(&url).await?;
+        cx.must(row::ETG_07, after.status == 200, || format!("after a DELETE that was refused: {after}"))?;
+    }
+    let current = tag(cx, row::ETG_01, &api.get(&url).await?)?;
+    let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, &current)).await?;
+    cx.must(row::ETG_08, answer.is_removal(), || format!("DELETE with If-Match: {current}, the current: {answer}"))?;
+    for named in [current.as_str(), "*"] {
+        let body = json!({ text: "third" });
+        for answer in [
+            ask(&api, Method::DELETE, &url, None, (IF_MATCH, named)).await?,
+            ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, named)).await?,
+        ] {
+            let is_missing = matches!(answer.status, 404 | 410 | 412);
+            cx.holds(row::ETG_07, is_missing, || format!("after the deletion, with If-Match: {named}: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing is changed without `If-Match` where one is required.
+async fn required(cx: &Cx) -> Result<(), Stop> {
+    let (kind, text) = changeable(cx)?;
+    let api = cx.api();
+    let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
+    let answer = api.bare().put(&url, &json!({ text: "second" })).await?;
+    cx.holds(row::ETG_09, answer.status == 428, || format!("PUT without If-Match: {answer}"));
+    if cx.declared().offers(kind.one, "delete") {
+        let answer = api.bare().delete(&url).await?;
+        cx.holds(row::ETG_09, answer.status == 428, || format!("DELETE without If-Match: {answer}"));
+    }
+    let after = api.get(&url).await?;
+    let is_kept = after.status == 200 && after[text] == "first";
+    cx.holds(row::ETG_09, is_kept, || format!("after a PUT and a DELETE without If-Match: {after}"));
+    Ok(())
+}
+
+/// Of changes at the same time from one state of a record, one is made.
+async fn race(cx: &Cx) -> Result<(), Stop> {
+    let (kind, text) = changeable(cx)?;
+    let api = cx.api();
+    let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
+    for round in 0..cx.cases(2, 4, 20) {
+        let known = tag(cx, row::ETG_01, &api.get(&url).await?)?;
+        let bodies = ["a", "b", "c", "d"].map(|name| json!({ text: format!("{name} {round}") }));
+        let change = |body| ask(&api, Method::PUT, &url, Some(body), (IF_MATCH, known.as_str()));
+        let [a, b, c, d] = &bodies;
+        let (a, b, c, d) = tokio::join!(change(a), change(b), change(c), change(d));
+        let answers = [a?, b?, c?, d?];
+        let all = || answers.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let count = |status| answers.iter().filter(|answer| answer.status == status).count();
+        cx.must(row::ETG_10, count(200) == 1 && count(412) == 3, || format!("four changes of {known}: {}", all()))?;
+        let after = api.get(&url).await?;
+        let made = answers.iter().zip(&bodies).find(|(answer, _)| answer.status == 200);
+        let is_kept = made.is_some_and(|(_, body)| after[text] == body[text]);
+        cx.holds(row::ETG_10, is_kept, || format!("four changes: {}; then {}", all(), after[text]));
+    }
+    Ok(())
+}
+
+/// The first kind with a text that can be changed.
+fn changeable(cx: &Cx) -> Result<(Kind, &'static str), Stop> {
+    let declared = cx.declared();
+    let texts = [
+        ("person", "given_name"),
+        ("petition", "title"),
+        ("form", "title"),
+        ("event", "title"),
+        ("fundraising_page", "title"),
+        ("question", "title"),
+        ("message", "subject"),
+        ("advocacy_campaign", "title"),
+    ];
+    let found = texts.into_iter().find_map(|(one, text)| {
+        let writable = declared.field(one, text).is_some_and(|field| field.writable && field.readable);
+        let offered = ["create", "read", "update"].iter().all(|operation| declared.offers(one, operation));
+        (writable && offered).then_some((kind(one)?, text))
+    });
+    found.ok_or_else(|| none("no kind with a text that can be changed is declared"))
+}

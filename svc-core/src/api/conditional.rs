@@ -1,0 +1,187 @@
+//! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they do not know is not
+//! overwritten (ETG-01 to ETG-10).
+
+use http::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{CONTENT_LOCATION, ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED},
+};
+
+use super::{
+    Api, EntityTag, Reply,
+    entity_tag::{EntityTags, http_date, seconds},
+    respond::shown,
+};
+use crate::{context::Context, error::Code, hal, link::Target, record::RawRecord, store::Condition, value::Timestamp};
+
+/// Whether a server that answers conditional requests takes changes without `If-Match` (ETG-09).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum IfMatch {
+    /// It does: who sends no condition changes whatever is there.
+    #[default]
+    Optional,
+    /// `PUT` and `DELETE` on a record without `If-Match` are answered 428.
+    Required,
+}
+
+/// What a client compares its copy of an answer with.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Validators {
+    tag: HeaderValue,
+    last_modified: Option<HeaderValue>,
+}
+
+impl Validators {
+    /// Those of an answer, where it has any.
+    pub(super) fn of(reply: &Reply) -> Option<Self> {
+        let last_modified = reply.headers.get(LAST_MODIFIED).cloned();
+        Some(Self { tag: reply.headers.get(ETAG)?.clone(), last_modified })
+    }
+
+    /// An answer that has them.
+    pub(super) fn on(&self, mut reply: Reply) -> Reply {
+        reply.insert(ETAG, Some(self.tag.clone()));
+        reply.insert(LAST_MODIFIED, self.last_modified.clone());
+        reply
+    }
+}
+
+/// What a request asks of what is there.
+#[derive(Debug, Clone)]
+pub(super) struct Conditions {
+    if_match: Option<EntityTags>,
+    if_unmodified_since: Option<i64>,
+    if_none_match: Option<EntityTags>,
+}
+
+/// What becomes of a request by its conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is done.
+    Done,
+    /// Its client has the answer already: 304 to a read.
+    Known,
+    /// What is there is not what it is for: 412.
+    Failed,
+}
+
+impl Conditions {
+    /// Those of a request; `None` where it has none.
+    ///
+    /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and twice in a second.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        let if_match = EntityTags::of(headers, &IF_MATCH);
+        let if_none_match = EntityTags::of(headers, &IF_NONE_MATCH);
+        let if_unmodified_since = seconds(headers, &IF_UNMODIFIED_SINCE);
+        let any = if_match.is_some() || if_none_match.is_some() || if_unmodified_since.is_some();
+        any.then_some(Self { if_match, if_unmodified_since, if_none_match })
+    }
+
+    /// Judges them in the order of RFC 9110, section 13.2.2, for what has this tag and was changed at this second.
+    fn judge(&self, tag: &[u8], modified: impl FnOnce() -> Option<i64>) -> Verdict {
+        match (&self.if_match, self.if_unmodified_since) {
+            (Some(named), _) if !named.has(tag) => return Verdict::Failed,
+            (None, Some(date)) if modified().is_some_and(|modified| modified > date) => return Verdict::Failed,
+            _ => {}
+        }
+        let is_known = self.if_none_match.as_ref().is_some_and(|named| named.has_like(tag));
+        if is_known { Verdict::Known } else { Verdict::Done }
+    }
+
+    /// Judges them for a read that is answered with these validators.
+    pub(super) fn of_read(&self, validators: &Validators) -> Verdict {
+        let modified = || {
+            let headers = HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
+            seconds(&headers, &LAST_MODIFIED)
+        };
+        self.judge(validators.tag.as_bytes(), modified)
+    }
+
+    /// Whether all of them are but `If-Match: *`, which any record fulfils.
+    fn is_of_state(&self) -> bool {
+        let Self { if_match, if_unmodified_since, if_none_match } = self;
+        let any = |named: &Option<EntityTags>| matches!(named, None | Some(EntityTags::Any));
+        !any(if_match) || if_none_match.is_some() || if_unmodified_since.is_some()
+    }
+}
+
+impl Api {
+    /// Whether conditional requests are answered, and which changes need one (ETG-01, ETG-09).
+    #[must_use]
+    pub fn conditional_requests(&self) -> Option<IfMatch> {
+        self.inner.settings.conditional
+    }
+
+    /// The conditions of a request, where they count here.
+    pub(super) fn conditions(&self, headers: &HeaderMap) -> Option<Conditions> {
+        self.conditional_requests().and_then(|_| Conditions::of(headers))
+    }
+
+    /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
+    pub(super) fn tagged(&self, mut reply: Reply) -> Reply {
+        if self.conditional_requests().is_some() {
+            reply.insert(ETAG, EntityTag::of(&reply.body).to_header());
+        }
+        reply
+    }
+
+    /// The same for the answer with a record, which also says when that was changed (ETG-03).
+    pub(super) fn tagged_record(&self, reply: Reply, record: &RawRecord) -> Reply {
+        let mut reply = self.tagged(reply);
+        if self.conditional_requests().is_some() {
+            reply.insert(LAST_MODIFIED, http_date(record.meta().modified));
+        }
+        reply
+    }
+
+    /// Says of the answer to a write which record its body and its tag are those of (ETG-08; RFC 9110, section 8.7).
+    pub(super) fn located(&self, cx: &Context, mut reply: Reply, record: &RawRecord) -> Reply {
+        if self.conditional_requests().is_some() {
+            let href = self.hal(&cx.base).href(&Target::Record(record.address()));
+            reply.insert(CONTENT_LOCATION, HeaderValue::try_from(href).ok());
+        }
+        reply
+    }
+
+    /// What has to be true of the record that a request changes or deletes, as its caller sees it (ETG-07).
+    pub(super) fn condition(&self, cx: &Context, headers: &HeaderMap) -> Option<Condition> {
+        let conditions = self.conditions(headers)?;
+        let (api, cx) = (self.clone(), cx.clone());
+        Some(Condition::new(conditions.is_of_state(), move |record| {
+            let mut body = Vec::new();
+            hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
+            let tag = EntityTag::of(&body).to_string();
+            conditions.judge(tag.as_bytes(), || Some(whole_seconds(record.meta().modified))) == Verdict::Done
+        }))
+    }
+
+    /// 428 to a change without the `If-Match` that it needs (ETG-09).
+    pub(super) fn unconditional(&self, target: &Target, headers: &HeaderMap) -> Option<Reply> {
+        let is_missing = self.conditional_requests() == Some(IfMatch::Required) && !headers.contains_key(IF_MATCH);
+        let code = Code::PreconditionRequired;
+        is_missing.then(|| self.failure(Some(target), code, code.meaning()))
+    }
+
+    /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
+    pub(super) fn by_conditions(&self, target: &Target, conditions: &Conditions, reply: Reply) -> Reply {
+        match Validators::of(&reply).filter(|_| reply.status == StatusCode::OK) {
+            Some(validators) => self.answered(target, conditions, &validators).unwrap_or(reply),
+            None => reply,
+        }
+    }
+
+    /// The answer to a read that is not done; `None` where it is.
+    pub(super) fn answered(&self, target: &Target, conditions: &Conditions, validators: &Validators) -> Option<Reply> {
+        match conditions.of_read(validators) {
+            Verdict::Done => None,
+            Verdict::Known => Some(validators.on(Reply::empty(StatusCode::NOT_MODIFIED))),
+            Verdict::Failed => {
+                Some(self.failure(Some(target), Code::PreconditionFailed, Code::PreconditionFailed.meaning()))
+            }
+        }
+    }
+}
+
+fn whole_seconds(moment: Timestamp) -> i64 {
+    moment.micros().div_euclid(1_000_000)
+}

@@ -1,0 +1,213 @@
+//! Entity tags, lists of them in requests, and the dates of HTTP (RFC 9110, sections 5.6.7 and 8.8).
+
+use std::{
+    fmt,
+    hash::{DefaultHasher, Hasher},
+};
+
+use chrono::{DateTime, NaiveDateTime};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::value::Timestamp;
+
+const MICROS: i64 = 1_000_000;
+
+/// The strong entity tag of a representation: 128 bits that depend on each of its bytes and on nothing else (ETG-01).
+///
+/// Two processes give equal bytes an equal tag, also after a restart. Whatever decides on an answer, such as its address, its
+/// query or the rights of who asks, is in the tag by what it makes of the bytes.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::api::EntityTag;
+///
+/// let tag = EntityTag::of(b"{}");
+/// assert_eq!(tag, EntityTag::of(b"{}"));
+/// assert_ne!(tag, EntityTag::of(b"{ }"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EntityTag(u64, u64);
+
+impl EntityTag {
+    /// The tag of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        // Two hashes of the standard library that begin in different states. A compiler with another one tells clients once
+        // that what they have is old.
+        let half = |first: u8| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write_u8(first);
+            hasher.write(bytes);
+            hasher.finish()
+        };
+        Self(half(0), half(1))
+    }
+
+    /// The value of `ETag`.
+    #[must_use]
+    pub fn to_header(self) -> Option<HeaderValue> {
+        HeaderValue::try_from(self.to_string()).ok()
+    }
+}
+
+impl fmt::Display for EntityTag {
+    /// With its quotes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{:016x}{:016x}\"", self.0, self.1)
+    }
+}
+
+/// What `If-Match` or `If-None-Match` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntityTags {
+    /// `*`: whatever there is.
+    Any,
+    /// These tags, each with its quotes; the weak ones apart. What is no tag is left out: it names nothing.
+    Listed {
+        /// Those that stand for the same bytes.
+        strong: Vec<Box<[u8]>>,
+        /// Those that stand for the same meaning.
+        weak: Vec<Box<[u8]>>,
+    },
+}
+
+impl EntityTags {
+    /// What the lines of a header name; `None` where there is none.
+    #[must_use]
+    pub fn of(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
+        let mut lines = headers.get_all(name).iter().map(HeaderValue::as_bytes).peekable();
+        lines.peek()?;
+        let (mut strong, mut weak) = (Vec::new(), Vec::new());
+        for line in lines {
+            if line.trim_ascii() == b"*" {
+                return Some(Self::Any);
+            }
+            let mut rest = line;
+            while !rest.is_empty() {
+                let (is_weak, tag, behind) = first_tag(rest);
+                match tag {
+                    Some(tag) if is_weak => weak.push(tag.into()),
+                    Some(tag) => strong.push(tag.into()),
+                    None => {}
+                }
+                rest = behind;
+            }
+        }
+        Some(Self::Listed { strong, weak })
+    }
+
+    /// Whether a representation with this tag is one of those that are named, byte for byte (`If-Match`).
+    #[must_use]
+    pub fn has(&self, tag: &[u8]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed { strong, .. } => strong.iter().any(|named| **named == *tag),
+        }
+    }
+
+    /// Whether a representation with this tag means the same as one of those that are named (`If-None-Match`).
+    #[must_use]
+    pub fn has_like(&self, tag: &[u8]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed { strong, weak } => strong.iter().chain(weak).any(|named| **named == *tag),
+        }
+    }
+}
+
+/// The first tag of a list, whether it is weak, and what follows it; a tag may have a comma inside its quotes.
+fn first_tag(list: &[u8]) -> (bool, Option<&[u8]>, &[u8]) {
+    let list = list.trim_ascii_start();
+    let weak = list.strip_prefix(b"W/");
+    let tag = weak.unwrap_or(list);
+    let closing = tag.strip_prefix(b"\"").and_then(|inside| inside.iter().position(|&byte| byte == b'"'));
+    let length = closing.and_then(|place| place.checked_add(2)).unwrap_or_default();
+    let (tag, behind) = tag.split_at_checked(length).unwrap_or((&[], tag));
+    let comma = behind.iter().position(|&byte| byte == b',');
+    let (between, behind) = behind.split_at_checked(comma.unwrap_or(behind.len())).unwrap_or((behind, &[]));
+    let is_tag = !tag.is_empty() && between.trim_ascii().is_empty();
+    (weak.is_some(), is_tag.then_some(tag), behind.strip_prefix(b",").unwrap_or_default())
+}
+
+/// A moment as HTTP writes it, in whole seconds: the fraction is cut off.
+pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
+    let moment = DateTime::from_timestamp(moment.micros().div_euclid(MICROS), 0)?;
+    HeaderValue::try_from(moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()).ok()
+}
+
+/// The seconds since 1970 of a date in a header, in each of the three forms; `None` where it is none or stands there twice.
+pub(super) fn seconds(headers: &HeaderMap, name: &HeaderName) -> Option<i64> {
+    let mut lines = headers.get_all(name).iter();
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let text = line.to_str().ok()?.trim();
+    let forms = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
+    forms.iter().find_map(|form| Some(NaiveDateTime::parse_from_str(text, form).ok()?.and_utc().timestamp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{IF_MATCH, IF_UNMODIFIED_SINCE};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn named(lines: &[&[u8]]) -> EntityTags {
+        let lines = lines.iter().map(|line| (IF_MATCH, HeaderValue::from_bytes(line).unwrap()));
+        EntityTags::of(&lines.collect(), &IF_MATCH).unwrap()
+    }
+
+    #[test]
+    fn etg_05_tags_are_compared_as_the_header_asks() {
+        assert_eq!(EntityTags::of(&HeaderMap::new(), &IF_MATCH), None);
+        assert!(named(&[b" * "]).has(b"\"a\"") && named(&[b"\"b\"", b"*"]).has(b"\"a\""));
+        for list in [
+            &b"\"a\""[..],
+            b"\"b\", \"a\"",
+            b",, \"b\" ,\"a\",",
+            b"\"x, y\",\"a\"",
+            b"W/\"c\",\"a\"",
+            b"nonsense, \"a\"",
+        ] {
+            assert!(named(&[list]).has(b"\"a\""), "{}", list.escape_ascii());
+        }
+        for list in [&b""[..], b"a", b"\"a", b"\"b\"", b"W/\"a\"", b"w/\"a\"", b"\"x,\"a\"\"", b"\"a\"\"b\"", b"\"A\""]
+        {
+            assert!(!named(&[list]).has(b"\"a\""), "{}", list.escape_ascii());
+        }
+        assert!(named(&[b"W/\"a\""]).has_like(b"\"a\"") && named(&[b"\"b\"", b"\"a\""]).has_like(b"\"a\""));
+        assert!(named(&[b"\"x, y\""]).has(b"\"x, y\"") && !named(&[b"\"x, \"a\", y\""]).has_like(b"\"b\""));
+    }
+
+    #[test]
+    fn etg_03_dates_are_read_in_every_form() {
+        let date = |text: &str| {
+            let headers = HeaderMap::from_iter([(IF_UNMODIFIED_SINCE, HeaderValue::from_str(text).unwrap())]);
+            seconds(&headers, &IF_UNMODIFIED_SINCE)
+        };
+        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+            assert_eq!(date(text), Some(784_111_777), "{text}");
+        }
+        for text in ["", "yesterday", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 CET"] {
+            assert_eq!(date(text), None, "{text}");
+        }
+        let written = http_date(Timestamp::from_micros(784_111_777_900_000)).unwrap();
+        assert_eq!(written, "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
+
+    proptest! {
+        #[test]
+        fn etg_01_a_tag_stands_for_its_bytes(one: Vec<u8>, other: Vec<u8>) {
+            prop_assert_eq!(EntityTag::of(&one) == EntityTag::of(&other), one == other);
+            let tag = EntityTag::of(&one).to_header().unwrap();
+            prop_assert!(named(&[b"\"x\", ", tag.as_bytes()]).has(tag.as_bytes()));
+        }
+
+        #[test]
+        fn etg_05_any_list_can_be_read(list in prop::collection::vec(any::<u8>(), 0..40)) {
+            if HeaderValue::from_bytes(&list).is_ok() {
+                let _ = named(&[&list]);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Whether anything has changed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::context::Tenant;
+
+/// Tells whether anything of a tenant has changed, at the cost of next to nothing.
+///
+/// # Behaviour
+///
+/// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show to the tenant,
+///   from the moment on at which the change is visible; also when another process made it. Changes may be counted
+///   together, and those of other tenants, too.
+/// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use async_trait::async_trait;
+/// use svc_core::{Revision, Tenant};
+///
+/// /// Whoever changes a record adds one here, once the change can be seen.
+/// #[derive(Default)]
+/// struct Crm { changes: AtomicU64 }
+///
+/// #[async_trait]
+/// impl Revision for Crm {
+///     async fn revision(&self, _: &Tenant) -> Option<u64> {
+///         Some(self.changes.load(Ordering::Acquire))
+///     }
+/// }
+///
+/// let crm = Crm::default();
+/// let acme = Tenant::new("acme");
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let before = crm.revision(&acme).await;
+/// crm.changes.fetch_add(1, Ordering::Release);
+/// assert_ne!(crm.revision(&acme).await, before);
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell its revision",
+    label = "missing `impl Revision for {Self}`",
+    note = "implement `svc_core::Revision` for it, or leave `.response_cache(...)` out: every read then asks the backend"
+)]
+#[async_trait]
+pub trait Revision: Send + Sync {
+    /// A number that stands for what the tenant has now; `None` when it cannot be told now.
+    async fn revision(&self, tenant: &Tenant) -> Option<u64>;
+}
+
+#[async_trait]
+impl<T: Revision + ?Sized> Revision for Arc<T> {
+    async fn revision(&self, tenant: &Tenant) -> Option<u64> {
+        (**self).revision(tenant).await
+    }
+}

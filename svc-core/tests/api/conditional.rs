@@ -1,0 +1,307 @@
+//! Conditional requests (ETG), over operations of a vendor's own and over a store that runs the rulebook.
+
+use std::{
+    ops::Deref,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method,
+    header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
+};
+use serde_json::{Value, json};
+use svc_core::{
+    Base, Revision, Tenant,
+    api::{IfMatch, Reply, Request},
+    auth::{Caller, Identity, Rights},
+    memory::MemoryStore,
+    value::Timestamp,
+};
+
+use crate::support::{
+    memory::Memory,
+    server::{Server, builder},
+};
+
+/// A server that answers conditional requests, asked with headers.
+struct Asked(svc_core::Api);
+
+impl Deref for Asked {
+    type Target = svc_core::Api;
+
+    fn deref(&self) -> &svc_core::Api {
+        &self.0
+    }
+}
+
+impl Asked {
+    /// Operations of a vendor's own.
+    fn vendor(if_match: IfMatch) -> Self {
+        Self(Server::with(|api| api.conditional_requests(if_match)).api)
+    }
+
+    /// A store that runs the rulebook.
+    fn store(if_match: IfMatch) -> Self {
+        let store = MemoryStore::new();
+        Self(builder().store(&Arc::new(store)).conditional_requests(if_match).build().unwrap())
+    }
+
+    fn both(if_match: IfMatch) -> [(&'static str, Self); 2] {
+        [("a vendor's operations", Self::vendor(if_match)), ("a store", Self::store(if_match))]
+    }
+
+    fn send_as(&self, caller: Caller, base: &Base, request: Request<'_>) -> Reply {
+        let now = Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap();
+        let request = request.with_base(base.clone()).with_received(now);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(self.0.answer(Identity::Known(Tenant::new("one"), caller), request))
+    }
+
+    fn send(&self, method: &Method, path: &str, body: &Value, conditions: &[(HeaderName, &str)]) -> Reply {
+        let headers = conditions.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
+        let headers: HeaderMap = headers.collect();
+        let base = self.base();
+        let path = path.strip_prefix(base.as_str()).unwrap_or(path);
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let request = Request::new(method, path).with_query(query).with_headers(&headers).with_body(body);
+        self.send_as(Caller::with_rights(Rights::all()), base, request)
+    }
+
+    fn get(&self, path: &str) -> Reply {
+        self.send(&Method::GET, path, &Value::Null, &[])
+    }
+
+    fn made(&self, path: &str, body: &Value) -> String {
+        let made = self.send(&Method::POST, path, body, &[(IF_MATCH, "*")]);
+        assert_eq!(made.status, 201, "{made:?}");
+        made.header("location").unwrap().to_owned()
+    }
+}
+
+fn tag(reply: &Reply) -> String {
+    reply.header("etag").unwrap_or_else(|| panic!("no tag: {reply:?}")).to_owned()
+}
+
+fn json_of(reply: &Reply) -> Value {
+    serde_json::from_slice(&reply.body).unwrap_or_default()
+}
+
+fn code(reply: &Reply) -> Option<&'static str> {
+    reply.code.map(svc_core::Code::as_str)
+}
+
+#[test]
+fn etg_01_nothing_has_a_tag_unless_it_is_registered() {
+    let server = Server::with(|api| api);
+    let person = server.made("people", "{}");
+    let with = |name, value: &'static str| HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
+    let all = || Caller::with_rights(Rights::all());
+    let read = server.send_with(&with(IF_NONE_MATCH, "*"), all(), &Method::GET, &person, "");
+    assert_eq!(read.status, 200);
+    let changed = server.send_with(&with(IF_MATCH, "\"x\""), all(), &Method::PUT, &person, "{}");
+    assert_eq!(changed.status, 200);
+    assert!(!server.api.behaviours().contains(&"conditional_requests"));
+    let asked = Asked(server.api);
+    assert_eq!((asked.get("people").header("etag"), asked.get("").header("etag")), (None, None));
+}
+
+#[test]
+fn etg_02_and_05_what_is_known_is_not_sent_again() {
+    for (which, server) in Asked::both(IfMatch::Optional) {
+        let person = server.made("people", &json!({"given_name": "Ada"}));
+        for path in ["", "docs/capabilities", "people", "people?per_page=1", &person] {
+            let whole = server.get(path);
+            let known = tag(&whole);
+            for named in [known.clone(), format!("W/{known}"), format!("\"x\",{known}"), "*".to_owned()] {
+                for method in [Method::GET, Method::HEAD] {
+                    let reply = server.send(&method, path, &Value::Null, &[(IF_NONE_MATCH, &named)]);
+                    assert_eq!((reply.status.as_u16(), reply.body.len()), (304, 0), "{which}: {path} {named}");
+                    assert_eq!(tag(&reply), known);
+                }
+            }
+            let other = server.send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, "\"x\"")]);
+            assert_eq!((other.status.as_u16(), &other.body), (200, &whole.body), "ETG-06 {which}: {path}");
+            let wrong = server.send(&Method::GET, path, &Value::Null, &[(IF_MATCH, "\"x\"")]);
+            assert_eq!((wrong.status.as_u16(), code(&wrong)), (412, Some("PRECONDITION_FAILED")), "{which}: {path}");
+        }
+        let gone = server.send(&Method::GET, "people/none", &Value::Null, &[(IF_NONE_MATCH, "*")]);
+        assert_eq!((gone.status.as_u16(), gone.header("etag")), (404, None), "{which}");
+    }
+}
+
+#[test]
+fn etg_04_representations_that_differ_have_different_tags() {
+    let server = Asked::store(IfMatch::Optional);
+    let petition = server.made("petitions", &json!({"title": "Trees"}));
+    let other = Base::new("https://other.example.org/").unwrap();
+    let path = petition.strip_prefix(server.base().as_str()).unwrap();
+    let at = |base: &Base| server.send_as(Caller::with_rights(Rights::all()), base, Request::new(&Method::GET, path));
+    assert_ne!(tag(&at(server.base())), tag(&at(&other)), "another base address");
+    assert_ne!(tag(&server.get("petitions")), tag(&server.get("petitions?per_page=1")), "another query");
+    let before = server.get(&petition);
+    let signed = server.send(
+        &Method::POST,
+        &format!("{petition}/record_signature_helper"),
+        &json!({"person": {"given_name": "A"}}),
+        &[],
+    );
+    assert_eq!(signed.status, 200, "{signed:?}");
+    let after = server.get(&petition);
+    assert_eq!(json_of(&before)["modified_date"], json_of(&after)["modified_date"], "a total is no change (TYP-16)");
+    assert_ne!(tag(&before), tag(&after), "and has its part in the tag");
+    let put = server.send(&Method::PUT, &petition, &json!({"title": "A"}), &[(IF_MATCH, &tag(&before))]);
+    assert_eq!(put.status.as_u16(), 412, "also where only a total differs");
+}
+
+#[test]
+fn etg_04_a_tag_depends_on_no_process() {
+    let [one, two] = [(); 2].map(|()| {
+        let server = Server::with(|api| api.conditional_requests(IfMatch::Optional));
+        server.made("people", r#"{"given_name":"Ada"}"#);
+        Asked(server.api)
+    });
+    assert_eq!(tag(&one.get("people")), tag(&two.get("people")));
+}
+
+#[test]
+fn etg_07_and_08_a_change_is_of_what_is_known() {
+    for (which, server) in Asked::both(IfMatch::Optional) {
+        let person = server.made("people", &json!({"given_name": "first"}));
+        let put = |name: &str, named: &str| {
+            server.send(&Method::PUT, &person, &json!({ "given_name": name }), &[(IF_MATCH, named)])
+        };
+        let first = tag(&server.get(&person));
+        let changed = put("second", &first);
+        assert_eq!(changed.status, 200, "{which}: {changed:?}");
+        assert_eq!(tag(&changed), tag(&server.get(&person)), "{which}: the next change needs no read");
+        assert_eq!(changed.header("content-location"), Some(&*person));
+        let second = tag(&changed);
+        for named in [&first, "\"x\"", &*format!("W/{second}"), ""] {
+            let refused = put("lost", named);
+            assert_eq!(
+                (refused.status.as_u16(), code(&refused)),
+                (412, Some("PRECONDITION_FAILED")),
+                "{which} {named}"
+            );
+            let refused = server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, named)]);
+            assert_eq!(refused.status, 412, "{which} {named}");
+        }
+        assert_eq!(json_of(&server.get(&person))["given_name"], "second", "{which}");
+        assert_eq!(put("third", "*").status, 200);
+        let third = tag(&server.get(&person));
+        assert_eq!(put("fourth", &format!("\"x\", {third}")).status, 200);
+        let fourth = tag(&server.get(&person));
+        let bad = server.send(&Method::PUT, &person, &json!({"gender": 1}), &[(IF_MATCH, "\"x\"")]);
+        assert_eq!(bad.status, 400, "what is wrong with the body is told first (UND-39)");
+        let known = server.send(&Method::PUT, &person, &json!({}), &[(IF_NONE_MATCH, &fourth)]);
+        assert_eq!(known.status, 412, "RFC 9110, section 13.1.2");
+        for (date, status) in [("Mon, 05 Jan 2026 08:59:59 GMT", 412), ("Fri, 31 Dec 9999 23:59:59 GMT", 200)] {
+            let put = server.send(&Method::PUT, &person, &json!({}), &[(IF_UNMODIFIED_SINCE, date)]);
+            assert_eq!(put.status, status, "{which} {date}");
+        }
+        let last = tag(&server.get(&person));
+        assert_eq!(server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, &last)]).status, 204, "{which}");
+        for named in ["*", &last] {
+            assert_eq!(put("none", named).status, 404, "RFC 9110, section 13.2.1");
+            assert_eq!(server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, named)]).status, 404);
+        }
+    }
+}
+
+/// What somebody writes between the comparison and the change is not undone, and to the client it is 412, not 503.
+#[test]
+fn etg_07_a_vendors_change_meets_only_what_was_compared() {
+    let memory = Memory::default();
+    let server = Server::over(memory, |api| api.conditional_requests(IfMatch::Optional));
+    let person = server.made("people", r#"{"given_name":"first"}"#);
+    let mut meanwhile = svc_core::read::Object::new();
+    meanwhile.insert("given_name", "meanwhile");
+    server.store.meanwhile(vec![meanwhile]);
+    let asked = Asked(server.api.clone());
+    let known = tag(&asked.get(&person));
+    let put = asked.send(&Method::PUT, &person, &json!({"family_name": "lost"}), &[(IF_MATCH, &known)]);
+    assert_eq!((put.status.as_u16(), code(&put)), (412, Some("PRECONDITION_FAILED")), "{put:?}");
+    let now = json_of(&asked.get(&person));
+    assert_eq!((&now["given_name"], &now["family_name"]), (&json!("meanwhile"), &Value::Null), "{now}");
+}
+
+#[test]
+fn etg_08_warnings_are_no_part_of_the_record() {
+    for (which, server) in Asked::both(IfMatch::Optional) {
+        let person = server.made("people", &json!({}));
+        let put = server.send(&Method::PUT, &person, &json!({"given_nam": "A"}), &[]);
+        assert!(json_of(&put)["svc:warnings"].is_array(), "{which}: {put:?}");
+        assert_eq!(tag(&put), tag(&server.get(&person)), "{which}");
+    }
+}
+
+/// What a key may not read is in no tag that it gets, and it can still change what it knows.
+#[test]
+fn etg_08_a_caller_compares_what_it_may_see() {
+    let server = Asked::store(IfMatch::Optional);
+    let rights = || ["people.create", "people.update"].map(|right| right.parse().unwrap());
+    let blind = || Caller::with_rights(Rights::only(rights()));
+    let send = |method: &Method, path: &str, body: &Value, headers: &HeaderMap| {
+        let path = path.strip_prefix(server.base().as_str()).unwrap_or(path);
+        let request = Request::new(method, path).with_headers(headers).with_body(body.to_string());
+        server.send_as(blind(), server.base(), request)
+    };
+    let none = HeaderMap::new();
+    let made = send(&Method::POST, "people", &json!({"given_name": "Ada"}), &none);
+    let person = made.header("location").unwrap().to_owned();
+    assert_ne!(tag(&made), tag(&server.get(&person)));
+    let known = HeaderMap::from_iter([(IF_MATCH, made.headers[ETAG].clone())]);
+    assert_eq!(send(&Method::PUT, &person, &json!({"given_name": "B"}), &known).status, 200);
+    assert_eq!(send(&Method::PUT, &person, &json!({"given_name": "C"}), &known).status, 412);
+}
+
+#[test]
+fn etg_09_a_change_needs_a_condition_where_that_is_registered() {
+    for (which, server) in Asked::both(IfMatch::Required) {
+        let person = server.made("people", &json!({"given_name": "first"}));
+        for method in [Method::PUT, Method::DELETE] {
+            let reply = server.send(&method, &person, &json!({}), &[]);
+            assert_eq!((reply.status.as_u16(), code(&reply)), (428, Some("PRECONDITION_REQUIRED")), "{which} {method}");
+        }
+        let known = tag(&server.get(&person));
+        let put = server.send(&Method::PUT, &person, &json!({"given_name": "second"}), &[(IF_MATCH, &known)]);
+        assert_eq!(put.status, 200, "{which}");
+        let echoed = server.send(&Method::POST, "people", &json!({}), &[(ETAG, &known)]);
+        assert_eq!(echoed.status, 201, "a create needs none, and a header of an answer is no condition");
+        assert!(server.behaviours().contains(&"require_if_match"), "{which}");
+    }
+}
+
+/// The number of changes.
+#[derive(Debug, Clone, Default)]
+struct Count(Arc<AtomicU64>);
+
+#[async_trait::async_trait]
+impl Revision for Count {
+    async fn revision(&self, _: &Tenant) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// ETG-05: with a cheap revision at hand nothing is read, and ETG-06: what has changed is.
+#[test]
+fn etg_05_a_revision_stands_for_what_would_be_read() {
+    let count = Count::default();
+    let server = Server::with(|api| api.response_cache(count.clone()).conditional_requests(IfMatch::Optional));
+    let person = server.made("people", r#"{"given_name":"A"}"#);
+    let asked = Asked(server.api.clone());
+    let (page, record) = (tag(&asked.get("people")), tag(&asked.get(&person)));
+    let put = asked.send(&Method::PUT, &person, &json!({"given_name": "B"}), &[(IF_MATCH, &record)]);
+    assert_eq!(put.status, 200);
+    let ask = |path: &str, named: &str| asked.send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, named)]).status;
+    assert_eq!((ask("people", &page), ask(&person, &record)), (304.try_into().unwrap(), 304.try_into().unwrap()));
+    assert_eq!(tag(&asked.get("people")), page, "what is kept has its tag");
+    let stale = asked.send(&Method::PUT, &person, &json!({}), &[(IF_MATCH, &record)]);
+    assert_eq!(stale.status, 412, "a change never goes by what is kept");
+    count.0.store(1, Ordering::Relaxed);
+    assert_eq!((ask("people", &page), ask(&person, &record)), (200.try_into().unwrap(), 200.try_into().unwrap()));
+}
