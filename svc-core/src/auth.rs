@@ -14,6 +14,7 @@ pub use tenant::Tenant;
 
 pub use crate::names::Operation;
 use crate::{
+    api::digest,
     link::Address,
     names::{HelperName, Kind},
     value::{Id, Timestamp},
@@ -131,19 +132,20 @@ impl Rights {
 pub struct Caller {
     rights: Option<Rights>,
     person: Option<Id>,
+    key: Option<Arc<str>>,
 }
 
 impl Caller {
     /// Somebody without a key (HLP-07).
     #[must_use]
     pub fn anonymous() -> Self {
-        Self { rights: None, person: None }
+        Self { rights: None, person: None, key: None }
     }
 
     /// The bearer of a key.
     #[must_use]
     pub fn with_rights(rights: Rights) -> Self {
-        Self { rights: Some(rights), person: None }
+        Self { rights: Some(rights), person: None, key: None }
     }
 
     /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes (RES-petition-17).
@@ -151,6 +153,27 @@ impl Caller {
     pub fn bound_to(mut self, person: Option<Id>) -> Self {
         self.person = person;
         self
+    }
+
+    /// With a name of the key, such as its number; never the key itself. Answers that are kept under `Idempotency-Key` are given
+    /// to the key that had them first (IDM-07); keys without names share them with those that may do the same.
+    #[must_use]
+    pub fn named(mut self, key: impl Into<Arc<str>>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// What tells this caller from those to whom other answers may be due: without a space, at most 64 bytes.
+    pub(crate) fn scope(&self) -> String {
+        match (&self.rights, &self.key) {
+            (None, _) => "anybody".to_owned(),
+            (_, Some(key)) => format!("key:{:032x}", digest(&[key.as_bytes()])),
+            (Some(rights), None) => {
+                let person = self.person.as_ref().map_or("", Id::as_str);
+                let rights: String = Right::all().map(|right| if rights.allow(right) { '1' } else { '0' }).collect();
+                format!("rights:{:032x}", digest(&[rights.as_bytes(), person.as_bytes()]))
+            }
+        }
     }
 
     /// Whether there is no key.

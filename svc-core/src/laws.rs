@@ -113,8 +113,9 @@ impl Laws {
     pub async fn check<S: Store>(self, make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
-            let mut tested = History::new(seed, store, tenants);
-            let mut model = History::new(seed, MemoryStore::new(), ["one", "two"].map(Tenant::new));
+            let keeps = store.keeps_answers();
+            let mut tested = History::new(seed, store, tenants, keeps);
+            let mut model = History::new(seed, MemoryStore::new(), ["one", "two"].map(Tenant::new), keeps);
             while tested.steps < self.calls {
                 match seed % 8 {
                     // After each call everything is read: few, because that takes long.
@@ -170,6 +171,8 @@ struct History<S> {
     /// The tenant of the last call.
     here: Side,
     there: Side,
+    /// Whether calls come again (IDM-01).
+    keeps: bool,
 }
 
 /// One tenant.
@@ -218,9 +221,9 @@ struct Told {
 }
 
 impl<S: Store> History<S> {
-    fn new(seed: u64, store: S, [one, two]: [Tenant; 2]) -> Self {
+    fn new(seed: u64, store: S, [one, two]: [Tenant; 2], keeps: bool) -> Self {
         let (here, there) = (Side::new(one), Side::new(two));
-        Self { seed, store, dice: Dice::new(seed), steps: 0, here, there }
+        Self { seed, store, dice: Dice::new(seed), steps: 0, here, there, keeps }
     }
 
     fn broken(&self, law: &'static str, text: String) -> Broken {
@@ -249,8 +252,10 @@ impl<S: Store> History<S> {
     fn call(&mut self) -> Call {
         self.steps = self.steps.saturating_add(1);
         self.here.known.steps = self.steps;
-        Caller { dice: &mut self.dice, known: &self.here.known, foreign: &self.there.known, kinds: kinds(self.seed) }
-            .call()
+        let (known, foreign) = (&self.here.known, &self.there.known);
+        let mut call = Caller { dice: &mut self.dice, known, foreign, kinds: kinds(self.seed) }.call();
+        call.keep = call.keep.filter(|_| self.keeps);
+        call
     }
 
     /// Does the next call.

@@ -206,6 +206,10 @@ impl Store for MemoryStore {
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.matching)
     }
+
+    fn keeps_answers(&self) -> bool {
+        true
+    }
 }
 
 /// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).

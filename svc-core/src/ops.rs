@@ -16,6 +16,7 @@
 //! [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
 
 mod helper;
+mod idempotency;
 mod lock;
 mod requests;
 mod revision;
@@ -24,6 +25,7 @@ mod transactions;
 use async_trait::async_trait;
 
 pub use helper::Helper;
+pub use idempotency::Idempotency;
 pub use lock::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub use revision::Revision;

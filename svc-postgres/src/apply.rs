@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use svc_core::{
     model::Kind,
-    store::{At, Change, Insert, Outbox, Replace, Set, Stored, Sum, lookup},
+    store::{At, Change, Insert, Kept, Outbox, Replace, Set, Stored, Sum, lookup},
     value::{Id, Timestamp},
 };
 use uuid::Uuid;
@@ -21,6 +21,9 @@ use crate::{
     texts::Texts,
 };
 use records::{Inserts, Updates, place};
+
+/// Who has the row of a kept answer itself.
+const NOBODY: Uuid = Uuid::nil();
 
 /// The changes of a turn that are not written yet.
 pub(crate) struct Apply<'a> {
@@ -42,6 +45,8 @@ pub(crate) struct Apply<'a> {
     parts: BTreeMap<(Uuid, String), Sum>,
     /// Person, attendance and ticket.
     holders: Vec<(Uuid, i64, i64)>,
+    /// Key, person, moment and answer.
+    kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
     outbox: Vec<Outgoing>,
     /// What has its place in an order.
     steps: Vec<(String, Vec<Value>)>,
@@ -80,6 +85,7 @@ impl<'a> Apply<'a> {
             sums: BTreeMap::new(),
             parts: BTreeMap::new(),
             holders: Vec::new(),
+            kept: Vec::new(),
             outbox: Vec::new(),
             steps: Vec::new(),
         }
@@ -124,7 +130,9 @@ impl<'a> Apply<'a> {
                 self.settle();
                 self.step(&self.texts.forget_holdings, values![self.tenant, person]);
                 self.step(&self.texts.forget_outbox, values![self.tenant, person]);
+                self.step(&self.texts.forget_kept, values![self.tenant, person]);
             }
+            Change::Keep(kept) => self.keep(kept)?,
             Change::Outbox(outbox) => self.outbox(outbox)?,
             other => return Err(StoreError::unexpected(format!("this store does not know the change {other:?}"))),
         }
@@ -241,6 +249,18 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
+    fn keep(&mut self, kept: &Kept) -> Result<()> {
+        if self.kept.is_empty() {
+            self.step(&self.texts.expire_kept, values![self.tenant, kept.oldest().micros()]);
+        }
+        let (key, at) = (kept.key.to_string(), kept.at.micros());
+        for person in &kept.people {
+            self.kept.push((key.clone(), known(person)?, at, None));
+        }
+        self.kept.push((key, NOBODY, at, Some(kept.answer.to_vec())));
+        Ok(())
+    }
+
     fn outbox(&mut self, outbox: &Outbox) -> Result<()> {
         let (person, action) = (outbox.person.as_ref(), outbox.action.as_ref());
         let seq = self.next();
@@ -292,6 +312,8 @@ impl Apply<'_> {
         self.rows(&texts.set_parts, parts, |rows| columns!(rows; 0, 1, 2, 3));
         let holders = std::mem::take(&mut self.holders);
         self.rows(&texts.hold, holders, |rows| columns!(rows; 0, 1, 2));
+        let kept = std::mem::take(&mut self.kept);
+        self.rows(&texts.keep, kept, |rows| columns!(rows; 0, 1, 2, 3));
         let outbox = std::mem::take(&mut self.outbox);
         self.rows(&texts.outbox, outbox, |rows| columns!(rows; seq, created, helper, person, action, body));
     }

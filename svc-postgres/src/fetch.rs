@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use svc_core::{
     model::Kind,
-    store::{Answer, Fetched, Holding, Key, Question, Stored, Sum, lookup},
-    value::{Amount, Identifier},
+    store::{Answer, Fetched, Holding, Kept, Key, Question, Stored, Sum, lookup},
+    value::{Amount, Identifier, Timestamp},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -29,6 +29,7 @@ enum Gives {
     Totals,
     Parts,
     Holdings,
+    Kept,
 }
 
 /// Questions, and the statements that answer them.
@@ -50,6 +51,7 @@ struct Sorted {
     totals: Vec<(i16, i16, Uuid, i32)>,
     parts: Vec<(Uuid, i32)>,
     holdings: Vec<(Uuid, i32)>,
+    kept: Vec<(String, i32)>,
     memberships: Ties,
     answers: Ties,
 }
@@ -173,6 +175,7 @@ impl Sorted {
             }
             Question::Parts(Key::Id(_, id)) => self.parts.extend(id.uuid().map(|id| (id, place))),
             Question::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
+            Question::Kept(key) => self.kept.push((key.to_string(), place)),
             // Asked again by its id, once that is known.
             _ => {}
         }
@@ -212,6 +215,7 @@ impl Sorted {
             (self.totals.len(), Gives::Totals, &texts.totals, columns!(self.totals; 0, 1, 2, 3)),
             (self.parts.len(), Gives::Parts, &texts.parts, columns!(self.parts; 0, 1)),
             (self.holdings.len(), Gives::Holdings, &texts.holdings, columns!(self.holdings; 0, 1)),
+            (self.kept.len(), Gives::Kept, &texts.kept, columns!(self.kept; 0, 1)),
         ];
         let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
         asked.map(|(_, gives, text, values)| (gives, Query::new(text, of_tenant(tenant, [values])))).collect()
@@ -226,6 +230,7 @@ struct Read {
     sums: HashMap<usize, (i64, Sum)>,
     parts: HashMap<usize, Vec<(String, Sum)>>,
     holdings: HashMap<usize, Vec<Holding>>,
+    kept: HashMap<usize, Kept>,
 }
 
 impl Read {
@@ -243,6 +248,11 @@ impl Read {
             Gives::Parts => {
                 let sum = Sum::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
                 self.parts.entry(place).or_default().push((row.try_get(1)?, sum));
+            }
+            Gives::Kept => {
+                let (key, at) = (row.try_get::<_, &str>(1)?.into(), Timestamp::from_micros(row.try_get(2)?));
+                let answer: Vec<u8> = row.try_get(3)?;
+                self.kept.insert(place, Kept::new(key, at, Vec::new(), answer.into()));
             }
             Gives::Holdings => {
                 let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;
@@ -275,6 +285,7 @@ impl Read {
             Question::Sum(Key::Id(..)) => Answer::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default()),
             Question::Parts(Key::Id(..)) => Answer::Parts(self.parts.remove(&at).unwrap_or_default()),
             Question::Holdings(_) => Answer::Holdings(self.holdings.remove(&at).unwrap_or_default()),
+            Question::Kept(_) => Answer::Kept(self.kept.remove(&at)),
             _ => return None,
         })
     }

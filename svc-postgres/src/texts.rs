@@ -47,7 +47,7 @@ macro_rules! texts {
 
 texts! {
     // What the rulebook asks.
-    by_id, one, by_identifier, by_email, by_name, by_link, memberships, answers, totals, parts, holdings,
+    by_id, one, by_identifier, by_email, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records of one moment.
     page,
@@ -69,7 +69,8 @@ texts! {
     touch,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
-    hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox,
+    hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox, keep,
+    forget_kept, expire_kept,
     // Directories.
     tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
 }
@@ -179,6 +180,11 @@ impl Texts {
                 each(s, "holder", "h", "h.person = k.person"),
                 each(s, "record", "r", &format!("r.kind::int = {attendance} AND r.seq = h.attendance"))
             ),
+            kept: format!(
+                "SELECT k.place, o.key, o.at, o.answer FROM unnest({}) k(key, place) {}",
+                arrays(2, "text int"),
+                each(s, "kept", "o", "o.key = k.key AND o.person = '00000000-0000-0000-0000-000000000000'")
+            ),
             worker: format!(
                 "SELECT n.nodename, n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid \
                  WHERE p.shardid = get_shard_id_for_distribution_column('{s}.ledger', $1) AND n.noderole = 'primary' \
@@ -287,6 +293,20 @@ impl Texts {
             ),
             forget_holdings: format!("DELETE FROM {s}.holder WHERE tenant = $1 AND person = $2"),
             forget_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND person = $2"),
+            keep: format!(
+                "INSERT INTO {s}.kept AS o (tenant, key, person, at, answer) {} \
+                 ON CONFLICT (tenant, key, person) DO UPDATE SET at = excluded.at, answer = excluded.answer",
+                from_ledger("text uuid bigint bytea")
+            ),
+            forget_kept: format!(
+                "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
+                 SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2))"
+            ),
+            // Some with each answer that comes, so that no turn has many to throw away.
+            expire_kept: format!(
+                "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
+                 SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.at < $2 ORDER BY o.at LIMIT 256)) AND at < $2"
+            ),
             outbox: format!(
                 "INSERT INTO {s}.outbox (tenant, seq, created, helper, person, action, body) {}",
                 from_ledger("bigint bigint text uuid uuid bytea")

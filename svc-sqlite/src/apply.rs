@@ -16,6 +16,7 @@ use svc_core::{
 use crate::{
     error::{Result, StoreError},
     fetch::{ANY, holders},
+    kept,
     record_id::RecordId,
     schema::{Table, table},
     sets,
@@ -65,11 +66,13 @@ impl<'a> Apply<'a> {
             ),
             Change::Hold { at, place, person } => self.hold(self.row(at)?, *place, RecordId::known(person)?),
             Change::MoveHolders { at, places } => self.move_holders(self.row(at)?, places),
-            Change::Forget(person) => {
-                let person = RecordId::known(person)?;
+            Change::Forget(id) => {
+                let person = RecordId::known(id)?;
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
-                self.run("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])
+                self.run("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
+                kept::forget(self.file, self.tenant, id)
             }
+            Change::Keep(kept) => kept::keep(self.file, self.tenant, kept),
             Change::Outbox(outbox) => self.outbox(outbox),
             other => Err(StoreError::unexpected(format!("this store does not know the change {other:?}"))),
         }

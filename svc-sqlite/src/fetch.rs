@@ -12,6 +12,7 @@ use svc_core::{
 
 use crate::{
     error::{Result, StoreError},
+    kept,
     record_id::RecordId,
     rows::{by_id, by_row, find, one, place, under},
     schema::{Table, table},
@@ -74,6 +75,7 @@ impl<'a> Direct<'a> {
                 None => Vec::new(),
             }),
             Question::Holdings(person) => Answer::Holdings(self.holdings(person)?),
+            Question::Kept(key) => Answer::Kept(kept::kept(file, tenant, key)?),
             other => return Err(StoreError::unexpected(format!("this store does not know the question {other:?}"))),
         })
     }

@@ -60,6 +60,7 @@ mod error;
 mod export;
 mod fetch;
 mod file;
+mod kept;
 mod keys;
 #[cfg(feature = "mapped")]
 mod mapped;

@@ -3,6 +3,7 @@
 mod classify;
 mod conditional;
 mod contradictions;
+mod idempotency;
 #[cfg(feature = "mapped")]
 mod mapped;
 mod narrowed;

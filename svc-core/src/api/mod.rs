@@ -3,6 +3,7 @@
 //! A [`Request`] is [resolved](Api::resolve) to a [`Call`], which is [admitted](Call::admit) or not; only what is
 //! [`Admitted`] reaches a backend.
 
+mod answering;
 mod builder;
 mod call;
 mod capabilities;
@@ -13,6 +14,7 @@ pub(crate) mod description;
 mod entity_tag;
 mod exposure;
 mod handling;
+mod idempotency;
 mod judge;
 mod lock_keys;
 mod offered;
@@ -44,7 +46,10 @@ pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, S
 pub use crate::operation::ResponseStyle;
 pub(crate) use registry::Registration;
 
+use answering::Answering;
 pub(crate) use builder::Runner;
+use idempotency::KeptBy;
+pub(crate) use idempotency::digest;
 use response_cache::ResponseCache;
 
 use crate::{

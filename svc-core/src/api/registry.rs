@@ -178,19 +178,23 @@ impl OfStore {
     }
 
     async fn write_if(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
-        let operation = match &work {
-            Work::Create(_) => Ok("create"),
-            Work::Update(..) => Ok("update"),
-            Work::Delete(_) => Ok("delete"),
-            Work::Help(plan) => Err(plan.helper),
-            Work::Load(_) => Ok("load"),
-        };
-        let done = self.store.write(cx, Call::new(cx, work).only_if(condition)).await;
-        done.map_err(|error| match operation {
-            Ok(operation) => during(self.kind, operation)(error),
-            Err(helper) => running(helper)(error),
-        })
+        write_to(&*self.store, cx, Call::new(cx, work).only_if(condition)).await
     }
+}
+
+/// Gives a call its turn in a store of every kind.
+pub(crate) async fn write_to(store: &dyn Store, cx: &Context, call: Call) -> Result<Outcome> {
+    let operation = match &call.work {
+        Work::Create(draft) => Ok((draft.kind, "create")),
+        Work::Update(at, _) => Ok((at.kind, "update")),
+        Work::Delete(at) => Ok((at.kind, "delete")),
+        Work::Help(plan) => Err(plan.helper),
+        Work::Load(load) => Ok((load.draft.kind, "load")),
+    };
+    store.write(cx, call).await.map_err(|error| match operation {
+        Ok((kind, operation)) => during(kind, operation)(error),
+        Err(helper) => running(helper)(error),
+    })
 }
 
 #[async_trait]

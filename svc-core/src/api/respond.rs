@@ -141,7 +141,7 @@ impl<'a> Admitted<'a> {
             }
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
             (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
-            (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, message).await,
+            (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, target, message).await,
             _ => Err(Error::not_implemented()),
         };
         answer.unwrap_or_else(|error| api.error_reply(Some(target), error))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{IfMatch, builder::Classify};
+use super::{IfMatch, builder::Classify, idempotency::KeptBy};
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching, Strangers},
@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub(super) patch: PatchMethod,
     /// Whether conditional requests are answered.
     pub(super) conditional: Option<IfMatch>,
+    /// Where the answers of calls that may come again are kept, if they are.
+    pub(super) idempotency: Option<KeptBy>,
     pub(super) behaviours: Vec<Behaviour>,
     /// The address below which the pages of the rows are.
     pub(super) rule_pages: Option<String>,
@@ -60,6 +62,7 @@ impl Settings {
             transactions: None,
             patch: PatchMethod::default(),
             conditional: None,
+            idempotency: None,
             behaviours: Vec::new(),
             rule_pages: None,
         }

@@ -3,45 +3,49 @@
 
 use std::time::Instant;
 
-use super::lock_keys::lock_keys;
-use super::{Api, Runner};
+use super::{Api, KeptBy, Runner, lock_keys::lock_keys, registry::write_to};
 use crate::{
     context::Context,
     error::{Error, Result},
     link::Address,
     ops::{AnyTransactions, DeleteRequest, End, LockKey},
-    store::{Condition, Outcome, Work},
+    store::{Call, Condition, Keep, Outcome, Work},
     value::Timestamp,
 };
 
 /// How often a call is run that others have undone.
 const TRIES: u32 = 10;
 
+/// What a call asks for, and what its request says of how.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted<'a> {
+    pub(super) work: Work,
+    /// What has to be true of the record that is changed or deleted, in the transaction of the change.
+    pub(super) condition: Option<&'a Condition>,
+    /// How its answer is kept in that transaction, where the call may come again.
+    pub(super) keep: Option<&'a Keep>,
+}
+
+impl From<Work> for Wanted<'_> {
+    fn from(work: Work) -> Self {
+        Self { work, condition: None, keep: None }
+    }
+}
+
 impl Api {
     /// Does what a call asks for, all or nothing of it where there are transactions.
-    pub(super) async fn perform(&self, cx: &Context, work: Work) -> Result<Outcome> {
-        self.perform_if(cx, work, None).await
-    }
-
-    /// The same for a change or a deletion, if the condition is true of its record in that transaction.
-    pub(super) async fn perform_if(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
+    pub(super) async fn perform(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
         match self.inner.settings.transactions.as_deref() {
             // Futures that would make that of every request as large as theirs.
-            Some(transactions) => Box::pin(self.try_in(transactions, cx, work, condition)).await,
-            None => Box::pin(self.operate(cx, work, condition)).await,
+            Some(transactions) => Box::pin(self.try_in(transactions, cx, wanted)).await,
+            None => Box::pin(self.once(cx, wanted)).await,
         }
     }
 
-    async fn try_in(
-        &self,
-        transactions: &dyn AnyTransactions,
-        cx: &Context,
-        work: Work,
-        condition: Option<&Condition>,
-    ) -> Result<Outcome> {
-        let keys = lock_keys(&cx.tenant, &work, self.inner.settings.matching.as_ref());
+    async fn try_in(&self, transactions: &dyn AnyTransactions, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
+        let keys = lock_keys(&cx.tenant, &wanted.work, self.inner.settings.matching.as_ref());
         for _ in 1..TRIES {
-            let done = self.once_in(transactions, cx, &keys, work.clone(), condition).await;
+            let done = self.once_in(transactions, cx, &keys, wanted.clone()).await;
             match done.map_err(|error| self.classified(error)) {
                 Err(error) if error.is_rolled_back() && !is_late(cx) => {
                     tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
@@ -49,7 +53,7 @@ impl Api {
                 done => return done,
             }
         }
-        self.once_in(transactions, cx, &keys, work, condition).await
+        self.once_in(transactions, cx, &keys, wanted).await
     }
 
     async fn once_in(
@@ -57,13 +61,12 @@ impl Api {
         transactions: &dyn AnyTransactions,
         cx: &Context,
         keys: &[LockKey],
-        work: Work,
-        condition: Option<&Condition>,
+        wanted: Wanted<'_>,
     ) -> Result<Outcome> {
         let cx = transactions.begin(cx).await?;
         let locked = if keys.is_empty() { Ok(()) } else { transactions.lock(&cx, keys).await };
         let done = match locked {
-            Ok(()) => self.operate(&cx, work, condition).await,
+            Ok(()) => self.once(&cx, wanted).await,
             Err(error) => Err(error),
         };
         match done {
@@ -76,6 +79,26 @@ impl Api {
                 (Err(left), error) if is_refusal(&error) => Err(left),
                 (_, error) => Err(error),
             },
+        }
+    }
+
+    /// Does what a call asks for, unless it has been here before (IDM-01).
+    async fn once(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
+        let Wanted { work, condition, keep } = wanted;
+        let settings = &self.inner.settings;
+        match (keep, &settings.idempotency, &settings.store) {
+            (Some(keep), Some(KeptBy::Store), Some(store)) => {
+                write_to(&**store, cx, Call::new(cx, work).only_if(condition).keeping(keep)).await
+            }
+            (Some(keep), Some(KeptBy::Vendor(answers)), _) => {
+                if let Some(answer) = answers.recall(cx, keep.key()).await? {
+                    return Ok(Outcome::Kept(answer));
+                }
+                let outcome = self.operate(cx, work, condition).await?;
+                answers.remember(cx, keep.of(cx.now, &outcome, std::iter::empty())?).await?;
+                Ok(outcome)
+            }
+            _ => self.operate(cx, work, condition).await,
         }
     }
 

@@ -1,27 +1,39 @@
 //! Answers requests that write: create, update, delete, helpers (CRU, HLP, SCH).
 
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 
 use super::{
-    Api, Reply, ResponseStyle, Runner, composed::Composed, handling::Handling, respond::shown, transaction::unfitting,
+    Answering, Api, Reply, Runner,
+    answering::{Form, notice},
+    composed::Composed,
+    handling::Handling,
+    idempotency::Idempotent,
+    transaction::{Wanted, unfitting},
 };
 use crate::{
     auth::{Operation, Right},
     context::Context,
     error::{Code, Error, Problem, Result},
-    hal,
-    helper::{EntryStatus, HelperName, RawOutcome, RawPlan, Scheduling},
+    helper::{HelperName, RawPlan, Scheduling},
     json::{Json, Object},
     link::{Address, Scope, ShareNames, Target},
     model::Kind,
-    operation::{CREATED, DELETED, Output},
+    operation::{DELETED, Output},
     read::{BodyOf, HelperBody, Taken},
-    record::RawRecord,
-    store::{Condition, Outcome, Work},
+    store::{Outcome, Work},
 };
 
 /// Why a request stops before the backend sees it.
 type Stop = std::result::Result<Object, Reply>;
+
+/// What is written, by a request whose body can be read.
+struct Sent<'a> {
+    target: &'a Target,
+    body: &'a Object,
+    headers: &'a HeaderMap,
+    /// Where it may come again.
+    idempotent: Option<&'a Idempotent>,
+}
 
 impl Api {
     /// The object in a body; 400 when it is missing (UND-27) or unreadable.
@@ -51,15 +63,20 @@ impl Api {
             Target::Helper { helper, .. } => (helper.records(), true),
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
-        let mut reply = match self.body_object(cx, kind, body, may_be_empty) {
-            Ok(body) => self.write_object(cx, target, &body, headers).await,
-            Err(unreadable) => unreadable,
+        let sent = self.body_object(cx, kind, body, may_be_empty);
+        let sent = sent.and_then(|object| Ok((object, self.idempotent(cx, (target, kind), headers, body)?)));
+        let mut reply = match &sent {
+            Ok((body, idempotent)) => {
+                self.write_object(cx, &Sent { target, body, headers, idempotent: idempotent.as_ref() }).await
+            }
+            Err(unreadable) => unreadable.clone(),
         };
         handling.mark(&mut reply);
         reply
     }
 
-    async fn write_object(&self, cx: &Context, target: &Target, body: &Object, headers: &HeaderMap) -> Reply {
+    async fn write_object(&self, cx: &Context, sent: &Sent<'_>) -> Reply {
+        let Sent { target, body, headers, .. } = *sent;
         let of = match target {
             Target::Collection { kind, scope: Scope::Under(of) } if kind.schema().is_recorded_below(of.kind) => {
                 BodyOf::Below(*kind)
@@ -75,9 +92,9 @@ impl Api {
         let mut surplus = self.surplus(cx, Handling::of(headers), of, settled.as_ref().unwrap_or(body));
         let refused = std::mem::take(&mut surplus.refused);
         let done = match target {
-            Target::Collection { kind, scope } => self.create(cx, *kind, scope, body, refused).await,
-            Target::Record(at) => self.update(cx, at, body, refused, self.condition(cx, headers).as_ref()).await,
-            Target::Helper { helper, container } => self.help(cx, *helper, container.as_ref(), body, refused).await,
+            Target::Collection { kind, scope } => self.create(cx, sent, (*kind, scope), refused).await,
+            Target::Record(at) => self.update(cx, sent, at, refused).await,
+            Target::Helper { helper, container } => self.help(cx, sent, (*helper, container.as_ref()), refused).await,
             _ => Err(Error::not_implemented()),
         };
         let mut reply = done.unwrap_or_else(|error| self.error_reply(Some(target), error));
@@ -99,21 +116,36 @@ impl Api {
         Some(body)
     }
 
+    /// Does what a request asks for and answers it.
+    async fn done(&self, cx: &Context, sent: &Sent<'_>, work: Work, answering: Answering) -> Result<Reply> {
+        let condition = match work {
+            Work::Update(..) => self.condition(cx, sent.headers),
+            _ => None,
+        };
+        let keep = sent.idempotent.map(|asked| self.keep(cx, asked, &answering, sent.body));
+        let wanted = Wanted { work, condition: condition.as_ref(), keep: keep.as_ref() };
+        let outcome = self.perform(cx, wanted).await.map_err(|error| self.as_sent(cx, sent.body, error))?;
+        match (outcome, sent.idempotent) {
+            (Outcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
+            (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
+        }
+    }
+
     async fn create(
         &self,
         cx: &Context,
-        kind: Kind,
-        scope: &Scope,
-        body: &Object,
+        sent: &Sent<'_>,
+        (kind, scope): (Kind, &Scope),
         refused: Vec<Problem>,
     ) -> Result<Reply> {
+        let body = sent.body;
         let container = match scope {
             Scope::All => None,
             Scope::Under(container) => Some(container),
         };
         if let Some(helper) = helper_for_create(kind, body) {
             self.container_exists(cx, container).await?;
-            return self.create_with_person(cx, helper, container, body, refused).await;
+            return self.create_with_person(cx, sent, (helper, container), refused).await;
         }
         let (draft, mut problems) = self.bodies(cx).draft(kind, self.taken(kind), body, container);
         problems.extend(refused);
@@ -124,14 +156,7 @@ impl Api {
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        let done = self.perform(cx, Work::Create(draft)).await.map_err(|error| self.as_sent(cx, body, error))?;
-        let Outcome::Created { record, is_new } = done else { return Err(unfitting()) };
-        Ok(self.written_reply(cx, self.created_status(is_new), &record))
-    }
-
-    /// The answer with the record that a call wrote.
-    fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
-        self.located(cx, self.record_reply(cx, status, record), record)
+        self.done(cx, sent, Work::Create(draft), Form::Created.into()).await
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
@@ -142,21 +167,16 @@ impl Api {
         }
     }
 
-    /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
-    fn created_status(&self, is_new: bool) -> StatusCode {
-        if is_new { CREATED.usual(self.inner.settings.style).status } else { StatusCode::OK }
-    }
-
     /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07): a create that leaves
     /// the person out is not what was asked for.
     async fn create_with_person(
         &self,
         cx: &Context,
-        helper: HelperName,
-        container: Option<&Address>,
-        body: &Object,
+        sent: &Sent<'_>,
+        (helper, container): (HelperName, Option<&Address>),
         refused: Vec<Problem>,
     ) -> Result<Reply> {
+        let body = sent.body;
         if !self.inner.helpers.contains_key(&helper) {
             return Err(Error::not_implemented());
         }
@@ -175,45 +195,23 @@ impl Api {
         if !problems.is_empty() {
             return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), body, problems).await;
         }
-        let outcome = self.run(cx, plan, body).await?;
-        if outcome.has_failures() {
-            return Ok(self.report(cx, &outcome));
-        }
-        let is_new = outcome.was_created(kind);
-        match outcome.action.as_ref().or(outcome.person.as_ref()) {
-            Some(record) => Ok(self.written_reply(cx, self.created_status(is_new), record)),
-            None => Err(Error::unexpected("a helper answered without what it recorded")),
-        }
+        self.run(cx, sent, plan, Form::CreatedWithPerson(kind)).await
     }
 
-    async fn update(
-        &self,
-        cx: &Context,
-        at: &Address,
-        body: &Object,
-        refused: Vec<Problem>,
-        condition: Option<&Condition>,
-    ) -> Result<Reply> {
-        let kind = at.kind;
-        let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(kind), body);
+    async fn update(&self, cx: &Context, sent: &Sent<'_>, at: &Address, refused: Vec<Problem>) -> Result<Reply> {
+        let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(at.kind), sent.body);
         problems.extend(refused);
+        let work = Work::Update(at.clone(), patch);
         if !problems.is_empty() {
-            return self.refuse(cx, kind, None, Work::Update(at.clone(), patch), body, problems).await;
+            return self.refuse(cx, at.kind, None, work, sent.body, problems).await;
         }
-        let done = self.perform_if(cx, Work::Update(at.clone(), patch), condition).await;
-        let Outcome::Updated(updated) = done.map_err(|error| self.as_sent(cx, body, error))? else {
-            return Err(unfitting());
-        };
-        let record = updated.ok_or_else(Error::not_found)?;
-        Ok(self.written_reply(cx, StatusCode::OK, &record))
+        self.done(cx, sent, work, Form::Updated.into()).await
     }
 
     pub(super) async fn delete(&self, cx: &Context, at: &Address, headers: &HeaderMap) -> Result<Reply> {
         let condition = self.condition(cx, headers);
-        let done = self.perform_if(cx, Work::Delete(at.clone()), condition.as_ref()).await?;
-        let Outcome::Deleted(was_there) = done else {
-            return Err(unfitting());
-        };
+        let wanted = Wanted { work: Work::Delete(at.clone()), condition: condition.as_ref(), keep: None };
+        let Outcome::Deleted(was_there) = self.perform(cx, wanted).await? else { return Err(unfitting()) };
         if !was_there {
             return Err(Error::not_found());
         }
@@ -227,11 +225,11 @@ impl Api {
     async fn help(
         &self,
         cx: &Context,
-        helper: HelperName,
-        container: Option<&Address>,
-        body: &Object,
+        sent: &Sent<'_>,
+        (helper, container): (HelperName, Option<&Address>),
         refused: Vec<Problem>,
     ) -> Result<Reply> {
+        let body = sent.body;
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
         problems.extend(refused);
@@ -245,27 +243,16 @@ impl Api {
         if !finds_container {
             self.container_exists(cx, container).await?;
         }
-        let outcome = self.run(cx, plan, body).await?;
-        if outcome.has_failures() {
-            return Ok(self.report(cx, &outcome));
-        }
-        if helper == HelperName::Schedule {
-            return Ok(notice("The message is scheduled."));
-        }
-        if cx.is_anonymous() {
-            return Ok(Reply::hal(StatusCode::OK, b"{}".to_vec()));
-        }
-        match outcome.action.as_ref().or(outcome.person.as_ref()) {
-            Some(record) => Ok(self.written_reply(cx, StatusCode::OK, record)),
-            None => Err(Error::unexpected("a helper answered without what it recorded")),
-        }
+        let is_schedule = helper == HelperName::Schedule;
+        self.run(cx, sent, plan, if is_schedule { Form::Notice("The message is scheduled.") } else { Form::Called })
+            .await
     }
 
-    pub(super) async fn cancel(&self, cx: &Context, message: &Address) -> Result<Reply> {
+    pub(super) async fn cancel(&self, cx: &Context, target: &Target, message: &Address) -> Result<Reply> {
         let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
         plan.schedule = Some(Scheduling::Cancel);
-        self.run(cx, plan, &Object::new()).await?;
-        Ok(notice("The message is no longer scheduled."))
+        let sent = Sent { target, body: &Object::new(), headers: &HeaderMap::new(), idempotent: None };
+        self.run(cx, &sent, plan, Form::Notice("The message is no longer scheduled.")).await
     }
 
     fn plan(
@@ -293,20 +280,10 @@ impl Api {
         (plan, problems)
     }
 
-    async fn run(&self, cx: &Context, mut plan: RawPlan, body: &Object) -> Result<RawOutcome> {
+    async fn run(&self, cx: &Context, sent: &Sent<'_>, mut plan: RawPlan, form: Form) -> Result<Reply> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
-        let done = self.perform(cx, Work::Help(Box::new(plan))).await.map_err(|error| self.as_sent(cx, body, error))?;
-        let Outcome::Helped(mut outcome) = done else { return Err(unfitting()) };
-        for (kind, problem) in unsupported {
-            outcome.refused_function(kind, problem);
-        }
-        for entry in &mut outcome.entries {
-            if let EntryStatus::Failed(problems) = &mut entry.status {
-                *problems = self.bodies(cx).as_sent(body, std::mem::take(problems));
-            }
-        }
-        Ok(outcome)
+        self.done(cx, sent, Work::Help(Box::new(plan)), Answering::reporting(form, unsupported)).await
     }
 
     /// The registered operations, for rules that stand on them.
@@ -324,40 +301,12 @@ impl Api {
     fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
         self.classified(error).map_problems(|problems| self.bodies(cx).as_sent(body, problems))
     }
-
-    /// 400 with one entry for each resource (ERR-30, ERR-31).
-    ///
-    /// What failed alone failed as a whole (ERR-20).
-    fn report(&self, cx: &Context, outcome: &RawOutcome) -> Reply {
-        if let [entry] = outcome.entries.as_slice() {
-            return self.invalid(Some(entry.kind), &outcome.problems());
-        }
-        let mut body = Vec::with_capacity(2048);
-        let examples = self.inner.settings.style == ResponseStyle::Examples;
-        let is_shown = |record: &&RawRecord| cx.may_read(record.kind()) || outcome.was_created(record.kind());
-        let embedded: Vec<_> = [&outcome.person, &outcome.action]
-            .into_iter()
-            .flatten()
-            .filter(|record| !cx.is_anonymous() && is_shown(record))
-            .map(|record| shown(cx, record))
-            .collect();
-        let view =
-            hal::ReportView { entries: &outcome.entries, embedded: &embedded, anonymous: cx.is_anonymous(), examples };
-        hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
-        Reply::hal(StatusCode::BAD_REQUEST, body)
-    }
 }
 
 /// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
 fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
     body.get("person").filter(|person| !person.is_null())?;
     HelperName::creating(kind)
-}
-
-fn notice(text: &str) -> Reply {
-    let mut body = Vec::new();
-    hal::notice(text, &mut body);
-    Reply::hal(StatusCode::OK, body)
 }
 
 fn in_words(kind: Kind) -> String {

@@ -39,7 +39,7 @@ impl FixedKeys {
     pub fn key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();
         if !key.is_empty() {
-            self.keys.push((key, tenant, Caller::with_rights(rights)));
+            self.keys.push((key, tenant, Caller::with_rights(rights).named(self.keys.len().to_string())));
         }
         self
     }

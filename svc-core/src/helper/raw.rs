@@ -51,7 +51,7 @@ impl RawPlan {
 }
 
 /// What a helper did, without the type of the helper.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 #[non_exhaustive]
 pub struct RawOutcome {
     /// One entry for each attempted resource, in the order person, action, taggings, items, answers (ERR-31).

@@ -15,7 +15,7 @@ use crate::{
     model::Kind,
     names::Operation,
     read::{Json, Object},
-    store::{Call, Key, Load, Work},
+    store::{Call, Keep, Key, Load, Outcome, Work},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -87,6 +87,15 @@ const TICKETED: &str = r#"{"type":"ticketed","capacity":3,"ticket_levels":[{"tit
 const HELD: &str = r#"{"tickets":[{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}},{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}}]}"#;
 const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}},{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
 
+/// An answer without ids, which each store makes itself.
+fn in_short(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Created { is_new, .. } => format!("created ({is_new})"),
+        Outcome::Helped(helped) => format!("helped {:?}", helped.entries),
+        _ => "other".to_owned(),
+    }
+}
+
 impl Caller<'_> {
     /// What the next call is.
     pub(super) fn call(&mut self) -> Call {
@@ -94,6 +103,8 @@ impl Caller<'_> {
         let is_refused = opening.is_none() && self.dice.once_in(16);
         let work = opening.unwrap_or_else(|| self.work());
         let caller = if self.dice.once_in(3) { Some(self.any(Kind::Person).id) } else { None };
+        let may_repeat = self.dice.once_in(6) && !is_refused && matches!(work, Work::Create(_) | Work::Help(_));
+        let key = self.dice.below(4);
         Call {
             received: self.moment(),
             caller,
@@ -102,6 +113,7 @@ impl Caller<'_> {
             work,
             is_refused,
             condition: None,
+            keep: may_repeat.then(|| Keep::new(format!("key {key}").into(), |outcome| Ok(in_short(outcome).into()))),
         }
     }
 

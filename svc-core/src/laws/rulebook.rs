@@ -24,8 +24,8 @@ use crate::{
 pub async fn check_rulebook(histories: u64) -> Result<(), Broken> {
     for seed in 0..histories {
         let tenants = || ["one", "two"].map(Tenant::new);
-        let mut apart = History::new(seed, MemoryStore::new(), tenants());
-        let mut together = History::new(seed, MemoryStore::new(), tenants());
+        let mut apart = History::new(seed, MemoryStore::new(), tenants(), true);
+        let mut together = History::new(seed, MemoryStore::new(), tenants(), true);
         while apart.steps < 30 {
             apart.choose();
             together.choose();

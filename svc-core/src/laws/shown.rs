@@ -76,6 +76,7 @@ impl Names {
             Ok(Outcome::Created { record, is_new }) => format!("created ({is_new}) {}", self.record(record)),
             Ok(Outcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
             Ok(Outcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
+            Ok(Outcome::Kept(answer)) => format!("as before: {}", String::from_utf8_lossy(answer)),
             Ok(Outcome::Helped(helped)) => {
                 let mut text = String::from("helped");
                 for entry in &helped.entries {

@@ -74,12 +74,13 @@ impl<'a> Writes<'a> {
                 self.statements.push(sql.finish());
             }
             Change::Outbox(outbox) => self.outbox(outbox),
-            // Sums are counted when they are asked for; tickets and schedules are in no table of a mapping.
+            // Sums are counted when they are asked for; tickets, schedules and answers are in no table of a mapping.
             Change::SetSum { .. }
             | Change::SetPart { .. }
             | Change::SetSchedule { .. }
             | Change::Hold { .. }
-            | Change::MoveHolders { .. } => {}
+            | Change::MoveHolders { .. }
+            | Change::Keep(_) => {}
         }
         Ok(())
     }

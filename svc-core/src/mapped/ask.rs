@@ -37,7 +37,7 @@ impl Resolved {
                 self.accepted(&mut sql, table);
                 self.under(&mut sql, table, of)?;
             }
-            Question::Parts(_) | Question::Holdings(_) => return None,
+            Question::Parts(_) | Question::Holdings(_) | Question::Kept(_) => return None,
         }
         Some(sql.finish())
     }
@@ -60,6 +60,7 @@ impl Resolved {
             Question::Sum(_) => Answer::Sum(Sum::new(number(), 0, Amount::ZERO)),
             Question::Parts(_) => Answer::Parts(Vec::new()),
             Question::Holdings(_) => Answer::Holdings(Vec::new()),
+            Question::Kept(_) => Answer::Kept(None),
         })
     }
 

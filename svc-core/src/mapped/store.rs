@@ -227,7 +227,7 @@ impl Given {
 fn shown(outcome: &Outcome) -> Option<&RawRecord> {
     match outcome {
         Outcome::Created { record, .. } | Outcome::Updated(Some(record)) => Some(record),
-        Outcome::Updated(None) | Outcome::Deleted(_) | Outcome::Helped(_) => None,
+        Outcome::Updated(None) | Outcome::Deleted(_) | Outcome::Helped(_) | Outcome::Kept(_) => None,
     }
 }
 

@@ -1,6 +1,9 @@
 //! The records of one tenant, what finds them, and what they come to.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use crate::{
     helper::normal_email,
@@ -8,7 +11,7 @@ use crate::{
     model::Kind,
     record::{Computed, RawRecord},
     schema::{Reference, Source},
-    store::{Answer, Change, Insert, Key, Outbox, Question, Replace, Set, Stored, Sum},
+    store::{Answer, Change, Insert, Kept, Key, Outbox, Question, Replace, Set, Stored, Sum},
     value::{Id, Identifier},
 };
 
@@ -31,6 +34,8 @@ pub(super) struct Tables {
     parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
     /// The people recognised in tickets, the attendance, and the ticket's place where it is known.
     holders: BTreeSet<(Id, i64, Option<i64>)>,
+    /// The answers that are kept, by their keys.
+    kept: HashMap<Arc<str>, Kept>,
 }
 
 /// The reference by which records of `kind` are listed under records of `of`.
@@ -123,6 +128,7 @@ impl Tables {
                 let found = holdings.into_iter().filter_map(|(row, places)| Some((self.in_row(row)?, places)));
                 Answer::Holdings(found.collect())
             }
+            Question::Kept(key) => Answer::Kept(self.kept.get(key).cloned()),
         }
     }
 }
@@ -171,6 +177,11 @@ impl Tables {
             Change::Forget(person) => {
                 self.holders.retain(|(holder, ..)| holder != person);
                 self.outbox.retain(|outbox| outbox.person.as_ref() != Some(person));
+                self.kept.retain(|_, kept| !kept.people.contains(person));
+            }
+            Change::Keep(kept) => {
+                self.kept.retain(|_, known| known.at >= kept.oldest());
+                self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
             Change::Outbox(outbox) => self.outbox.push((**outbox).clone()),
         }

@@ -30,6 +30,9 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
 #[must_use]
 pub fn first_questions_once(call: &Call, matching: &dyn PersonMatching, once: &[Kind]) -> Vec<Question> {
     let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching, once };
+    if let Some(keep) = &call.keep {
+        first.ask(Question::Kept(keep.key().clone()));
+    }
     if let Some(caller) = &call.caller {
         first.ask(Question::Find(Key::Id(Kind::Person, caller.clone())));
     }

@@ -16,6 +16,7 @@ mod functions;
 mod ground;
 mod help;
 mod holders;
+mod kept;
 mod person;
 mod repair;
 mod schedule;
@@ -61,6 +62,9 @@ pub struct Decision {
 /// is none but the call [is refused already](Call::is_refused); with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and with trouble of the store.
 pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &Overlay) -> Result<Decision, Pause> {
     let mut case = Case { ledger: Ledger::new(answers, before), call, turn, caller: None, made: 0 };
+    if let Some(answer) = case.kept_answer()? {
+        return Ok(Decision { changes: Vec::new(), outcome: Outcome::Kept(answer) });
+    }
     if let Some(id) = &call.caller {
         case.caller = case.ledger.find(&Key::Id(Kind::Person, id.clone()))?.map(|found| found.id);
     }
@@ -83,6 +87,7 @@ pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &
         Outcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
         _ => return Err(Error::refused(Vec::new()).into()),
     }
+    case.keep_answer(&outcome)?;
     Ok(Decision { changes: case.ledger.changes, outcome })
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::Condition;
+use bytes::Bytes;
+
+use super::{Condition, Keep};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
@@ -33,6 +35,8 @@ pub struct Call {
     pub is_refused: bool,
     /// What has to be true of the record that it changes or deletes.
     pub condition: Option<Condition>,
+    /// Where the call may come again: under which key its answer is kept (IDM-01).
+    pub keep: Option<Keep>,
 }
 
 impl Call {
@@ -47,6 +51,7 @@ impl Call {
             work,
             is_refused: false,
             condition: None,
+            keep: None,
         }
     }
 
@@ -54,6 +59,12 @@ impl Call {
     #[must_use]
     pub(crate) fn only_if(self, condition: Option<&Condition>) -> Self {
         Self { condition: condition.cloned(), ..self }
+    }
+
+    /// The same call, whose answer is kept.
+    #[must_use]
+    pub(crate) fn keeping(self, keep: &Keep) -> Self {
+        Self { keep: Some(keep.clone()), ..self }
     }
 
     /// Whether what the client asks of the record is true of it.
@@ -106,7 +117,7 @@ impl Load {
 }
 
 /// What a call came to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Outcome {
     /// A record was created, or was there already (UND-38).
@@ -122,6 +133,21 @@ pub enum Outcome {
     Deleted(bool),
     /// What a helper did.
     Helped(RawOutcome),
+    /// Nothing: the call has been here before, and this is the answer that was kept of it (IDM-01).
+    Kept(Bytes),
+}
+
+impl Outcome {
+    /// The records that an answer may show.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &RawRecord> {
+        let (one, other) = match self {
+            Self::Created { record, .. } => (Some(record), None),
+            Self::Updated(record) => (record.as_ref(), None),
+            Self::Helped(outcome) => (outcome.person.as_ref(), outcome.action.as_ref()),
+            Self::Deleted(_) | Self::Kept(_) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
 }
 
 /// What the rulebook is told besides the call and the answers: everything that is not the same each time.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::Sum;
+use super::{Kept, Sum};
 use crate::{
     helper::HelperName,
     model::Kind,
@@ -95,8 +95,11 @@ pub enum Change {
         /// From each place that was known to the place now. Places that are not listed are not known any more.
         places: Vec<(i64, i64)>,
     },
-    /// Nothing of a person is noted any more in tickets, and nothing is sent to it.
+    /// Nothing of a person is noted any more in tickets, nothing is sent to it, and no answer is kept that may tell of it.
     Forget(Id),
+    /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older ones than
+    /// [`Kept::oldest`] may go.
+    Keep(Box<Kept>),
     /// A server response that a helper call asked for (HAF-11), in the order of calls.
     Outbox(Box<Outbox>),
 }

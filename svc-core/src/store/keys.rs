@@ -261,7 +261,7 @@ impl KeyInfo {
     fn caller(&self) -> Caller {
         let rights = self.rights.as_ref().map_or_else(Rights::all, |rights| Rights::only(rights.iter().copied()));
         let rights = if self.read_only { rights.reading() } else { rights };
-        Caller::with_rights(rights).bound_to(self.person.clone())
+        Caller::with_rights(rights).bound_to(self.person.clone()).named(&*self.id)
     }
 
     /// The rights as they are stored: `people.create helper.record_signature`; `None` for all.

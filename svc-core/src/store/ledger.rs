@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Answer, Answers, Change, Found, Holding, Key, Overlay, Pause, Question, Stored, Sum};
+use super::{Answer, Answers, Change, Found, Holding, Keep, Kept, Key, Overlay, Pause, Question, Stored, Sum};
 use crate::{
     error::Error,
     link::Ref,
@@ -106,6 +106,17 @@ impl<'a> Ledger<'a> {
             (Key::Email(_), _) | (_, Lead::AsStored) => Some(key.clone()),
             (_, Lead::To(key)) => Some(key),
             (_, Lead::Nowhere) => None,
+        }
+    }
+
+    /// The answer that is kept under the key of a call.
+    pub(crate) fn kept(&mut self, keep: &Keep) -> Result<Option<Kept>, Pause> {
+        if let Some(kept) = self.layers().into_iter().find_map(|layer| layer.kept.get(keep.key())) {
+            return Ok(Some(kept.clone()));
+        }
+        match self.ask(&Question::Kept(keep.key().clone()))? {
+            Answer::Kept(kept) => Ok(kept),
+            _ => Err(unfitting()),
         }
     }
 

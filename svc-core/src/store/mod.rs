@@ -35,6 +35,7 @@ pub mod cursor;
 mod fetched;
 #[cfg(feature = "store")]
 pub mod hex;
+mod kept;
 #[cfg(feature = "store")]
 pub mod keys;
 mod ledger;
@@ -70,6 +71,7 @@ pub use change::{At, Change, Insert, Outbox, Replace, Set};
 pub use condition::Condition;
 pub use counts::{Collection, Counts};
 pub use fetched::Fetched;
+pub use kept::{Keep, Kept};
 pub(crate) use ledger::Ledger;
 #[cfg(feature = "store")]
 pub use load::at_fault;
@@ -185,6 +187,12 @@ pub trait Store: Send + Sync + 'static {
     /// [`ApiBuilder::store`](crate::ApiBuilder::store) publishes (HLP-05).
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::new(StockMatching)
+    }
+
+    /// Whether it answers [`Question::Kept`] and applies [`Change::Keep`], so that a call with `Idempotency-Key` is done once
+    /// however often it comes (IDM-01).
+    fn keeps_answers(&self) -> bool {
+        false
     }
 }
 

@@ -1,8 +1,11 @@
 //! What the calls of one transaction have changed, as later calls see it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
-use super::{Change, Counts, Insert, Key, Replace, Stored, Sum};
+use super::{Change, Counts, Insert, Kept, Key, Replace, Stored, Sum};
 use crate::{
     model::Kind,
     record::{Computed, RawRecord},
@@ -28,6 +31,8 @@ pub struct Overlay {
     pub(super) answers: HashMap<Id, Vec<Id>>,
     pub(super) sums: HashMap<(Kind, Id), Sum>,
     pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
+    /// Answers that are kept, by their keys.
+    pub(super) kept: HashMap<Arc<str>, Kept>,
     /// Something was changed that cannot be told apart from what is stored: see [`Pause::Unsettled`].
     pub(super) unsettled: bool,
 }
@@ -63,6 +68,7 @@ impl Overlay {
             Change::SetPart { of, name, sum } => {
                 self.parts.entry(of.clone()).or_default().insert(name.clone(), *sum);
             }
+            Change::Keep(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
             Change::Outbox(_) => {}
             // Sets, collections, and what tickets note, are known to the store alone.
             Change::Delete(_)

@@ -1,8 +1,8 @@
 //! What the rulebook needs to know to decide a call, as plain data, and what a store answers.
 
-use std::{cmp::Ordering, fmt};
+use std::{cmp::Ordering, fmt, sync::Arc};
 
-use super::{Stored, Sum};
+use super::{Kept, Stored, Sum};
 use crate::{
     error::Error,
     link::Address,
@@ -89,6 +89,8 @@ pub enum Question {
     Parts(Key),
     /// The attendances in whose tickets this person was recognised: [`Answer::Holdings`].
     Holdings(Id),
+    /// The answer that is kept under a key (IDM-01): [`Answer::Kept`].
+    Kept(Arc<str>),
 }
 
 /// What a store answers to a [`Question`].
@@ -109,6 +111,8 @@ pub enum Answer {
     Parts(Vec<(String, Sum)>),
     /// To [`Question::Holdings`]: each attendance once.
     Holdings(Vec<Holding>),
+    /// To [`Question::Kept`].
+    Kept(Option<Kept>),
 }
 
 /// An attendance in whose tickets a person was recognised, and the places of the tickets, ascending; `None` stands for a

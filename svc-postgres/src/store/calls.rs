@@ -40,6 +40,10 @@ impl store::Store for Store {
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.database().options.matching)
     }
+
+    fn keeps_answers(&self) -> bool {
+        true
+    }
 }
 
 impl Store {

@@ -75,6 +75,10 @@ impl store::Store for Store {
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.inner.matching)
     }
+
+    fn keeps_answers(&self) -> bool {
+        true
+    }
 }
 
 impl Store {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ApiBuilder, Runner};
 use crate::{
     api::{
-        Behaviour,
+        Behaviour, KeptBy,
         registry::{Registration, helper_of},
     },
     helper::{FunctionName, HelperName},
@@ -19,12 +19,15 @@ impl ApiBuilder {
     /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some.
     ///
     /// The rulebook enforces full events and ticket levels and matches people, so that is declared (LIM-04, LIM-05); the
-    /// store's own matching method is published (HLP-05).
+    /// store's own matching method is published (HLP-05), and whether it keeps answers (IDM-01).
     #[must_use]
     pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
         let store: Arc<dyn Store> = Arc::<S>::clone(store);
         self.settings.matching = store.matching();
         self.settings.store = Some(Arc::clone(&store));
+        if store.keeps_answers() {
+            self.settings.idempotency = Some(KeptBy::Store);
+        }
         self.functions.get_or_insert_with(|| FunctionName::all().collect());
         let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
         self.settings.behaviours.extend(enforced);

@@ -1,0 +1,142 @@
+//! What a call came to, as it is answered (CRU-13, HLP-07, ERR-30).
+
+use http::StatusCode;
+
+use super::{Api, Reply, ResponseStyle, respond::shown, transaction::unfitting};
+use crate::{
+    context::Context,
+    error::{Error, Problem, Result},
+    hal,
+    helper::{EntryStatus, RawOutcome},
+    json::Object,
+    model::Kind,
+    operation::CREATED,
+    record::RawRecord,
+    store::Outcome,
+};
+
+/// How what a call comes to is answered: known before it has its turn, so that the answer can be kept in the same transaction.
+#[derive(Debug, Clone)]
+pub(super) struct Answering {
+    form: Form,
+    /// Action functions that nobody tried, because this server does not support them (ERR-38).
+    unsupported: Vec<(Kind, Problem)>,
+}
+
+/// What an answer shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A record that was created alone, or was there already.
+    Created,
+    /// A record of this kind that was created with its person.
+    CreatedWithPerson(Kind),
+    /// A record that was changed.
+    Updated,
+    /// What a helper recorded; without a key, nothing.
+    Called,
+    /// That it is done, in words.
+    Notice(&'static str),
+}
+
+impl From<Form> for Answering {
+    fn from(form: Form) -> Self {
+        Self { form, unsupported: Vec::new() }
+    }
+}
+
+impl Answering {
+    /// With functions that nobody tried.
+    pub(super) fn reporting(form: Form, unsupported: Vec<(Kind, Problem)>) -> Self {
+        Self { form, unsupported }
+    }
+}
+
+impl Api {
+    /// The answer to what a call came to. It depends on nothing else, so that it may be made again.
+    pub(super) fn answer_to(
+        &self,
+        cx: &Context,
+        answering: &Answering,
+        body: &Object,
+        outcome: Outcome,
+    ) -> Result<Reply> {
+        match (answering.form, outcome) {
+            (Form::Created, Outcome::Created { record, is_new }) => {
+                Ok(self.written_reply(cx, self.created_status(is_new), &record))
+            }
+            (Form::Updated, Outcome::Updated(record)) => {
+                Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
+            }
+            (form, Outcome::Helped(outcome)) => self.answer_help(cx, form, self.whole(cx, answering, body, outcome)),
+            _ => Err(unfitting()),
+        }
+    }
+
+    fn answer_help(&self, cx: &Context, form: Form, outcome: RawOutcome) -> Result<Reply> {
+        if outcome.has_failures() {
+            return Ok(self.report(cx, &outcome));
+        }
+        let status = match form {
+            Form::Notice(text) => return Ok(notice(text)),
+            Form::CreatedWithPerson(kind) => self.created_status(outcome.was_created(kind)),
+            _ if cx.is_anonymous() => return Ok(Reply::hal(StatusCode::OK, b"{}".to_vec())),
+            _ => StatusCode::OK,
+        };
+        match outcome.action.as_ref().or(outcome.person.as_ref()) {
+            Some(record) => Ok(self.written_reply(cx, status, record)),
+            None => Err(Error::unexpected("a helper answered without what it recorded")),
+        }
+    }
+
+    /// What a helper did and did not do, named as the client wrote it (ERR-26, ERR-38).
+    fn whole(&self, cx: &Context, answering: &Answering, body: &Object, mut outcome: RawOutcome) -> RawOutcome {
+        for (kind, problem) in &answering.unsupported {
+            outcome.refused_function(*kind, problem.clone());
+        }
+        for entry in &mut outcome.entries {
+            if let EntryStatus::Failed(problems) = &mut entry.status {
+                *problems = self.bodies(cx).as_sent(body, std::mem::take(problems));
+            }
+        }
+        outcome
+    }
+
+    /// The answer with the record that a call wrote.
+    fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
+        self.located(cx, self.record_reply(cx, status, record), record)
+    }
+
+    /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
+    fn created_status(&self, is_new: bool) -> StatusCode {
+        if is_new { CREATED.usual(self.inner.settings.style).status } else { StatusCode::OK }
+    }
+
+    /// 400 with one entry for each resource (ERR-30, ERR-31).
+    ///
+    /// What failed alone failed as a whole (ERR-20).
+    fn report(&self, cx: &Context, outcome: &RawOutcome) -> Reply {
+        if let [entry] = outcome.entries.as_slice() {
+            return self.invalid(Some(entry.kind), &outcome.problems());
+        }
+        let mut body = Vec::with_capacity(2048);
+        let examples = self.inner.settings.style == ResponseStyle::Examples;
+        let is_shown = |record: &&RawRecord| cx.may_read(record.kind()) || outcome.was_created(record.kind());
+        let embedded: Vec<_> = [&outcome.person, &outcome.action]
+            .into_iter()
+            .flatten()
+            .filter(|record| !cx.is_anonymous() && is_shown(record))
+            .map(|record| shown(cx, record))
+            .collect();
+        let view =
+            hal::ReportView { entries: &outcome.entries, embedded: &embedded, anonymous: cx.is_anonymous(), examples };
+        hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
+        Reply::hal(StatusCode::BAD_REQUEST, body)
+    }
+}
+
+/// That something is done, in words.
+pub(super) fn notice(text: &str) -> Reply {
+    let mut body = Vec::new();
+    hal::notice(text, &mut body);
+    Reply::hal(StatusCode::OK, body)
+}

@@ -1,0 +1,207 @@
+//! The header `Idempotency-Key`: who sends a request again because its answer was lost is given that answer, and nothing is
+//! done twice (IDM-01 to IDM-08).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use super::{Answering, Api, Reply};
+use crate::{
+    context::Context,
+    error::{Code, Error, Problem, Result},
+    json::Object,
+    link::Target,
+    model::Kind,
+    ops::Idempotency,
+    store::Keep,
+};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// Characters of a key at most.
+const LONGEST: usize = 255;
+
+/// Where answers are kept.
+#[derive(Clone)]
+pub(super) enum KeptBy {
+    /// In the store that keeps every kind, in the turn of the call.
+    Store,
+    /// By a vendor, in the vendor's transactions where there are any.
+    Vendor(Arc<dyn Idempotency>),
+}
+
+/// What makes a request one that may come again.
+#[derive(Debug)]
+pub(super) struct Idempotent {
+    /// What its answer is kept under: who asks, and the key.
+    key: Arc<str>,
+    /// What it asks: another request under the same key is a mistake.
+    fingerprint: u128,
+}
+
+impl Api {
+    /// Whether a request with `Idempotency-Key` is done once, however often it comes (IDM-01).
+    #[must_use]
+    pub fn keeps_answers(&self) -> bool {
+        self.inner.settings.idempotency.is_some()
+    }
+
+    /// What makes a request that creates or calls one that may come again; 400 for a header that is no key (IDM-05).
+    #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
+    pub(super) fn idempotent(
+        &self,
+        cx: &Context,
+        (target, kind): (&Target, Kind),
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> std::result::Result<Option<Idempotent>, Reply> {
+        if matches!(target, Target::Record(_)) || !self.keeps_answers() || !headers.contains_key(IDEMPOTENCY_KEY) {
+            return Ok(None);
+        }
+        let Some(key) = key_of(headers) else {
+            let code = Code::IdempotencyKeyInvalid;
+            return Err(self.invalid(Some(kind), &[Problem::general(code, code.meaning())]));
+        };
+        let mut address = String::new();
+        self.inner.settings.layout.path(target, &mut address);
+        let fingerprint = digest(&[address.as_bytes(), body]);
+        Ok(Some(Idempotent { key: format!("{} {key}", cx.caller.scope()).into(), fingerprint }))
+    }
+
+    /// How the answer to such a request is kept in its turn.
+    pub(super) fn keep(&self, cx: &Context, asked: &Idempotent, answering: &Answering, body: &Object) -> Keep {
+        let (api, cx, answering, body) = (self.clone(), cx.clone(), answering.clone(), body.clone());
+        let fingerprint = asked.fingerprint;
+        Keep::new(Arc::clone(&asked.key), move |outcome| {
+            Ok(packed(fingerprint, &api.answer_to(&cx, &answering, &body, outcome.clone())?))
+        })
+    }
+
+    /// The answer that was kept, byte for byte; 422 where it is that of another request (IDM-02, IDM-04).
+    pub(super) fn replay(&self, target: &Target, asked: &Idempotent, kept: &Bytes) -> Result<Reply> {
+        let (fingerprint, mut reply) = unpacked(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
+        if fingerprint != asked.fingerprint {
+            let code = Code::IdempotencyKeyReused;
+            return Ok(self.failure(Some(target), code, code.meaning()));
+        }
+        reply.insert(IDEMPOTENCY_REPLAYED, Some(HeaderValue::from_static("true")));
+        Ok(reply)
+    }
+}
+
+/// The key in a header: a string in quotes, as the draft of the IETF has it, or the same without.
+fn key_of(headers: &HeaderMap) -> Option<&str> {
+    let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let text = line.to_str().ok()?.trim();
+    let key = match text.strip_prefix('"') {
+        Some(quoted) => quoted.strip_suffix('"')?,
+        None => text,
+    };
+    let is_key = |key: &str| key.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
+    ((1..=LONGEST).contains(&key.len()) && is_key(key)).then_some(key)
+}
+
+/// An answer as it is kept: whose it is, status and headers line by line, an empty line, and the body.
+fn packed(fingerprint: u128, reply: &Reply) -> Bytes {
+    let mut bytes = format!("{fingerprint:032x}\n{}\n", reply.status.as_u16()).into_bytes();
+    for (name, value) in &reply.headers {
+        bytes.extend_from_slice(name.as_str().as_bytes());
+        bytes.extend_from_slice(b": ");
+        bytes.extend_from_slice(value.as_bytes());
+        bytes.push(b'\n');
+    }
+    bytes.push(b'\n');
+    bytes.extend_from_slice(&reply.body);
+    bytes.into()
+}
+
+fn unpacked(kept: &Bytes) -> Option<(u128, Reply)> {
+    let mut rest: &[u8] = kept;
+    let mut line = || {
+        let (line, behind) = rest.split_at_checked(rest.iter().position(|&byte| byte == b'\n')?)?;
+        rest = behind.get(1..)?;
+        Some(line)
+    };
+    let fingerprint = u128::from_str_radix(std::str::from_utf8(line()?).ok()?, 16).ok()?;
+    let mut reply = Reply::empty(StatusCode::from_bytes(line()?).ok()?);
+    loop {
+        let header = line()?;
+        if header.is_empty() {
+            break;
+        }
+        let (name, value) = header.split_at_checked(header.iter().position(|&byte| byte == b':')?)?;
+        let value = HeaderValue::from_bytes(value.get(2..)?).ok()?;
+        reply.insert(HeaderName::from_bytes(name).ok()?, Some(value));
+    }
+    reply.body = kept.slice_ref(rest);
+    Some((fingerprint, reply))
+}
+
+/// FNV-1a of 128 bits over these parts: the same on every machine and from every compiler, as what is kept outlives a program.
+/// It tells mistakes apart, not forgeries: whoever forges a request has the key of the first one.
+pub(crate) fn digest(parts: &[&[u8]]) -> u128 {
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let bytes = parts.iter().flat_map(|part| part.iter().copied().chain([0]));
+    bytes.fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::LOCATION;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::api::ContentType;
+
+    fn key(lines: &[&str]) -> Option<String> {
+        let lines = lines.iter().map(|line| (IDEMPOTENCY_KEY, HeaderValue::from_str(line).unwrap()));
+        key_of(&lines.collect()).map(str::to_owned)
+    }
+
+    #[test]
+    fn idm_05_a_key_is_text_with_or_without_quotes() {
+        assert_eq!(key(&["\"8e03978e-40d5\""]).as_deref(), Some("8e03978e-40d5"));
+        assert_eq!(key(&["8e03978e-40d5"]).as_deref(), Some("8e03978e-40d5"));
+        assert_eq!(key(&[" order 7 "]).as_deref(), Some("order 7"));
+        assert_eq!(key(&["x".repeat(255).as_str()]).map(|key| key.len()), Some(255));
+        for wrong in ["", "\"\"", "\"", "\"a", "a\"b", "a\\b", "\"a\\\"b\"", &"x".repeat(256)] {
+            assert_eq!(key(&[wrong]), None, "{wrong}");
+        }
+        assert_eq!(key(&["a", "a"]), None, "two keys");
+    }
+
+    /// The digest is kept: it must never be another one.
+    #[test]
+    fn idm_04_a_request_is_told_from_others_by_every_build() {
+        assert_eq!(digest(&[]), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+        assert_eq!(digest(&[b"people", b"{}"]), digest(&[b"people", b"{}"]));
+        assert_ne!(digest(&[b"people", b"{}"]), digest(&[b"people{}", b""]));
+        // The published value of "foobar", whose end is not marked there.
+        assert_eq!(
+            b"foobar".iter().fold(digest(&[]), |hash, byte| (hash ^ u128::from(*byte))
+                .wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)),
+            0x343e_1662_793c_64bf_6f0d_3597_ba44_6f18
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn idm_02_an_answer_comes_back_byte_for_byte(fingerprint: u128, body: Vec<u8>, status in 200_u16..=599) {
+            let status = StatusCode::from_u16(status).unwrap();
+            let mut reply = Reply::new(status, ContentType::Hal, body.clone());
+            reply.insert(LOCATION, Some(HeaderValue::from_static("https://example.org/people/1: 2")));
+            let kept = packed(fingerprint, &reply);
+            let (same, again) = unpacked(&kept).unwrap();
+            prop_assert_eq!((same, again.status, &again.headers), (fingerprint, status, &reply.headers));
+            prop_assert_eq!(again.body, body);
+        }
+
+        #[test]
+        fn idm_02_what_is_damaged_is_no_answer(kept: Vec<u8>) {
+            let _ = unpacked(&kept.into());
+        }
+    }
+}

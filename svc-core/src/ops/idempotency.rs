@@ -1,0 +1,68 @@
+//! Answers that a vendor keeps for calls that come again.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::{context::Context, error::Result, store::Kept};
+
+/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get its answer may send the call
+/// again and nothing is done twice (IDM-01).
+///
+/// A table of two columns is enough: the key, which is unique in it, and the answer.
+///
+/// # Behaviour
+///
+/// - [`recall`](Self::recall) is asked before a call is done, and [`remember`](Self::remember) when it is done. With
+///   [`Transactions`](crate::Transactions) both are in the transaction of the call, and so an answer is kept if, and only if, what
+///   it tells of is stored. Without them a program that ends between the two does the call again when it comes again.
+/// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile, `remember` fails: say by
+///   [`ApiBuilder::classify`](crate::ApiBuilder::classify) that this [rolls back](crate::Error::rolled_back), and the library runs the call
+///   again, which then finds that answer (IDM-03).
+/// - An answer is kept for 24 hours at least (IDM-06); those from before [`Kept::oldest`] may go.
+/// - Answers hold personal data: delete a person's with the person ([`Kept::people`], UND-26).
+///
+/// # Examples
+///
+/// ```
+/// use std::{collections::HashMap, sync::{Arc, Mutex}};
+///
+/// use bytes::Bytes;
+/// use svc_core::{Context, Error, Idempotency, Result, Tenant, store::Kept};
+///
+/// /// Answers by tenant and key, as a table has them.
+/// #[derive(Default)]
+/// struct Answers(Mutex<HashMap<(Tenant, Arc<str>), Bytes>>);
+///
+/// #[async_trait::async_trait]
+/// impl Idempotency for Answers {
+///     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Bytes>> {
+///         let answers = self.0.lock().map_err(|_| "poisoned")?;
+///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
+///     }
+///
+///     async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
+///         let mut answers = self.0.lock().map_err(|_| "poisoned")?;
+///         match answers.insert((cx.tenant.clone(), kept.key), kept.answer) {
+///             None => Ok(()),
+///             Some(_) => Err(Error::rolled_back()),
+///         }
+///     }
+/// }
+/// ```
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot keep the answers of calls that may come again",
+    label = "missing `impl Idempotency for {Self}`",
+    note = "implement `svc_core::Idempotency` for it: a table of a key and an answer is enough"
+)]
+pub trait Idempotency: Send + Sync {
+    /// The answer that is kept under a key of the tenant; `None` where there is none.
+    async fn recall(&self, cx: &Context, key: &std::sync::Arc<str>) -> Result<Option<Bytes>>;
+
+    /// Keeps an answer of the tenant.
+    ///
+    /// # Errors
+    ///
+    /// Where one is kept under its key already.
+    async fn remember(&self, cx: &Context, kept: Kept) -> Result<()>;
+}

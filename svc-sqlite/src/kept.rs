@@ -1,0 +1,51 @@
+//! The answers of calls that may come again (IDM-01).
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension};
+use svc_core::{
+    store::Kept,
+    value::{Id, Timestamp},
+};
+
+use crate::{error::Result, record_id::RecordId};
+
+/// Who has the row of the answer itself.
+const NOBODY: &[u8] = &[0; 16];
+/// Rows that are too old and go with one answer that comes, at most.
+const STEP: i64 = 256;
+
+/// The answer under a key.
+pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Option<Kept>> {
+    let row = file
+        .prepare_cached("SELECT at, answer FROM kept WHERE tenant = ?1 AND key = ?2 AND person = ?3")?
+        .query_row((tenant, &**key, NOBODY), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))
+        .optional()?;
+    Ok(row.map(|(at, answer)| Kept::new(Arc::clone(key), Timestamp::from_micros(at), Vec::new(), answer.into())))
+}
+
+/// Keeps an answer, in place of one that is too old.
+pub(crate) fn keep(file: &Connection, tenant: i64, kept: &Kept) -> Result<()> {
+    file.prepare_cached(
+        "DELETE FROM kept WHERE rowid IN (SELECT rowid FROM kept WHERE tenant = ?1 AND at < ?2 ORDER BY at LIMIT ?3)",
+    )?
+    .execute((tenant, kept.oldest().micros(), STEP))?;
+    file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?.execute((tenant, &*kept.key))?;
+    let mut insert =
+        file.prepare_cached("INSERT INTO kept (tenant, key, person, at, answer) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let at = kept.at.micros();
+    insert.execute((tenant, &*kept.key, NOBODY, at, &*kept.answer))?;
+    for person in &kept.people {
+        insert.execute((tenant, &*kept.key, RecordId::known(person)?, at, None::<&[u8]>))?;
+    }
+    Ok(())
+}
+
+/// Forgets every answer that may tell of a person.
+pub(crate) fn forget(file: &Connection, tenant: i64, person: &Id) -> Result<()> {
+    file.prepare_cached(
+        "DELETE FROM kept WHERE tenant = ?1 AND key IN (SELECT key FROM kept WHERE tenant = ?1 AND person = ?2)",
+    )?
+    .execute((tenant, RecordId::known(person)?))?;
+    Ok(())
+}
