@@ -61,7 +61,10 @@ impl Cors {
         let Some(allowed) = self.allow(origin) else { return };
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
         // Of what a script may not read otherwise: the tag and the address of what a call with a key recorded (ETG-08).
-        answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("content-location, etag"));
+        answer.insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("content-location, etag, idempotency-replayed"),
+        );
         if method == Method::OPTIONS && request.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
             answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, allowed_method(open));
             answer.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed_headers(dialect.key_header()));
@@ -75,7 +78,7 @@ fn allowed_method(open: &Method) -> HeaderValue {
 }
 
 fn allowed_headers(key: &HeaderName) -> HeaderValue {
-    HeaderValue::from_str(&format!("content-type, if-match, if-none-match, prefer, {key}"))
+    HeaderValue::from_str(&format!("content-type, idempotency-key, if-match, if-none-match, prefer, {key}"))
         .unwrap_or(HeaderValue::from_static("content-type"))
 }
 
@@ -120,9 +123,9 @@ mod tests {
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_METHODS], "POST");
         assert_eq!(
             answer[header::ACCESS_CONTROL_ALLOW_HEADERS],
-            "content-type, if-match, if-none-match, prefer, svc-api-token"
+            "content-type, idempotency-key, if-match, if-none-match, prefer, svc-api-token"
         );
-        assert_eq!(answer[header::ACCESS_CONTROL_EXPOSE_HEADERS], "content-location, etag");
+        assert_eq!(answer[header::ACCESS_CONTROL_EXPOSE_HEADERS], "content-location, etag, idempotency-replayed");
         assert_eq!(answer[header::ACCESS_CONTROL_MAX_AGE], "600");
         let mut answer = HeaderMap::new();
         Cors::any().mark(&Dialect::default(), &Method::POST, &Method::POST, &request, &mut answer);

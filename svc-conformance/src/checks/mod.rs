@@ -22,6 +22,7 @@ mod errors;
 mod functions;
 mod helpers;
 mod hypermedia;
+mod idempotency;
 mod limits;
 mod links;
 mod people;
@@ -69,6 +70,7 @@ pub(crate) fn all() -> Vec<Check> {
         stateful::CHECKS,
         concurrent::CHECKS,
         conditional::CHECKS,
+        idempotency::CHECKS,
         places::CHECKS,
     ]
     .concat()

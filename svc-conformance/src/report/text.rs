@@ -25,6 +25,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("LIM", "limits"),
     ("VER", "versions"),
     ("ETG", "conditional requests"),
+    ("IDM", "requests that come again"),
     ("UND", "left open"),
 ];
 

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod operations;
+mod repeats;
 mod routes;
 
 use serde_json::{Map, Value, json};

@@ -11,6 +11,7 @@ mod fields;
 mod headers;
 mod helpers;
 mod hypermedia;
+mod idempotency;
 mod links;
 mod places;
 mod planted;
@@ -203,6 +204,7 @@ pub fn registry() -> Vec<Fault> {
         together::faults(),
         answers::faults(),
         conditional::faults(),
+        idempotency::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -210,7 +212,7 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free(), conditional::free()].concat()
+    [twice::free(), codes::free(), conditional::free(), idempotency::free()].concat()
 }
 
 /// Sets a member of an object.

@@ -10,7 +10,7 @@ use svc_core::{
     page::{Parameter, Values},
 };
 
-use super::{KEY, conditions, routes::Route};
+use super::{KEY, conditions, repeats, routes::Route};
 use crate::documents::{
     json_schema::{Definitions, Form, helper_needs_body},
     json_schema_names,
@@ -69,6 +69,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
     }
     if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
         parameters.push(prefer());
+        parameters.extend(repeats::parameter(all.api, method));
         let content = json!({ JSON: { "schema": schema } });
         about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
     }
@@ -85,6 +86,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
     failures(all, offered, route, &mut responses);
     let error = json!({ HAL: { "schema": all.error() } });
     conditions::answers(all.api, method, &route.target, &error, &mut responses);
+    repeats::answers(all.api, method, spec.takes_body(), &error, &mut responses);
     if *method == Method::HEAD {
         for response in responses.values_mut().filter_map(Value::as_object_mut) {
             response.remove("content");

@@ -90,6 +90,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         Code::PreconditionFailed | Code::PreconditionRequired if docs.api.conditional_requests().is_some() => {
             Some("conditional_requests")
         }
+        Code::IdempotencyKeyInvalid | Code::IdempotencyKeyReused if docs.api.keeps_answers() => Some("idempotency"),
         Code::PersonNotFound | Code::PersonRequired => Some("matching"),
         _ => None,
     };
@@ -135,6 +136,8 @@ const RECORDS: &[(Code, Kind, &[&str])] = &[
     (Code::MessageNotScheduled, Kind::Message, &[]),
     (Code::PreconditionFailed, Kind::Person, &[]),
     (Code::PreconditionRequired, Kind::Person, &[]),
+    (Code::IdempotencyKeyInvalid, Kind::Person, &[]),
+    (Code::IdempotencyKeyReused, Kind::Person, &[]),
 ];
 
 /// Codes of the action functions of a helper, each with the kind of the part that fails and the property that it names.

@@ -17,12 +17,14 @@ use crate::documents::{capabilities, json_schema_names};
 /// The pages of what holds for every request.
 const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
 
-/// The page of an extension, where the server has it.
+/// The pages of extensions, where the server has them.
 const CONDITIONAL: &str = "conditional_requests";
+const IDEMPOTENCY: &str = "idempotency";
 
 /// The names of the pages of what holds for every request of this server.
 pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
-    NAMES.iter().copied().chain(api.conditional_requests().map(|_| CONDITIONAL))
+    let extensions = [(api.conditional_requests().is_some(), CONDITIONAL), (api.keeps_answers(), IDEMPOTENCY)];
+    NAMES.iter().copied().chain(extensions.into_iter().filter_map(|(is_there, name)| is_there.then_some(name)))
 }
 
 /// The page of a topic, of the error object or of the capability document; `None` for another name.
@@ -33,6 +35,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         "authentication" => authentication(docs),
         "response_style" => response_style(docs),
         CONDITIONAL => conditional_requests(docs)?,
+        IDEMPOTENCY => idempotency(docs)?,
         "relations" => relations(docs),
         "types" => {
             let text = "What the values of fields can be. `[]` behind a type is an array of it.";
@@ -97,6 +100,10 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     if api.conditional_requests().is_some() {
         let text = "what you have is not sent again, what you do not know is not overwritten";
         every.entries.push(topic(CONDITIONAL, "Conditional requests", text));
+    }
+    if api.keeps_answers() {
+        let text = "a request whose answer was lost may be sent again, and nothing is done twice";
+        every.entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
     }
     page.lists.push(every);
     page.lists.push(Listing {
@@ -265,6 +272,31 @@ fn conditional_requests(docs: &Docs<'_>) -> Option<DocPage> {
     page.notes.push("A total that is shown in a record, such as a petition's signatures, is part of it: its tag is another one after each of them. `If-Match` compares strongly, so that a tag which a proxy on the way has made weak (`W/`) never matches. What is not there is 404, whatever the condition.".to_owned());
     page.notes.push("`If-Modified-Since` does not count: links and totals change without that date, and a record may change twice in a second.".to_owned());
     let codes = [Code::PreconditionFailed, Code::PreconditionRequired];
+    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    Some(page)
+}
+
+/// `None` where answers are not kept.
+fn idempotency(docs: &Docs<'_>) -> Option<DocPage> {
+    docs.api.keeps_answers().then_some(())?;
+    let summary =
+        "Whose answer was lost sends the request again with its `Idempotency-Key`, and nothing is done twice.";
+    let mut page = topic(IDEMPOTENCY, "Requests that come again", summary);
+    let rows = [
+        (
+            "`Idempotency-Key` of a `POST`",
+            "A name that no other request has, such as a random UUID, in quotes or without; at most 255 characters",
+        ),
+        ("The same request again", "The same answer, byte for byte, with `Idempotency-Replayed: true`"),
+        ("At the same time", "One is done, the others wait for its answer"),
+        ("Another address or body with the key", "422, and nothing is done"),
+        ("A request that was refused", "Holds no key: mend it and send it with the same one"),
+        ("How long", "24 hours, or until a person whom the answer tells of is deleted"),
+        ("Whose", "The API key's with which it came: another one may use the same name"),
+    ];
+    page.facts.push(Facts { title: "Rules", rows: rows.map(|(name, text)| (name.to_owned(), text.to_owned())).into() });
+    page.notes.push("Make the key before the request is sent for the first time, keep it with the request, and send both until an answer has come: after a broken connection, a timeout, or 503. `PUT` and `DELETE` need no key: done twice they come to the same.".to_owned());
+    let codes = [Code::IdempotencyKeyReused, Code::IdempotencyKeyInvalid];
     page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
     Some(page)
 }

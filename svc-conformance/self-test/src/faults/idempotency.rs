@@ -1,0 +1,153 @@
+//! Requests that come again, done twice or answered otherwise.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
+use svc_conformance::row;
+
+use super::{Fault, Place};
+use crate::interceptor::{Interceptor, Server};
+use crate::link_map::What;
+use crate::transport::{Answer, Call};
+
+const FAMILY: &str = "came again";
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+const TRUE: HeaderValue = HeaderValue::from_static("true");
+
+fn fault(name: &'static str, row: &'static str, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+    Fault::new(FAMILY, name, &[row], twist).on_reference()
+}
+
+/// A change to answers that are given again.
+fn replays(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Fault {
+    fault(name, row, move || {
+        Interceptor::after(move |_, answer, _| {
+            if answer.headers.contains_key(REPLAYED) {
+                change(answer);
+            }
+        })
+    })
+}
+
+/// Requests whose key is not looked at.
+fn deaf(name: &'static str, row: &'static str, is_deaf: fn(&Call, Option<What>) -> bool) -> Fault {
+    fault(name, row, move || {
+        Interceptor::before(move |call, sight| {
+            if is_deaf(call, sight.what(call)) {
+                call.headers.remove(KEY);
+            }
+            None
+        })
+    })
+    .at(Place::Request)
+}
+
+/// Answers that this server remembers itself, by what `name` makes of a request, and gives again.
+async fn remembering(mut call: Call, server: Server, name: fn(&Call, &str) -> String, wait: Duration) -> Answer {
+    let Some(key) = call.headers.remove(KEY).and_then(|key| key.to_str().map(str::to_owned).ok()) else {
+        return server.send(call).await;
+    };
+    let name = name(&call, &key);
+    if let Some(mut known) = server.remembered(&name) {
+        known.headers.insert(REPLAYED, TRUE);
+        return known;
+    }
+    tokio::time::sleep(wait).await;
+    let answer = server.send(call).await;
+    if answer.is_success() {
+        server.remember(name, &answer);
+    }
+    answer
+}
+
+fn with_its_body(call: &Call, key: &str) -> String {
+    format!("{key} {} {:?}", call.uri.path(), call.body)
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        deaf("keys are not looked at", row::IDM_01, |_, _| true),
+        deaf("helpers do not look at keys", row::IDM_01, |_, what| matches!(what, Some(What::Helper(_)))),
+        deaf("creates do not look at keys", row::IDM_01, |_, what| matches!(what, Some(What::Collection(_)))),
+        replays("an answer is given again and does not say so", row::IDM_02, |answer| {
+            answer.headers.remove(REPLAYED);
+        }),
+        replays("an answer is given again with another status", row::IDM_02, |answer| answer.status = 202),
+        replays("an answer is given again with other bytes", row::IDM_02, |answer| {
+            answer.body = Bytes::from([&answer.body[..], b" "].concat());
+        }),
+        replays("an answer is given again without its Location", row::IDM_02, |answer| {
+            answer.headers.remove(http::header::LOCATION);
+        }),
+        fault("every answer says that it was given before", row::IDM_02, || {
+            Interceptor::after(|call, answer, _| {
+                if call.headers.contains_key(KEY) {
+                    answer.headers.insert(REPLAYED, TRUE);
+                }
+            })
+        }),
+        fault("of requests at once each is done", row::IDM_03, || {
+            Interceptor::around(|call, server| {
+                Box::pin(remembering(call, server, with_its_body, Duration::from_millis(20)))
+            })
+        })
+        .at(Place::Backend),
+        fault("another request by the same key is done", row::IDM_04, || {
+            Interceptor::around(|call, server| {
+                Box::pin(async move {
+                    let answer = server.send(call.clone()).await;
+                    if answer.status != 422 {
+                        return answer;
+                    }
+                    let mut call = call;
+                    call.headers.remove(KEY);
+                    server.send(call).await
+                })
+            })
+        }),
+        fault("another request by the same key is answered as the first", row::IDM_04, || {
+            Interceptor::around(|call, server| {
+                let by_key = |_: &Call, key: &str| key.to_owned();
+                Box::pin(remembering(call, server, by_key, Duration::ZERO))
+            })
+        })
+        .at(Place::Backend),
+        fault("another request by the same key is refused as any other", row::IDM_04, || {
+            Interceptor::after(|_, answer, _| {
+                if answer.status == 422 {
+                    answer.status = 400;
+                }
+            })
+        }),
+        deaf("an empty key is none", row::IDM_05, |call, _| call.headers.get(KEY).is_some_and(|key| key == "\"\"")),
+        fault("keys are shared by tenants", row::IDM_07, || {
+            Interceptor::around(|call, server| Box::pin(remembering(call, server, with_its_body, Duration::ZERO)))
+        })
+        .at(Place::Backend),
+        fault("who was deleted is told of again", row::IDM_08, || {
+            Interceptor::around(|call, server| {
+                let by_caller = |call: &Call, key: &str| {
+                    format!("{:?} {}", call.headers.get("svc-api-token"), with_its_body(call, key))
+                };
+                Box::pin(remembering(call, server, by_caller, Duration::ZERO))
+            })
+        })
+        .at(Place::Backend),
+    ]
+}
+
+/// What looks like a fault and is none.
+pub(super) fn free() -> Vec<Fault> {
+    vec![
+        Fault::new(FAMILY, "first answers say that they are", &[], || {
+            Interceptor::after(|call, answer, _| {
+                if call.headers.contains_key(KEY) && !answer.headers.contains_key(REPLAYED) {
+                    answer.headers.insert(REPLAYED, HeaderValue::from_static("false"));
+                }
+            })
+        })
+        .on_reference(),
+    ]
+}

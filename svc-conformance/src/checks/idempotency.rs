@@ -1,0 +1,214 @@
+//! Requests that come again with their `Idempotency-Key`, where that is declared: they are done once, and answered as before
+//! (IDM-01 to IDM-08).
+
+use http::{HeaderName, Method};
+
+use super::calls::{Ready, declared_helpers, somebody};
+use super::prelude::*;
+use crate::fixtures::full;
+
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: &str = "idempotency-replayed";
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("idm/again", [IDM_01, IDM_02, IDM_04], again)
+        .needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
+    check!("idm/at-once", [IDM_03], at_once).needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
+    check!("idm/no-key", [IDM_05], no_key).needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
+    check!("idm/callers", [IDM_07], callers).needs("idempotency_keys and auth.multi_key and *.create"),
+    check!("idm/erased", [IDM_08], erased).needs("idempotency_keys and people.create and people.delete"),
+];
+
+/// A request that may come again.
+struct Post {
+    url: String,
+    body: String,
+    /// The same with other identifiers in it, where there are any.
+    other: String,
+    /// The kind of what it makes.
+    kind: Kind,
+    /// What counts how often it was done: the helper, whose person is new.
+    ready: Option<Ready>,
+}
+
+impl Post {
+    async fn send(&self, api: &Client<'_>, key: &str) -> Result<Answer, Stop> {
+        api.send_with(Method::POST, &self.url, Some(self.body.clone()), &[(KEY, key)]).await
+    }
+}
+
+fn key(cx: &Cx) -> String {
+    format!("\"again-{}\"", cx.unique())
+}
+
+/// A create, of the first kind that can be created alone.
+async fn create(cx: &Cx, api: &Client<'_>) -> Result<Option<Post>, Stop> {
+    let declared = cx.declared();
+    let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && declared.offers(kind.one, "create")) else {
+        return Ok(None);
+    };
+    let body = || cx.marked(&full(cx, kind.one, &json!({}))).to_string();
+    Ok(Some(Post { url: api.collection(kind.many).await?, body: body(), other: body(), kind, ready: None }))
+}
+
+/// A call of a helper, with a person whom nobody knows.
+async fn call(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<Post, Stop> {
+    let ready = api.ready(name).await?;
+    let person = somebody(cx);
+    let body = || ready.body(cx, Some(&person)).to_string();
+    let (body, other) = (body(), if name == "person_signup" { String::new() } else { body() });
+    Ok(Post { url: ready.url.clone(), body, other, kind: ready.kind, ready: Some(ready) })
+}
+
+/// Some of what can be posted: a create, and helpers.
+async fn posts(cx: &Cx, api: &Client<'_>) -> Result<Vec<Post>, Stop> {
+    let mut posts: Vec<Post> = create(cx, api).await?.into_iter().collect();
+    for name in declared_helpers(cx).into_iter().take(cx.cases(2, 8, 8)) {
+        posts.push(call(cx, api, name).await?);
+    }
+    Ok(posts)
+}
+
+/// How many actions the person of a call has; `None` where that is not told.
+async fn done(api: &Client<'_>, post: &Post, made: &Record) -> Result<Option<u64>, Stop> {
+    let Some(ready) = post.ready.as_ref().filter(|ready| ready.kind.one != "person") else { return Ok(None) };
+    let container = match ready.name {
+        // Its person is the record in the path, which is new as well.
+        "record_canvass" => ready.container.clone(),
+        _ => Some(api.about(ready, made).await?),
+    };
+    match container.and_then(|it| it.href(post.kind.many)) {
+        Some(url) => Ok(api.get(&url).await?["total_records"].as_u64()),
+        None => Ok(None),
+    }
+}
+
+async fn once(cx: &Cx, row: &str, api: &Client<'_>, post: &Post, made: &Record) -> Result<(), Stop> {
+    let done = done(api, post, made).await?;
+    cx.holds(row, done.is_none_or(|done| done == 1), || {
+        format!("{} of one person, by one key: {}", post.kind.many, done.unwrap_or_default())
+    });
+    Ok(())
+}
+
+async fn again(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    each!(post in posts(cx, &api).await? => repeated(cx, &api, post))
+}
+
+/// Sends a request twice with one key, then another one with it.
+async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
+    let key = key(cx);
+    let first = post.send(api, &key).await?;
+    cx.must(row::IDM_01, first.is_created() && first.json.is_object(), || format!("with a new key: {first}"))?;
+    let replayed = first.header(REPLAYED);
+    cx.holds(row::IDM_02, replayed != Some("true"), || format!("{first} says {replayed:?} of a new key"));
+    for _ in 0..2 {
+        let second = post.send(api, &key).await?;
+        cx.must(row::IDM_01, second.is_created() && second.json.is_object(), || format!("again: {second}"))?;
+        let (one, other) = (first.record().own()?, second.record().own()?);
+        cx.holds(row::IDM_01, one == other, || format!("two records by one key: {one} and {other}"));
+        let is_same = second.status == first.status && second.body == first.body;
+        cx.holds(row::IDM_02, is_same, || format!("not the same answer: {first}, and again {second}"));
+        let (before, after) = (first.header("location"), second.header("location"));
+        cx.holds(row::IDM_02, before == after, || format!("Location was {before:?}, and again {after:?}"));
+        let replayed = second.header(REPLAYED);
+        cx.holds(row::IDM_02, replayed == Some("true"), || format!("{second}, again, says {replayed:?}"));
+    }
+    once(cx, row::IDM_01, api, &post, &first.record()).await?;
+    if post.other.is_empty() || post.other == post.body {
+        return Ok(());
+    }
+    let other = Post { body: post.other.clone(), ..post };
+    let refused = other.send(api, &key).await?;
+    cx.holds(row::IDM_04, refused.status == 422, || format!("another body by the same key: {refused}"));
+    once(cx, row::IDM_04, api, &other, &first.record()).await?;
+    let renewed = other.send(api, &self::key(cx)).await?;
+    let replayed = renewed.header(REPLAYED);
+    cx.holds(row::IDM_04, replayed != Some("true"), || format!("{renewed} says {replayed:?} of another key"));
+    Ok(())
+}
+
+/// The same request from four callers at once.
+async fn at_once(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    for _ in 0..cx.cases(1, 3, 10) {
+        for post in posts(cx, &api).await?.into_iter().take(2) {
+            let key = key(cx);
+            let send = || post.send(&api, &key);
+            let (a, b, c, d) = tokio::join!(send(), send(), send(), send());
+            let answers = [a?, b?, c?, d?];
+            let all = || answers.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            let done: Vec<&Answer> = answers.iter().filter(|answer| answer.is_created()).collect();
+            let is_told = answers.iter().all(|answer| answer.is_created() || answer.status == 409);
+            cx.must(row::IDM_03, is_told && !done.is_empty(), || format!("four at once by one key: {}", all()))?;
+            let addresses = done.iter().map(|answer| answer.record().own()).collect::<Result<Vec<_>, _>>()?;
+            let is_one = addresses.iter().all(|address| Some(address) == addresses.first());
+            cx.holds(row::IDM_03, is_one, || format!("four at once by one key have made {}", addresses.join(", ")));
+            let fresh = done.iter().filter(|answer| answer.header(REPLAYED) != Some("true")).count();
+            cx.holds(row::IDM_03, fresh == 1, || {
+                format!("{fresh} of four at once say that they are the first: {}", all())
+            });
+            if let Some(first) = done.first() {
+                once(cx, row::IDM_03, &api, &post, &first.record()).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A header that holds no key is refused, and nothing is done.
+async fn no_key(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let Some(post) = posts(cx, &api).await?.into_iter().next() else { return Ok(()) };
+    let refused = post.send(&api, "\"\"").await?;
+    cx.holds(row::IDM_05, refused.status == 400, || format!("with an empty key: {refused}"));
+    let answer = post.send(&api, &key(cx)).await?;
+    let replayed = answer.header(REPLAYED);
+    let is_first = answer.is_created() && replayed != Some("true");
+    cx.holds(row::IDM_05, is_first, || {
+        format!("after a request with an empty key, with a new one: {answer}, {replayed:?}")
+    });
+    if answer.is_created() {
+        once(cx, row::IDM_05, &api, &post, &answer.record()).await?;
+    }
+    Ok(())
+}
+
+/// A key of one tenant is nothing to another.
+async fn callers(cx: &Cx) -> Result<(), Stop> {
+    let (api, other) = (cx.api(), cx.other().ok_or_else(|| none("there is no key of another tenant"))?);
+    let Some(post) = create(cx, &api).await? else { return Ok(()) };
+    let theirs = Post { url: other.collection(post.kind.many).await?, ..post };
+    let key = key(cx);
+    let first = theirs.send(&api, &key).await?;
+    cx.must(row::IDM_01, first.is_created(), || first.to_string())?;
+    let second = theirs.send(&other, &key).await?;
+    let replayed = second.header(REPLAYED);
+    let is_own = second.is_created() && replayed != Some("true") && second.record().own()? != first.record().own()?;
+    cx.holds(row::IDM_07, is_own, || format!("the key of another tenant's request: {second}, {replayed:?}"));
+    let again = theirs.send(&api, &key).await?;
+    let is_first = again.is_created() && again.record().own()? == first.record().own()?;
+    cx.holds(row::IDM_07, is_first, || format!("after the same key of another tenant: {again}"));
+    Ok(())
+}
+
+/// Nobody who was erased is told of again.
+async fn erased(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let person = somebody(cx);
+    let url = api.collection("people").await?;
+    let kind = kind("person").ok_or_else(|| none("there are no people"))?;
+    let post = Post { url, body: person.to_string(), other: String::new(), kind, ready: None };
+    let key = key(cx);
+    let first = post.send(&api, &key).await?;
+    cx.must(row::IDM_01, first.is_created(), || first.to_string())?;
+    let erased = first.record().own()?;
+    api.remove(&first.record()).await?;
+    let again = post.send(&api, &key).await?;
+    let is_gone = !again.is_created() || again.record().own()? != erased;
+    cx.holds(row::IDM_08, is_gone, || format!("the key of a request whose person was deleted: {again}"));
+    let is_told = again.text().contains(&erased);
+    cx.holds(row::IDM_08, !is_told, || format!("{again} names {erased}, who was deleted"));
+    Ok(())
+}
