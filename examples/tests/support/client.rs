@@ -32,6 +32,15 @@ impl Client {
 
     /// Sends a request to an absolute address, or to a path.
     pub(crate) async fn send(&mut self, method: &str, address: &str, body: Option<&Value>) -> TestResult<Answer> {
+        self.send_with(method, address, body, "").await
+    }
+
+    /// Posts with a key, so that the request may come again (IDM-01).
+    pub(crate) async fn post_again(&mut self, address: &str, body: &Value, key: &str) -> TestResult<Answer> {
+        self.send_with("POST", address, Some(body), &format!("Idempotency-Key: \"{key}\"\r\n")).await
+    }
+
+    async fn send_with(&mut self, method: &str, address: &str, body: Option<&Value>, more: &str) -> TestResult<Answer> {
         let path = match address.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
             None => address,
@@ -45,7 +54,7 @@ impl Client {
         };
         let length = body.len();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{key}{media}Content-Length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{key}{media}{more}Content-Length: {length}\r\n\r\n{body}"
         );
         self.raw.send(&head).await?;
         self.raw.answer().await

@@ -10,7 +10,7 @@ use crate::kinds::kind;
 use crate::row;
 
 /// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
-const CODES: [u64; 16] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 412, 413, 415, 428, 501, 503];
+const CODES: [u64; 18] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 409, 412, 413, 415, 422, 428, 501, 503];
 
 /// The body of a failing answer that is neither 401 nor 403.
 pub(crate) fn look(cx: &Cx, answer: &Answer) {

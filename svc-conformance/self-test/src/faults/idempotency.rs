@@ -69,12 +69,12 @@ fn with_its_body(call: &Call, key: &str) -> String {
 pub(super) fn faults() -> Vec<Fault> {
     vec![
         deaf("keys are not looked at", row::IDM_01, |_, _| true),
-        deaf("helpers do not look at keys", row::IDM_01, |_, what| matches!(what, Some(What::Helper(_)))),
+        deaf("helpers do not look at keys", row::IDM_02, |_, what| matches!(what, Some(What::Helper(_)))),
         deaf("creates do not look at keys", row::IDM_01, |_, what| matches!(what, Some(What::Collection(_)))),
         replays("an answer is given again and does not say so", row::IDM_02, |answer| {
             answer.headers.remove(REPLAYED);
         }),
-        replays("an answer is given again with another status", row::IDM_02, |answer| answer.status = 202),
+        replays("an answer is given again with another status", row::IDM_02, |answer| answer.status = 200),
         replays("an answer is given again with other bytes", row::IDM_02, |answer| {
             answer.body = Bytes::from([&answer.body[..], b" "].concat());
         }),
