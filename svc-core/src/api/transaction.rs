@@ -92,7 +92,7 @@ impl Api {
             }
             (Some(keep), Some(KeptBy::Vendor(answers)), _) => {
                 if let Some(answer) = answers.recall(cx, keep.key()).await? {
-                    return Ok(Outcome::Kept(answer));
+                    return Ok(Outcome::Kept(answer.into()));
                 }
                 let outcome = self.operate(cx, work, condition).await?;
                 answers.remember(cx, keep.of(cx.now, &outcome, std::iter::empty())?).await?;

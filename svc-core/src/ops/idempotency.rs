@@ -1,9 +1,9 @@
 //! Answers that a vendor keeps for calls that come again.
 
-use async_trait::async_trait;
-use bytes::Bytes;
+use std::sync::Arc;
 
 use crate::{context::Context, error::Result, store::Kept};
+use async_trait::async_trait;
 
 /// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get its answer may send the call
 /// again and nothing is done twice (IDM-01).
@@ -26,23 +26,22 @@ use crate::{context::Context, error::Result, store::Kept};
 /// ```
 /// use std::{collections::HashMap, sync::{Arc, Mutex}};
 ///
-/// use bytes::Bytes;
 /// use svc_core::{Context, Error, Idempotency, Result, Tenant, store::Kept};
 ///
 /// /// Answers by tenant and key, as a table has them.
 /// #[derive(Default)]
-/// struct Answers(Mutex<HashMap<(Tenant, Arc<str>), Bytes>>);
+/// struct Answers(Mutex<HashMap<(Tenant, Arc<str>), Vec<u8>>>);
 ///
 /// #[async_trait::async_trait]
 /// impl Idempotency for Answers {
-///     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Bytes>> {
+///     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
 ///         let answers = self.0.lock().map_err(|_| "poisoned")?;
 ///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
 ///     }
 ///
 ///     async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
 ///         let mut answers = self.0.lock().map_err(|_| "poisoned")?;
-///         match answers.insert((cx.tenant.clone(), kept.key), kept.answer) {
+///         match answers.insert((cx.tenant.clone(), kept.key), kept.answer.to_vec()) {
 ///             None => Ok(()),
 ///             Some(_) => Err(Error::rolled_back()),
 ///         }
@@ -57,7 +56,7 @@ use crate::{context::Context, error::Result, store::Kept};
 )]
 pub trait Idempotency: Send + Sync {
     /// The answer that is kept under a key of the tenant; `None` where there is none.
-    async fn recall(&self, cx: &Context, key: &std::sync::Arc<str>) -> Result<Option<Bytes>>;
+    async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>>;
 
     /// Keeps an answer of the tenant.
     ///

@@ -88,6 +88,16 @@ CREATE TABLE IF NOT EXISTS external_refs (
     UNIQUE (company_no, kept_in, ref)
 );
 CREATE INDEX IF NOT EXISTS refs_of ON external_refs (kept_in, row_no);
+CREATE TABLE IF NOT EXISTS kept_answers (
+    company_no  INTEGER NOT NULL REFERENCES companies,
+    key         TEXT NOT NULL,
+    customer_no INTEGER REFERENCES customers ON DELETE CASCADE,
+    answer      BLOB NOT NULL,
+    kept_at     INTEGER NOT NULL,
+    UNIQUE (company_no, key)
+);
+CREATE INDEX IF NOT EXISTS answers_of ON kept_answers (customer_no);
+CREATE INDEX IF NOT EXISTS answers_by_age ON kept_answers (company_no, kept_at);
 ";
 
 /// The vendor's database.

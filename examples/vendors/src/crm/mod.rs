@@ -2,9 +2,11 @@
 //!
 //! [`existing`] is what was there before, over the asynchronous database client of [`client`]. The rest is the integration: a
 //! mapping of five tables in `mapping`, the operations over whatever is mapped in `operations`, the transactions that they
-//! work in in `transactions`, the vendor's keys in `keys`, and here what is offered of it. Helpers are the library's: it
+//! work in in `transactions`, the answers of calls that come again in `answers`, the vendor's keys in `keys`, and here what is
+//! offered of it. Helpers are the library's: it
 //! composes them of the operations, each call in one transaction.
 
+mod answers;
 pub mod client;
 pub mod existing;
 mod keys;
@@ -68,6 +70,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .compose::<PersonSignup>()
         .compose::<RecordSignature>()
         .transactions(crm)
+        .idempotency(crm)
         .atomicity(Atomicity::WholeCall)
         .conditional_requests(IfMatch::Optional)
         .build()?;
