@@ -31,7 +31,7 @@ use crate::{
     link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    ops::{Helper, Revision},
+    ops::{Changes, Helper, Revision},
     schema::{LinkSpec, LinkTarget, Narrowing},
     value::ClosedEnum,
 };
@@ -106,6 +106,7 @@ pub struct ApiBuilder {
     docs: Option<DocsAddress>,
     own: Option<OwnRelations>,
     response_cache: Option<ResponseCache>,
+    changes: Option<Arc<dyn Changes>>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -131,6 +132,7 @@ impl ApiBuilder {
             docs: None,
             own: None,
             response_cache: None,
+            changes: None,
         }
     }
 
@@ -377,6 +379,7 @@ impl ApiBuilder {
                 helpers: self.helpers,
                 functions,
                 response_cache: self.response_cache,
+                changes: self.changes,
             }),
             has_openapi: false,
         })

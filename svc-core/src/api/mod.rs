@@ -6,6 +6,7 @@
 mod builder;
 mod call;
 mod capabilities;
+mod changes;
 mod composed;
 mod declared;
 pub(crate) mod description;
@@ -49,6 +50,7 @@ use crate::{
     helper::{FunctionName, HelperName},
     link::{Dialect, Target},
     model::Kind,
+    ops::Changes,
     page::{PageRequest, Parameter},
     read::{Bodies, Links},
 };
@@ -70,6 +72,7 @@ struct Inner {
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
     response_cache: Option<ResponseCache>,
+    changes: Option<Arc<dyn Changes>>,
 }
 
 impl fmt::Debug for Api {

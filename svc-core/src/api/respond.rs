@@ -105,6 +105,7 @@ impl<'a> Admitted<'a> {
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
             // Whoever serves documents answers before.
             (Handler::Document, _) => Err(Error::not_found()),
+            (Handler::Changes, _) => api.changes(cx, request.query).await,
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create | Handler::Update | Handler::Call, target) => {
                 Ok(api.write(cx, target, body, Handling::of(request.headers)).await)
@@ -154,6 +155,7 @@ impl Api {
             collections: &collections,
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
             openapi: self.has_openapi,
+            changes: inner.changes.is_some(),
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);

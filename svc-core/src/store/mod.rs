@@ -31,6 +31,7 @@ pub mod compare;
 mod counts;
 #[cfg(feature = "store")]
 pub mod cursor;
+pub mod feed;
 mod fetched;
 #[cfg(feature = "store")]
 pub mod hex;

@@ -10,7 +10,7 @@ use crate::{
     },
     helper::{FunctionName, HelperName},
     model::Kind,
-    ops::Transactions,
+    ops::{Changes, Transactions},
     store::Store,
 };
 
@@ -39,6 +39,13 @@ impl ApiBuilder {
                     .push(format!("the helper `{}` is registered twice: register each helper once", helper.as_str()));
             }
         }
+        self
+    }
+
+    /// Offers the change feed of a backend, which has to tell the changes of every kind that is served (SYN-01).
+    #[must_use]
+    pub fn changes<C: Changes + 'static>(mut self, backend: &Arc<C>) -> Self {
+        self.changes = Some(Arc::<C>::clone(backend));
         self
     }
 
