@@ -26,7 +26,10 @@ use crate::{
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
-    store::{Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn, feed::{FeedQuery, Telling}},
+    store::{
+        Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn,
+        feed::{FeedQuery, Telling},
+    },
     value::Timestamp,
 };
 

@@ -3,7 +3,7 @@
 #![cfg(feature = "store-tests")]
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, Laws, check, check_rulebook};
+use svc_core::laws::{Broken, Laws, check, check_feed, check_rulebook};
 use svc_core::memory::MemoryStore;
 
 /// Compared with another one of its kind: undo, clock, together; and that equal histories are equal at all.
@@ -22,4 +22,10 @@ async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Res
 #[tokio::test]
 async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), Broken> {
     check_rulebook(300).await
+}
+
+/// SYN-02, SYN-04: who follows the feed has what is there.
+#[tokio::test]
+async fn syn_02_the_feed_of_the_store_in_memory_is_complete() -> Result<(), Broken> {
+    check_feed(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }

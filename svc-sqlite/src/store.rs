@@ -14,7 +14,7 @@ use std::time::Duration;
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
-use svc_core::store::{cursor::Cursors, keys::KeyCache, offset_index::OffsetIndex};
+use svc_core::store::{cursor::Cursors, feed::feed_number, keys::KeyCache, offset_index::OffsetIndex};
 use svc_core::value::Timestamp;
 use svc_core::{Revision, Tenant};
 
@@ -42,6 +42,8 @@ struct Inner {
     tenants: Tenants,
     offset_index: Arc<OffsetIndex>,
     cursors: Cursors,
+    /// The number of the file's change feed.
+    feed: u64,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
@@ -73,6 +75,7 @@ impl Store {
             tenants: Tenants::default(),
             offset_index: Arc::default(),
             cursors: Cursors::new(&secret),
+            feed: feed_number(&secret),
             path: options.path,
             matching: options.matching,
             share_names,

@@ -66,7 +66,8 @@ impl Api {
     }
 
     fn unknown_cursor(&self) -> Reply {
-        let text = "{property} is no cursor that the change feed gave to this key's tenant. Follow a `next` link as it is.";
+        let text =
+            "{property} is no cursor that the change feed gave to this key's tenant. Follow a `next` link as it is.";
         self.invalid(None, &[Problem::new(Code::CursorInvalid, AFTER, text)])
     }
 

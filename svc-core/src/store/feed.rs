@@ -87,8 +87,7 @@ impl FeedPlace {
 
     /// The place that a cursor names, and the feed that gave it; `None` for what no feed of the tenant has given.
     fn read(cursor: &str, tenant: &Tenant) -> Option<(Self, u64)> {
-        let is_one = cursor.len() == 5 * DIGITS
-            && cursor.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let is_one = cursor.len() == 5 * DIGITS && cursor.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let number = |place: usize| {
             let start = place.saturating_mul(DIGITS);
             let digits = cursor.get(start..start.saturating_add(DIGITS)).filter(|_| is_one)?;
@@ -230,7 +229,8 @@ mod tests {
     #[test]
     fn pages_go_on_behind_what_is_not_shown() {
         let tenant = Tenant::new("one");
-        let all: Vec<_> = (1..=2_500).map(|seq| entry(seq, if seq % 50 == 0 { Kind::Tag } else { Kind::List })).collect();
+        let all: Vec<_> =
+            (1..=2_500).map(|seq| entry(seq, if seq % 50 == 0 { Kind::Tag } else { Kind::List })).collect();
         let (mut after, mut seen, mut pages) = (None, Vec::new(), 0);
         loop {
             let request = ChangesRequest::new(after.clone(), vec![Kind::Tag], 7);
