@@ -41,6 +41,14 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
         out.push(b',');
         link(name, href, out);
     }
+    out.push(b',');
+    write_string(&hal.relations.dialect.relation(CHANGES), out);
+    out.extend_from_slice(b":[");
+    for entry in &view.page.entries {
+        hal.write_link(&Target::Record(entry.record.clone()), out);
+        out.push(b',');
+    }
+    close(out, b']');
     out.extend_from_slice(b"},\"_embedded\":{");
     write_string(&hal.relations.dialect.relation(CHANGES), out);
     out.extend_from_slice(b":[");
