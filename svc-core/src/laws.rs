@@ -54,7 +54,7 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-pub use feed::check_feed;
+pub use feed::{check_feed, check_feed_among_writers};
 pub use rulebook::check_rulebook;
 
 /// Checks the laws over some hundred histories; see [`Laws`] for more of them.

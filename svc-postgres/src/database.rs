@@ -103,8 +103,7 @@ impl Database {
     /// What statements about a tenant give, in one round trip.
     pub(crate) async fn read(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
         let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_asked()) else {
-            let queries = self.fenced(Some(tenant), queries);
-            return Ok(self.unfenced(self.at_home(tenant, &queries).await?));
+            return self.read_first(tenant, queries).await;
         };
         // Read first: what the other statements see is at least as new.
         queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
@@ -125,6 +124,12 @@ impl Database {
         let mut given = self.unfenced(self.at_home(tenant, &queries).await?);
         given.remove(0);
         Ok(given)
+    }
+
+    /// The same, never asked of a replica.
+    pub(crate) async fn read_first(&self, tenant: i64, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
+        let queries = self.fenced(Some(tenant), queries);
+        Ok(self.unfenced(self.at_home(tenant, &queries).await?))
     }
 
     /// What one statement gives, asked of the first server; without a tenant one of the directories. It may change what nobody

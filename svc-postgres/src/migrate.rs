@@ -14,11 +14,13 @@ use crate::{error::ConnectError, options::Options, texts::containers};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Every change, in order.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql"))];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql")),
+    Migration::new(2, "changes", include_str!("../migrations/0002_changes.sql")),
+];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 13] = [
+pub(crate) const TABLES: [&str; 14] = [
     "migration",
     "meta",
     "tenant",
@@ -32,6 +34,7 @@ pub(crate) const TABLES: [&str; 13] = [
     "part",
     "holder",
     "outbox",
+    "feed",
 ];
 /// Those that belong to no tenant: directories.
 pub(crate) const DIRECTORIES: [&str; 4] = ["migration", "meta", "tenant", "api_key"];

@@ -12,7 +12,7 @@ use std::{
 use svc_core::{
     Error,
     rules::{Decision, decide, first_questions},
-    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
+    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn, feed::Telling},
     value::Timestamp,
 };
 use tokio_postgres::Row;
@@ -243,7 +243,11 @@ impl Database {
             progress.waiting.pop();
             match self.decide_one(lent, tenant, call, time, progress).await? {
                 Ok(Decision { changes, outcome: came_to, .. }) => {
+                    let mut telling = Telling::default();
                     for change in &changes {
+                        if let Some(told) = telling.tell(change) {
+                            progress.apply.tell(&told, time)?;
+                        }
                         progress.apply.change(change)?;
                     }
                     progress.overlay.settle(&changes);

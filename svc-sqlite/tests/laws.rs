@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, check, check_feed};
+use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers};
 use svc_sqlite::{Options, Store};
 
 /// One file, with new tenants for each history.
@@ -39,4 +39,13 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
 async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
     let file = File::new();
     check_feed(async || file.next().await).await
+}
+
+/// SYN-02, SYN-04: nothing is missed of what writers do at the same time; `SVC_FEED_CALLS=100000` for many.
+#[tokio::test]
+async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
+    let file = File::new();
+    let (store, [tenant, _]) = file.next().await;
+    let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
+    check_feed_among_writers(&[store], &tenant, calls.unwrap_or(1_000)).await
 }

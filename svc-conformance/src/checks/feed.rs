@@ -69,7 +69,7 @@ async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
 
 /// Behind everything that is there now.
 async fn end(api: &Client<'_>) -> Result<String, Stop> {
-    page(api, &address::with_parameter(&feed(api).await?, "per_page", "1")).await?.leads_to("last")
+    page(api, &feed(api).await?).await?.leads_to("last")
 }
 
 /// One change of one of the records that are looked at.

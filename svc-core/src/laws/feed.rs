@@ -1,15 +1,24 @@
 //! The law of the feed: who follows its cursors has what is there, and is told it in the order in which it was done.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    future::poll_fn,
+    pin::Pin,
+    sync::atomic::{AtomicUsize, Ordering},
+    task::Poll,
+};
 
-use super::{Broken, History, Laws};
+use super::{Broken, History, Laws, together::at_once};
 use crate::{
     auth::Caller,
     context::{Context, Tenant},
+    draft::{RawDraft, RawPatch},
     link::Address,
     model::Kind,
     ops::{Changes, ChangesPage, ChangesRequest, Feed, What},
-    store::{Store, Work},
+    page::{ListRequest, Next, PageRequest},
+    read::Object,
+    store::{Call, Outcome, Store, Work},
     value::{Id, Timestamp},
 };
 
@@ -20,6 +29,112 @@ use crate::{
 /// The first time that it was seen to be broken.
 pub async fn check_feed<S: Store + Changes>(make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
     Laws::new().histories(100).check_feed(make).await
+}
+
+/// Checks that a poller misses nothing of what eight writers do at the same time, of whom each tenth call is refused after it
+/// was decided: `calls` in all. The stores are of one database, such as those of two processes.
+///
+/// # Errors
+///
+/// The first thing that was missed, told twice, or told in another order.
+pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
+    stores: &[S],
+    tenant: &Tenant,
+    calls: usize,
+) -> Result<(), Broken> {
+    let at_work = AtomicUsize::new(WRITERS);
+    let of = |number: usize| stores.iter().cycle().nth(number).map(|store| History::of(store, tenant));
+    let mut all: Vec<Pin<Box<dyn Future<Output = Result<(), Broken>> + Send + '_>>> = Vec::new();
+    for number in 0..WRITERS {
+        let Some(history) = of(number) else { return Ok(()) };
+        let at_work = &at_work;
+        all.push(Box::pin(async move {
+            let done = history.writes(number, calls.div_ceil(WRITERS)).await;
+            at_work.fetch_sub(1, Ordering::AcqRel);
+            done
+        }));
+    }
+    let (followers, at_work) = (stores.len(), &at_work);
+    for number in 0..followers {
+        let Some(history) = of(number) else { continue };
+        all.push(Box::pin(async move {
+            let mut replica = Replica::default();
+            while at_work.load(Ordering::Acquire) > 0 {
+                history.follow(&mut replica, 10).await?;
+                pause().await;
+            }
+            history.follow(&mut replica, 10).await?;
+            history.lists(&replica).await
+        }));
+    }
+    at_once(all).await.into_iter().collect()
+}
+
+const WRITERS: usize = 8;
+
+/// Lets others go on.
+async fn pause() {
+    let mut has_waited = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+impl<S: Store + Changes + Clone> History<S> {
+    fn of(store: &S, tenant: &Tenant) -> Self {
+        Self::new(0, store.clone(), [tenant.clone(), tenant.clone()])
+    }
+
+    /// Makes, changes and deletes people.
+    async fn writes(self, number: usize, calls: usize) -> Result<(), Broken> {
+        let (cx, mut own) = (self.cx(), Vec::<Address>::new());
+        for step in 0..calls {
+            let work = match (step % 4, own.last().cloned()) {
+                (2, Some(at)) => Work::Update(at, RawPatch::new(Kind::Person, Object::default())),
+                (3, Some(at)) if step % 8 == 3 => Work::Delete(at),
+                _ => Work::Create(RawDraft::empty(Kind::Person)),
+            };
+            let is_refused = step.wrapping_add(number) % 10 == 9;
+            let call = Call::new(&cx, work);
+            match self.store.write(&cx, if is_refused { call.refused() } else { call }).await {
+                Ok(Outcome::Created { record, .. }) => own.push(record.address()),
+                Ok(Outcome::Deleted(_)) => _ = own.pop(),
+                Ok(_) => {}
+                Err(_) if is_refused => {}
+                Err(error) => return Err(self.broken("feed", format!("a write failed: {error:?}"))),
+            }
+            pause().await;
+        }
+        Ok(())
+    }
+
+    /// Whether a replica has the people that are listed.
+    async fn lists(&self, replica: &Replica) -> Result<(), Broken> {
+        let (cx, mut listed) = (self.cx(), HashMap::new());
+        let mut request = ListRequest::all(PageRequest::new(1, 100));
+        loop {
+            let page = self.store.list(&cx, Kind::Person, &request).await;
+            let page = page.map_err(|error| self.broken("feed", format!("a read failed: {error:?}")))?;
+            listed.extend(page.records.iter().map(|record| (record.address(), record.meta().modified)));
+            request.page.number = request.page.number.saturating_add(1);
+            request.page.after = match page.next {
+                Next::After(after) => Some(after),
+                Next::ByNumber if request.page.skipped() < page.total => None,
+                Next::ByNumber | Next::End => break,
+            };
+        }
+        let missed: Vec<_> = listed.iter().filter(|(at, date)| replica.live.get(*at) != Some(*date)).collect();
+        if missed.is_empty() && listed.len() == replica.live.len() {
+            return Ok(());
+        }
+        let text = format!("{} are there, {} told, of them wrong: {missed:?}", listed.len(), replica.live.len());
+        Err(self.broken("feed", text))
+    }
 }
 
 /// What a client has that follows a feed.

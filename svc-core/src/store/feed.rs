@@ -126,7 +126,7 @@ pub struct FeedQuery<'a> {
 pub struct FeedRead {
     /// Whether [`FeedQuery::after`] is [`FeedPlace::START`] or the exact place of an entry that is kept.
     pub is_kept: bool,
-    /// The newest place that there is.
+    /// The newest place that there is behind the asked one.
     pub last: Option<FeedPlace>,
     /// The entries behind the asked place, of all kinds, in their order.
     pub entries: Vec<(FeedPlace, ChangedRecord)>,

@@ -6,6 +6,7 @@ mod backend;
 mod codes;
 mod collections;
 mod errors;
+mod feed;
 mod fields;
 mod headers;
 mod helpers;
@@ -201,6 +202,7 @@ pub fn registry() -> Vec<Fault> {
         strangers::faults(),
         together::faults(),
         answers::faults(),
+        feed::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -208,7 +210,7 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free()].concat()
+    [twice::free(), codes::free(), feed::free()].concat()
 }
 
 /// Sets a member of an object.

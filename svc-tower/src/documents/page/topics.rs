@@ -5,11 +5,12 @@ use svc_core::{
     value::ClosedEnum,
 };
 
-use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation, types};
+use super::{DocPage, Docs, Entry, Facts, Listing, Subject, changes, codes, open, relation, types};
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-pub(super) const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+pub(super) const NAMES: &[&str] =
+    &["matching", "limits", "authentication", "response_style", "relations", "types", changes::NAME];
 
 /// The page of a topic, of the error object or of the capability document; `None` for another name.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
@@ -25,6 +26,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
             page.lists = types::lists(docs);
             page
         }
+        changes::NAME => changes::page(docs),
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
@@ -79,6 +81,11 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             topic("relations", "Relations", "every link name"),
         ],
     });
+    if api.has_changes()
+        && let Some(topics) = page.lists.last_mut()
+    {
+        topics.entries.push(topic(changes::NAME, "Changes", "what was created, changed and deleted since"));
+    }
     page.lists.push(Listing {
         title: "Resources",
         entries: Kind::ALL.iter().filter_map(|kind| offer(docs, *kind)).collect(),
