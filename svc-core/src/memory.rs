@@ -22,7 +22,7 @@ use crate::{
     helper::{HelperName, PersonMatching, StockMatching},
     link::{Address, ShareNames},
     model::Kind,
-    ops::{Changes, ChangesRequest, Feed, Revision},
+    ops::{Bells, Changes, ChangesRequest, Feed, Listening, Revision},
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
@@ -68,12 +68,13 @@ struct Shared {
     commits: AtomicU64,
     /// The number of its change feed.
     feed: u64,
+    bells: Bells<Tenant>,
 }
 
 impl Default for Shared {
     fn default() -> Self {
         let (feed, _) = uuid::Uuid::new_v4().as_u64_pair();
-        Self { tenants: Mutex::default(), commits: AtomicU64::new(0), feed }
+        Self { tenants: Mutex::default(), commits: AtomicU64::new(0), feed, bells: Bells::default() }
     }
 }
 
@@ -134,6 +135,7 @@ impl MemoryStore {
             return Err(Error::unexpected("a turn before the tenant's last one"));
         }
         self.apply(tables, time, changes);
+        self.shared.bells.ring(tenant);
         Ok(())
     }
 
@@ -215,6 +217,7 @@ impl Store for MemoryStore {
             other => Error::unexpected(other.to_string()),
         })?;
         self.apply(tables, turn.time, &changes);
+        self.shared.bells.ring(&cx.tenant);
         Ok(outcome)
     }
 
@@ -238,6 +241,10 @@ impl Changes for MemoryStore {
             Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(query.after, query.limit))),
             Err(refused) => refused,
         })
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.shared.bells.listen(cx.tenant.clone()))
     }
 }
 

@@ -15,6 +15,7 @@
 //! What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`], [`UpdateRequest`],
 //! [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
 
+mod bell;
 mod changes;
 mod helper;
 mod lock;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub use bell::{Bells, Listening};
 pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, What};
 pub use helper::Helper;
 pub use lock::LockKey;

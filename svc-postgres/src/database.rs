@@ -6,7 +6,10 @@ use std::{
     time::Instant,
 };
 
-use svc_core::store::{commits::Commits, written::Written};
+use svc_core::{
+    ops::Bells,
+    store::{commits::Commits, written::Written},
+};
 use tokio_postgres::Row;
 
 use crate::{
@@ -26,6 +29,8 @@ pub(crate) struct Database {
     pub(crate) texts: Texts,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
+    /// Rung when a tenant's turn of this process is committed.
+    pub(crate) bells: Bells<i64>,
     pub(crate) workers: Option<Workers>,
 }
 
@@ -71,6 +76,7 @@ impl Database {
             workers: options.to_the_workers.then(Workers::default),
             texts: Texts::of(&options.schema),
             commits: Commits::default(),
+            bells: Bells::default(),
             options,
         }
     }
@@ -93,7 +99,13 @@ impl Database {
         ))
     }
 
-    /// Remembers the number that a tenant's ledger has after a write of this process.
+    /// Remembers the number that a tenant's ledger has after a commit of this process, and wakes who waits for one.
+    pub(crate) fn committed(&self, tenant: i64, seq: i64) {
+        self.wrote(tenant, seq);
+        self.bells.ring(&tenant);
+    }
+
+    /// Remembers the number that a tenant's ledger has at least.
     pub(crate) fn wrote(&self, tenant: i64, seq: i64) {
         if let Some(replica) = &self.replica {
             replica.written.wrote(tenant, seq);

@@ -82,7 +82,7 @@ impl Database {
         loop {
             match self.is_noted(tenant, seq, id).await {
                 Ok(true) => {
-                    self.wrote(tenant, seq);
+                    self.committed(tenant, seq);
                     return Ok(Ended::Committed(outcomes));
                 }
                 Ok(false) => return Ok(Ended::Undone(error)),
@@ -181,7 +181,7 @@ impl Database {
             Ok(_) => {
                 lent.is_clean_again();
                 self.commits.count(calls.len(), began.elapsed());
-                self.wrote(tenant, seq);
+                self.committed(tenant, seq);
                 Ok(outcomes)
             }
             Err((place, error)) => {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
+use svc_core::ops::Bells;
 use svc_core::store::{cursor::Cursors, feed::feed_number, keys::KeyCache, offset_index::OffsetIndex};
 use svc_core::value::Timestamp;
 use svc_core::{Revision, Tenant};
@@ -44,6 +45,7 @@ struct Inner {
     cursors: Cursors,
     /// The number of the file's change feed.
     feed: u64,
+    bells: Arc<Bells<i64>>,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
@@ -76,6 +78,7 @@ impl Store {
             offset_index: Arc::default(),
             cursors: Cursors::new(&secret),
             feed: feed_number(&secret),
+            bells: Arc::default(),
             path: options.path,
             matching: options.matching,
             share_names,

@@ -33,7 +33,7 @@ pub use capabilities::{capabilities, json_schema_names, type_name};
 pub use exposure::Exposure;
 pub use offered::Offered;
 pub use reply::{ContentType, Reply};
-pub use request::{Request, RequestTarget};
+pub use request::{Request, RequestTarget, Timer};
 pub use respond::Admitted;
 use settings::Settings;
 pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};

@@ -1,6 +1,6 @@
 //! What a vendor sets besides the operations.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::builder::Classify;
 use crate::{
@@ -35,6 +35,8 @@ pub(super) struct Settings {
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
+    /// How long a client may wait for changes.
+    pub(super) longest_wait: Duration,
     /// The address below which the pages of the rows are.
     pub(super) rule_pages: Option<String>,
 }
@@ -58,6 +60,7 @@ impl Settings {
             transactions: None,
             patch: PatchMethod::default(),
             behaviours: Vec::new(),
+            longest_wait: Duration::from_secs(30),
             rule_pages: None,
         }
     }

@@ -1,9 +1,10 @@
-//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to SYN-10).
+//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to SYN-11).
 
 use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
+use super::Listening;
 use crate::{context::Context, error::Result, link::Address, model::Kind, value::Timestamp};
 
 /// Tells what was created, changed and deleted since a cursor; [`ApiBuilder::changes`](crate::ApiBuilder::changes) offers it.
@@ -56,12 +57,23 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 pub trait Changes: Send + Sync {
     /// What was changed behind a cursor: at most so many entries as are asked for, and of no other kinds than those.
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed>;
+
+    /// Begins to listen for what is committed from here on (SYN-11): [`Bells`](super::Bells) does it. A backend that does not
+    /// say is asked again after a second, as long as somebody waits.
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        let _ = cx;
+        Ok(Listening::deaf())
+    }
 }
 
 #[async_trait]
 impl<T: Changes + ?Sized> Changes for Arc<T> {
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
         (**self).changes(cx, request).await
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        (**self).listen(cx).await
     }
 }
 

@@ -9,7 +9,7 @@ use svc_core::{
     helper::PersonMatching,
     link::Address,
     model::Kind,
-    ops::{Changes, ChangesRequest, Feed},
+    ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
     store::{self, Answer, Call, Key, Load, Outcome, Work, feed::FeedQuery},
 };
@@ -52,6 +52,10 @@ impl Changes for Store {
         };
         let tenant = self.tenant(&cx.tenant).await?;
         Ok(query.page(self.database().feed(tenant, query.after, query.limit).await?))
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.database().bells.listen(self.tenant(&cx.tenant).await?).among_others())
     }
 }
 

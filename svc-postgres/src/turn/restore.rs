@@ -33,7 +33,7 @@ impl Database {
         match &restored {
             Ok(seq) => {
                 lent.is_clean_again();
-                self.wrote(tenant, *seq);
+                self.committed(tenant, *seq);
             }
             Err(error) => self.roll_back(lent, error).await,
         }

@@ -10,7 +10,7 @@ use svc_core::{
     helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
-    ops::{Changes, ChangesRequest, Feed},
+    ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
@@ -94,6 +94,10 @@ impl Changes for Store {
         let read = self.readers().with(|file| feed::read(file, tenant, query.after, query.limit))?;
         Ok(query.page(read))
     }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.inner.bells.listen(self.tenant(&cx.tenant)?))
+    }
 }
 
 impl Store {
@@ -132,6 +136,8 @@ impl Store {
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
             job.tally.set_last(tenant, time);
+            let bells = Arc::clone(&self.inner.bells);
+            job.after_commit(move || bells.ring(&tenant));
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);
