@@ -24,6 +24,8 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
          now; where that is 404, it was deleted since, and that is told later.",
         "Of a deleted record there is its address and nothing else, and the same of each record that went with it. Who \
          deletes a person here wants it forgotten: erase what you hold of it, also where other records name it.",
+        "With `Prefer: wait=30` an answer comes when there is something to tell, and after so many seconds at the latest; \
+         `Preference-Applied` says how many.",
         "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
          more follow.",
     ]
