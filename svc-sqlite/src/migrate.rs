@@ -112,6 +112,16 @@ mod tests {
         assert!(!file.table_exists(None, "two").unwrap());
     }
 
+    /// SYN-08: a file of the version before has a feed from here on, without entries.
+    #[test]
+    fn a_file_without_a_feed_gets_one() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &MIGRATIONS[..4]).unwrap();
+        assert!(!file.table_exists(None, "feed").unwrap());
+        up(&mut file, MIGRATIONS).unwrap();
+        assert_eq!(file.query_row("SELECT count(*) FROM feed", (), |row| row.get::<_, i64>(0)).unwrap(), 0);
+    }
+
     #[test]
     fn a_newer_file_is_refused_in_one_line() {
         let mut file = Connection::open_in_memory().unwrap();

@@ -31,7 +31,7 @@ use crate::{
     link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    ops::{Changes, Helper, Revision},
+    ops::{Helper, Revision},
     schema::{LinkSpec, LinkTarget, Narrowing},
     value::ClosedEnum,
 };
@@ -106,7 +106,6 @@ pub struct ApiBuilder {
     docs: Option<DocsAddress>,
     own: Option<OwnRelations>,
     response_cache: Option<ResponseCache>,
-    changes: Option<Arc<dyn Changes>>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -132,7 +131,6 @@ impl ApiBuilder {
             docs: None,
             own: None,
             response_cache: None,
-            changes: None,
         }
     }
 
@@ -379,7 +377,6 @@ impl ApiBuilder {
                 helpers: self.helpers,
                 functions,
                 response_cache: self.response_cache,
-                changes: self.changes,
             }),
             has_openapi: false,
         })

@@ -27,7 +27,7 @@ impl Api {
     /// Whether there is a change feed (SYN-01).
     #[must_use]
     pub fn has_changes(&self) -> bool {
-        self.inner.changes.is_some()
+        self.inner.settings.changes.is_some()
     }
 
     /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
@@ -49,7 +49,7 @@ impl Api {
     }
 
     pub(super) async fn changes(&self, cx: &Context, request: &Request<'_>) -> Result<Reply> {
-        let Some(changes) = &self.inner.changes else { return Err(Error::not_implemented()) };
+        let Some(changes) = &self.inner.settings.changes else { return Err(Error::not_implemented()) };
         let sizes = self.sizes();
         let asked = match PageRequest::read(request.query, sizes.page, sizes.max_page) {
             Ok(asked) => asked,

@@ -99,7 +99,7 @@ impl Api {
             (matches, Behaviour::MatchesPeople.as_str()),
             (changes_nobody && is_ours, "strangers_change_nobody"),
             (in_parts, "helper.non_atomic"),
-            (inner.changes.is_some(), "changes"),
+            (inner.settings.changes.is_some(), "changes"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
         let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));

@@ -50,7 +50,6 @@ use crate::{
     helper::{FunctionName, HelperName},
     link::{Dialect, Target},
     model::Kind,
-    ops::Changes,
     page::{PageRequest, Parameter},
     read::{Bodies, Links},
 };
@@ -72,7 +71,6 @@ struct Inner {
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
     response_cache: Option<ResponseCache>,
-    changes: Option<Arc<dyn Changes>>,
 }
 
 impl fmt::Debug for Api {

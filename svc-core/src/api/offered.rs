@@ -86,7 +86,7 @@ impl Api {
             return Some(Offered { spec, right, key: Key::NotNeeded });
         }
         if spec.need == Need::AnyKey {
-            return self.inner.changes.is_some().then_some(Offered { spec, right, key: Key::Needed });
+            return self.inner.settings.changes.is_some().then_some(Offered { spec, right, key: Key::Needed });
         }
         let is_offered = match (right?, target) {
             (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.registered(kind).lists(scope),

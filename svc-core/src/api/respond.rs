@@ -164,7 +164,7 @@ impl Api {
             collections: &collections,
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
             openapi: self.has_openapi,
-            changes: inner.changes.is_some(),
+            changes: inner.settings.changes.is_some(),
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);

@@ -10,7 +10,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::AnyTransactions,
+    ops::{AnyTransactions, Changes},
     schema::Peculiarity,
     store::Store,
 };
@@ -31,6 +31,8 @@ pub(super) struct Settings {
     pub(super) atomic: bool,
     /// The store that keeps every kind, where there is one: it tells what else is wrong with a body that is refused.
     pub(super) store: Option<Arc<dyn Store>>,
+    /// What tells the changes.
+    pub(super) changes: Option<Arc<dyn Changes>>,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
@@ -57,6 +59,7 @@ impl Settings {
             error_bodies: ErrorBodies::default(),
             atomic: false,
             store: None,
+            changes: None,
             transactions: None,
             patch: PatchMethod::default(),
             behaviours: Vec::new(),

@@ -45,7 +45,7 @@ impl ApiBuilder {
     /// Offers the change feed of a backend, which has to tell the changes of every kind that is served (SYN-01).
     #[must_use]
     pub fn changes<C: Changes + 'static>(mut self, backend: &Arc<C>) -> Self {
-        self.changes = Some(Arc::<C>::clone(backend));
+        self.settings.changes = Some(Arc::<C>::clone(backend));
         self
     }
 
