@@ -26,11 +26,12 @@ impl Database {
         ];
         let given = self.read_first(tenant, queries).await?;
         let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);
-        let mut read = FeedRead::default();
-        read.last = rows(0).first().map(place).transpose()?;
-        read.entries = rows(1).iter().map(entry).collect::<Result<_>>()?;
-        read.is_kept = after == FeedPlace::START || rows(2).first().map(place).transpose()? == Some(after);
-        Ok(read)
+        let kept = rows(2).first().map(place).transpose()?;
+        Ok(FeedRead {
+            is_kept: after == FeedPlace::START || kept == Some(after),
+            last: rows(0).first().map(place).transpose()?,
+            entries: rows(1).iter().map(entry).collect::<Result<_>>()?,
+        })
     }
 }
 

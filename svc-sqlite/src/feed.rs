@@ -47,10 +47,7 @@ pub(crate) fn read(file: &Connection, tenant: i64, after: FeedPlace, limit: u32)
     let sql = "SELECT seq, at, kind, id, parent, what FROM feed WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = file.prepare_cached(sql)?;
     let entries = statement.query_and_then((tenant, after.seq, limit), entry)?.collect::<Result<_>>()?;
-    let mut read = FeedRead::default();
-    read.is_kept = after == FeedPlace::START || kept == Some(after);
-    (read.last, read.entries) = (last, entries);
-    Ok(read)
+    Ok(FeedRead { is_kept: after == FeedPlace::START || kept == Some(after), last, entries })
 }
 
 fn place(row: &Row<'_>) -> rusqlite::Result<FeedPlace> {

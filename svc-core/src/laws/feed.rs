@@ -44,7 +44,7 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
 ) -> Result<(), Broken> {
     let at_work = AtomicUsize::new(WRITERS);
     let of = |number: usize| stores.iter().cycle().nth(number).map(|store| History::of(store, tenant));
-    let mut all: Vec<Pin<Box<dyn Future<Output = Result<(), Broken>> + Send + '_>>> = Vec::new();
+    let mut all: Vec<Client<'_>> = Vec::new();
     for number in 0..WRITERS {
         let Some(history) = of(number) else { return Ok(()) };
         let at_work = &at_work;
@@ -71,6 +71,9 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
 }
 
 const WRITERS: usize = 8;
+
+/// What one client does.
+type Client<'a> = Pin<Box<dyn Future<Output = Result<(), Broken>> + Send + 'a>>;
 
 /// Lets others go on.
 async fn pause() {

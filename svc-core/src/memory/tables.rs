@@ -141,8 +141,9 @@ impl Tables {
             Told::One(what, record) => self.note(ChangedRecord::new(*what, time, record.clone())),
             Told::Gone(set) => {
                 for row in self.rows_of(set) {
-                    let record = self.rows.get(&row).map(|(record, _)| record.address());
-                    record.into_iter().for_each(|it| self.note(ChangedRecord::new(What::Deleted, time, it)));
+                    if let Some((record, _)) = self.rows.get(&row) {
+                        self.note(ChangedRecord::new(What::Deleted, time, record.address()));
+                    }
                 }
             }
         }

@@ -82,7 +82,8 @@ impl FeedPlace {
     fn cursor(self, tenant: &Tenant, feed: u64) -> String {
         let numbers = self.numbers(feed);
         let tag = tag(tenant, numbers);
-        numbers.into_iter().chain([tag]).map(|number| format!("{number:016x}")).collect()
+        let [feed, seq, row, at] = numbers;
+        format!("{feed:016x}{seq:016x}{row:016x}{at:016x}{tag:016x}")
     }
 
     /// The place that a cursor names, and the feed that gave it; `None` for what no feed of the tenant has given.
