@@ -9,8 +9,7 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, changes, codes, open,
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-pub(super) const NAMES: &[&str] =
-    &["matching", "limits", "authentication", "response_style", "relations", "types", changes::NAME];
+pub(super) const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
 
 /// The page of a topic, of the error object or of the capability document; `None` for another name.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
