@@ -150,8 +150,8 @@ pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, ErrorKind, Problem, Result};
 pub use ops::{
-    Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper, Idempotency, List, LockKey,
-    Revision, Transactions, Update, UpdateRequest,
+    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Feed, Find, FindKey, Get, Helper,
+    Idempotency, List, LockKey, Revision, Transactions, Update, UpdateRequest,
 };
 pub use page::{ListRequest, Next, Page, PageRequest};
 pub use record::Record;

@@ -22,11 +22,14 @@ use crate::{
     helper::{HelperName, PersonMatching, StockMatching},
     link::{Address, ShareNames},
     model::Kind,
-    ops::Revision,
+    ops::{Bells, Changes, ChangesRequest, Feed, Listening, Revision},
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
-    store::{Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn},
+    store::{
+        Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn,
+        feed::{FeedQuery, Telling},
+    },
     value::Timestamp,
 };
 
@@ -60,10 +63,19 @@ pub struct MemoryStore {
     now: Clock,
 }
 
-#[derive(Default)]
 struct Shared {
     tenants: Mutex<HashMap<Tenant, Tables>>,
     commits: AtomicU64,
+    /// The number of its change feed.
+    feed: u64,
+    bells: Bells<Tenant>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        let (feed, _) = uuid::Uuid::new_v4().as_u64_pair();
+        Self { tenants: Mutex::default(), commits: AtomicU64::new(0), feed, bells: Bells::default() }
+    }
 }
 
 impl Default for MemoryStore {
@@ -123,6 +135,7 @@ impl MemoryStore {
             return Err(Error::unexpected("a turn before the tenant's last one"));
         }
         self.apply(tables, time, changes);
+        self.shared.bells.ring(tenant);
         Ok(())
     }
 
@@ -151,7 +164,11 @@ impl MemoryStore {
 
     /// Nothing of it can fail, so all changes are applied or none.
     fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) {
+        let mut telling = Telling::default();
         for change in changes {
+            if let Some(told) = telling.tell(change) {
+                tables.tell(&told, time);
+            }
             tables.apply(change);
         }
         tables.clock = time.micros();
@@ -200,6 +217,7 @@ impl Store for MemoryStore {
             other => Error::unexpected(other.to_string()),
         })?;
         self.apply(tables, turn.time, &changes);
+        self.shared.bells.ring(&cx.tenant);
         Ok(outcome)
     }
 
@@ -217,6 +235,20 @@ impl Store for MemoryStore {
 impl Revision for MemoryStore {
     async fn revision(&self, _: &Tenant) -> Option<u64> {
         Some(self.shared.commits.load(Ordering::Acquire))
+    }
+}
+
+#[async_trait]
+impl Changes for MemoryStore {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+        Ok(match FeedQuery::new(&cx.tenant, request, self.shared.feed) {
+            Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(query.after, query.limit))),
+            Err(refused) => refused,
+        })
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.shared.bells.listen(cx.tenant.clone()))
     }
 }
 

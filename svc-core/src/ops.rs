@@ -3,18 +3,17 @@
 //!
 //! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
 //! type of its own (`struct People(Store)`), registered for that kind.
-//!
 //! Over a trait of the vendor's own there is no such limit: `impl<R: Stored> Create<R> for Store` and `impl Create<Tagging> for
 //! Store` stand side by side, where `trait Stored: Resource` is the vendor's and `Tagging` does not implement it.
 //!
 //! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
-//! default [`Create::finds_container`], [`Helper::finds_container`], [`Transactions::lock`], [`Transactions::savepoint`] and
-//! [`Transactions::rollback`], too. It hands the
-//! [`Context`] on as it came: the transaction of the call is in it.
-//!
-//! What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`], [`UpdateRequest`],
-//! [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
+//! default [`Create::finds_container`], [`Helper::finds_container`], [`Transactions::lock`], [`Transactions::savepoint`],
+//! [`Transactions::rollback`] and [`Changes::listen`], too. It hands the [`Context`] on as it came: the transaction of the call
+//! is in it. What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`],
+//! [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
 
+mod bell;
+mod changes;
 mod helper;
 mod idempotency;
 mod lock;
@@ -24,6 +23,8 @@ mod transactions;
 
 use async_trait::async_trait;
 
+pub use bell::{Bells, Listening};
+pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, What};
 pub use helper::Helper;
 pub use idempotency::Idempotency;
 pub use lock::LockKey;

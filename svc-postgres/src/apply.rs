@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use svc_core::{
     model::Kind,
-    store::{At, Change, Insert, Kept, Outbox, Replace, Set, Stored, Sum, lookup},
+    store::{At, Change, Insert, Kept, Outbox, Replace, Set, Stored, Sum, feed::Told, lookup},
     value::{Id, Timestamp},
 };
 use uuid::Uuid;
@@ -48,6 +48,7 @@ pub(crate) struct Apply<'a> {
     /// Key, person, moment and answer.
     kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
     outbox: Vec<Outgoing>,
+    told: Vec<Entry>,
     /// What has its place in an order.
     steps: Vec<(String, Vec<Value>)>,
 }
@@ -57,6 +58,17 @@ pub(crate) struct Apply<'a> {
 struct Won {
     records: i64,
     is_moved: bool,
+}
+
+/// An entry of the change feed.
+struct Entry {
+    seq: i64,
+    step: i64,
+    kind: i16,
+    id: Uuid,
+    parent: Option<Uuid>,
+    what: i16,
+    at: i64,
 }
 
 /// A server response to send.
@@ -87,8 +99,32 @@ impl<'a> Apply<'a> {
             holders: Vec::new(),
             kept: Vec::new(),
             outbox: Vec::new(),
+            told: Vec::new(),
             steps: Vec::new(),
         }
+    }
+
+    /// Tells of a change that is taken up next.
+    pub(crate) fn tell(&mut self, told: &Told<'_>, time: Timestamp) -> Result<()> {
+        let (seq, at) = (self.next(), time.micros());
+        match told {
+            Told::One(what, record) => self.told.push(Entry {
+                seq,
+                step: 0,
+                kind: code(record.kind),
+                id: known(&record.id)?,
+                parent: record.parent.as_ref().map(known).transpose()?,
+                what: *what as i16,
+                at,
+            }),
+            Told::Gone(set) => {
+                let bottom = bottom(set)?;
+                self.settle();
+                self.steps.push((sets::telling(self.schema, set), values![self.tenant, bottom, seq, at]));
+            }
+            other => return Err(StoreError::unexpected(format!("this store cannot tell {other:?}"))),
+        }
+        Ok(())
     }
 
     /// Takes a change of a call up.
@@ -315,6 +351,8 @@ impl Apply<'_> {
         let kept = std::mem::take(&mut self.kept);
         self.rows(&texts.keep, kept, |rows| columns!(rows; 0, 1, 2, 3));
         let outbox = std::mem::take(&mut self.outbox);
+        let told = std::mem::take(&mut self.told);
+        self.rows(&texts.tell, told, |rows| columns!(rows; seq, step, kind, id, parent, what, at));
         self.rows(&texts.outbox, outbox, |rows| columns!(rows; seq, created, helper, person, action, body));
     }
 

@@ -6,7 +6,10 @@ use std::{
     time::Instant,
 };
 
-use svc_core::store::{commits::Commits, written::Written};
+use svc_core::{
+    ops::Bells,
+    store::{commits::Commits, written::Written},
+};
 use tokio_postgres::Row;
 
 use crate::{
@@ -26,6 +29,8 @@ pub(crate) struct Database {
     pub(crate) texts: Texts,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
+    /// Rung when a tenant's turn of this process is committed.
+    pub(crate) bells: Bells<i64>,
     pub(crate) workers: Option<Workers>,
 }
 
@@ -71,6 +76,7 @@ impl Database {
             workers: options.to_the_workers.then(Workers::default),
             texts: Texts::of(&options.schema),
             commits: Commits::default(),
+            bells: Bells::default(),
             options,
         }
     }
@@ -93,7 +99,13 @@ impl Database {
         ))
     }
 
-    /// Remembers the number that a tenant's ledger has after a write of this process.
+    /// Remembers the number that a tenant's ledger has after a commit of this process, and wakes who waits for one.
+    pub(crate) fn committed(&self, tenant: i64, seq: i64) {
+        self.wrote(tenant, seq);
+        self.bells.ring(&tenant);
+    }
+
+    /// Remembers the number that a tenant's ledger has at least.
     pub(crate) fn wrote(&self, tenant: i64, seq: i64) {
         if let Some(replica) = &self.replica {
             replica.written.wrote(tenant, seq);
@@ -103,8 +115,7 @@ impl Database {
     /// What statements about a tenant give, in one round trip.
     pub(crate) async fn read(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
         let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_asked()) else {
-            let queries = self.fenced(Some(tenant), queries);
-            return Ok(self.unfenced(self.at_home(tenant, &queries).await?));
+            return self.read_first(tenant, queries).await;
         };
         // Read first: what the other statements see is at least as new.
         queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
@@ -125,6 +136,12 @@ impl Database {
         let mut given = self.unfenced(self.at_home(tenant, &queries).await?);
         given.remove(0);
         Ok(given)
+    }
+
+    /// The same, never asked of a replica.
+    pub(crate) async fn read_first(&self, tenant: i64, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
+        let queries = self.fenced(Some(tenant), queries);
+        Ok(self.unfenced(self.at_home(tenant, &queries).await?))
     }
 
     /// What one statement gives, asked of the first server; without a tenant one of the directories. It may change what nobody

@@ -20,6 +20,7 @@ mod apply;
 mod connect;
 mod database;
 mod error;
+mod feed;
 mod fetch;
 mod jumps;
 mod layout;

@@ -16,11 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Every change, in order.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql")),
-    Migration::new(2, "answers", include_str!("../migrations/0004_answers.sql")),
+    Migration::new(2, "changes", include_str!("../migrations/0002_changes.sql")),
+    Migration::new(3, "answers", include_str!("../migrations/0003_answers.sql")),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 14] = [
+pub(crate) const TABLES: [&str; 15] = [
     "migration",
     "meta",
     "tenant",
@@ -34,6 +35,7 @@ pub(crate) const TABLES: [&str; 14] = [
     "part",
     "holder",
     "outbox",
+    "feed",
     "kept",
 ];
 /// Those that belong to no tenant: directories.

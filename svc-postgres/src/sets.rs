@@ -2,11 +2,25 @@
 
 use svc_core::{
     model::Kind,
+    ops::What,
     schema::Source,
     store::{At, Set},
 };
 
 use crate::layout::{ALL, Layout, layout};
+
+/// Tells under a number (`$3`) of each record that it is deleted at this moment (`$4`).
+pub(crate) fn telling(schema: &str, set: &Set) -> String {
+    let (of, condition) = (layout(set.kind()), condition(schema, "r", set));
+    let home = set.kind().schema().home.and_then(|_| of.parent());
+    let parent = home.map_or("NULL::uuid".to_owned(), |column| format!("r.{column}"));
+    let what = What::Deleted as i16;
+    format!(
+        "INSERT INTO {schema}.feed (tenant, seq, step, kind, id, parent, what, at) \
+         SELECT r.tenant, $3::bigint, r.seq, r.kind, r.id, {parent}, {what}::smallint, $4::bigint \
+         FROM {schema}.record r WHERE {condition}"
+    )
+}
 
 /// Removes the records: from what other records count, then all that was counted of them, then themselves.
 pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {
@@ -102,11 +116,13 @@ pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for kind in Kind::ALL {
         let one = || Set::One(At::new(*kind, ALL.into(), 1), Vec::new());
+        all.push((format!("telling {kind:?}"), telling(schema, &one())));
         all.extend(deleting(schema, &one()).into_iter().map(|text| (format!("deleting {kind:?}"), text)));
         for member in Kind::ALL {
             for (reference, column) in layout(*member).columns().filter(|(reference, _)| reference.kind == *kind) {
                 let name = format!("{member:?} under {kind:?}");
                 let under = Set::Under(*member, reference.name, Box::new(one()));
+                all.push((format!("telling {name}"), telling(schema, &under)));
                 all.extend(deleting(schema, &under).into_iter().map(|text| (name.clone(), text)));
                 all.push((format!("clearing {name}"), clearing(schema, *member, column, &one())));
             }

@@ -67,6 +67,8 @@ texts! {
     note_turn, turn_noted, forget_turns,
     /// Changes nothing, and is written nevertheless.
     touch,
+    // The change feed.
+    feed_last, feed_behind, feed_at, tell,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
     hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox, keep,
@@ -211,6 +213,21 @@ impl Texts {
             turn_noted: format!("SELECT id FROM {s}.turn WHERE tenant = $1 AND seq = $2"),
             touch: format!("UPDATE {s}.ledger SET clock = clock WHERE tenant = $1"),
             forget_turns: format!("DELETE FROM {s}.turn WHERE tenant = $1 AND seq < $2"),
+            feed_last: format!(
+                "SELECT f.seq, f.step, f.at FROM {s}.feed f WHERE f.tenant = $1 AND (f.seq, f.step) > ($2, $3) \
+                 ORDER BY f.seq DESC, f.step DESC LIMIT 1"
+            ),
+            feed_behind: format!(
+                "SELECT f.seq, f.step, f.at, f.kind, f.id, f.parent, f.what FROM {s}.feed f WHERE f.tenant = $1 \
+                 AND (f.seq, f.step) > ($2, $3) ORDER BY f.seq, f.step LIMIT (SELECT $4::bigint)"
+            ),
+            feed_at: format!(
+                "SELECT f.seq, f.step, f.at FROM {s}.feed f WHERE f.tenant = $1 AND f.seq = $2 AND f.step = $3"
+            ),
+            tell: format!(
+                "INSERT INTO {s}.feed (tenant, seq, step, kind, id, parent, what, at) {}",
+                from_ledger("bigint bigint smallint uuid uuid smallint bigint")
+            ),
             insert_records: format!(
                 "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
                  identifiers, body) {}",

@@ -12,7 +12,7 @@ use std::{
 use svc_core::{
     Error,
     rules::{Decision, decide, first_questions},
-    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
+    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn, feed::Telling},
     value::Timestamp,
 };
 use tokio_postgres::Row;
@@ -82,7 +82,7 @@ impl Database {
         loop {
             match self.is_noted(tenant, seq, id).await {
                 Ok(true) => {
-                    self.wrote(tenant, seq);
+                    self.committed(tenant, seq);
                     return Ok(Ended::Committed(outcomes));
                 }
                 Ok(false) => return Ok(Ended::Undone(error)),
@@ -181,7 +181,7 @@ impl Database {
             Ok(_) => {
                 lent.is_clean_again();
                 self.commits.count(calls.len(), began.elapsed());
-                self.wrote(tenant, seq);
+                self.committed(tenant, seq);
                 Ok(outcomes)
             }
             Err((place, error)) => {
@@ -243,7 +243,11 @@ impl Database {
             progress.waiting.pop();
             match self.decide_one(lent, tenant, call, time, progress).await? {
                 Ok(Decision { changes, outcome: came_to, .. }) => {
+                    let mut telling = Telling::default();
                     for change in &changes {
+                        if let Some(told) = telling.tell(change) {
+                            progress.apply.tell(&told, time)?;
+                        }
                         progress.apply.change(change)?;
                     }
                     progress.overlay.settle(&changes);

@@ -5,29 +5,66 @@ mod support;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use svc_core::laws::{Broken, Laws};
+use svc_core::{
+    Tenant,
+    laws::{Broken, Laws, check_feed_among_writers},
+};
 use svc_postgres::{Options, Store};
+
+/// A database, with new tenants for each history.
+struct Database {
+    store: Store,
+    options: Options,
+    made: AtomicU32,
+    _server: support::server::Server,
+}
+
+impl Database {
+    /// `None` where there is no PostgreSQL.
+    async fn new() -> Option<Self> {
+        if !support::enabled() {
+            return None;
+        }
+        // Nothing is killed here: syncs would only take time.
+        let server = support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
+        let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+        let store = Store::connect(options.clone()).await.unwrap();
+        Some(Self { store, options, made: AtomicU32::new(0), _server: server })
+    }
+
+    async fn next(&self) -> (Store, [Tenant; 2]) {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let one = self.store.ensure_tenant(&format!("one{number}")).await.unwrap();
+        let two = self.store.ensure_tenant(&format!("two{number}")).await.unwrap();
+        (self.store.clone(), [one, two])
+    }
+}
+
+fn laws(histories: u64) -> Laws {
+    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
+    Laws::new().histories(number("SVC_LAWS").unwrap_or(histories)).seed(number("SVC_LAWS_SEED").unwrap_or_default())
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_store_keeps_the_laws() -> Result<(), Broken> {
-    if !support::enabled() {
-        return Ok(());
-    }
-    // Nothing is killed here: syncs would only take time.
-    let server = support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
-    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
-    let made = AtomicU32::new(0);
-    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
-    Laws::new()
-        .histories(number("SVC_LAWS").unwrap_or(300))
-        .seed(number("SVC_LAWS_SEED").unwrap_or_default())
-        .check(async || {
-            let number = made.fetch_add(1, Ordering::Relaxed);
-            let (one, two) = (
-                store.ensure_tenant(&format!("one{number}")).await,
-                store.ensure_tenant(&format!("two{number}")).await,
-            );
-            (store.clone(), [one.unwrap(), two.unwrap()])
-        })
-        .await
+    let Some(database) = Database::new().await else { return Ok(()) };
+    laws(300).check(async || database.next().await).await
+}
+
+/// SYN-02, SYN-04: who follows the feed has what is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
+    let Some(database) = Database::new().await else { return Ok(()) };
+    laws(100).check_feed(async || database.next().await).await
+}
+
+/// SYN-02, SYN-04: nothing is missed of what writers do at the same time over two stores, as two processes have them;
+/// `SVC_FEED_CALLS=100000` for many.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(), Broken> {
+    let Some(database) = Database::new().await else { return Ok(()) };
+    let (one, [tenant, _]) = database.next().await;
+    let other = Store::connect(database.options.clone()).await.unwrap();
+    let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
+    check_feed_among_writers(&[one, other], &tenant, calls.unwrap_or(1_000)).await
 }

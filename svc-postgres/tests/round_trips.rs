@@ -39,6 +39,7 @@ async fn check(statements: Statements, pages: Pages, is_fenced: bool) {
     read(&person).await;
     read("people").await;
     read("tags").await;
+    read("changes").await;
     read(&format!("{petition}/signatures")).await;
     // A page behind another one, by its link; and a jump, which asks first what has changed.
     let next = server.get("tags").await.json["_links"]["next"]["href"].as_str().unwrap().to_owned();

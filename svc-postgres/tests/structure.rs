@@ -6,12 +6,12 @@ mod layers;
 
 use layers::{circle, rules, sources, uses};
 
-/// Lines of code of this crate, at most: without unit tests, comments and blank lines.
-const LINES: usize = 3_500;
+/// Lines of code of this crate, at most: without unit tests, comments and blank lines. 160 of them tell and read the change feed.
+const LINES: usize = 3_660;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 26] = [
+const DATA: [&str; 33] = [
     "Revision",
     "Context",
     "Error",
@@ -28,6 +28,13 @@ const DATA: [&str; 26] = [
     "mapped",
     "model::Kind",
     "model::PerKind",
+    "ops::Bells",
+    "ops::ChangedRecord",
+    "ops::Changes",
+    "ops::ChangesRequest",
+    "ops::Feed",
+    "ops::Listening",
+    "ops::What",
     "raw::RawPage",
     "raw::RawRecord",
     "record",

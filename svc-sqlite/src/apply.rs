@@ -305,7 +305,7 @@ impl<'a> Apply<'a> {
 }
 
 /// The id of the record that a set begins with.
-fn bottom(set: &Set) -> Result<RecordId> {
+pub(crate) fn bottom(set: &Set) -> Result<RecordId> {
     match set {
         Set::One(at, _) => RecordId::known(&at.id),
         Set::Under(_, _, inner) => bottom(inner),

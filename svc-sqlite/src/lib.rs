@@ -58,6 +58,7 @@ mod batch;
 mod data_version;
 mod error;
 mod export;
+mod feed;
 mod fetch;
 mod file;
 mod kept;

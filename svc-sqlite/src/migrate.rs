@@ -20,7 +20,8 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),
     Migration::new(3, "turns", include_str!("../migrations/0003_turns.sql")),
     Migration::new(4, "repair", include_str!("../migrations/0004_repair.sql")).repairing(),
-    Migration::new(5, "answers", include_str!("../migrations/0007_answers.sql")),
+    Migration::new(5, "changes", include_str!("../migrations/0005_changes.sql")),
+    Migration::new(6, "answers", include_str!("../migrations/0006_answers.sql")),
 ];
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.
@@ -110,6 +111,16 @@ mod tests {
         assert!(matches!(up(&mut file, &[ONE, BROKEN]), Err(FileError::Sqlite { .. })));
         assert_eq!(applied(&file).unwrap().len(), 1);
         assert!(!file.table_exists(None, "two").unwrap());
+    }
+
+    /// SYN-08: a file of the version before has a feed from here on, without entries.
+    #[test]
+    fn a_file_without_a_feed_gets_one() {
+        let mut file = Connection::open_in_memory().unwrap();
+        up(&mut file, &MIGRATIONS[..4]).unwrap();
+        assert!(!file.table_exists(None, "feed").unwrap());
+        up(&mut file, MIGRATIONS).unwrap();
+        assert_eq!(file.query_row("SELECT count(*) FROM feed", (), |row| row.get::<_, i64>(0)).unwrap(), 0);
     }
 
     #[test]

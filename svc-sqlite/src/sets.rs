@@ -15,6 +15,18 @@ pub(crate) fn leaving(table: &Table, set: &Set) -> String {
     format!("SELECT {} FROM {} WHERE tenant = ?1 AND {}", columns.join(", "), table.name, condition(set))
 }
 
+/// Tells of each record that it is deleted (`?3`) at this moment (`?4`).
+pub(crate) fn telling(table: &Table, set: &Set) -> String {
+    let (name, code, condition) = (table.name, table.code, condition(set));
+    let home = table.kind.schema().home.and(table.parent).and_then(|parent| table.columns.get(parent));
+    let parent = home.map_or("NULL", |column| column.name);
+    format!(
+        "INSERT INTO feed (tenant, seq, kind, id, parent, what, at)
+         SELECT ?1, (SELECT coalesce(max(seq), 0) FROM feed WHERE tenant = ?1) + row_number() OVER (ORDER BY seq),
+         {code}, id, {parent}, ?3, ?4 FROM {name} WHERE tenant = ?1 AND {condition}"
+    )
+}
+
 /// Removes the records: from what other records count, then all that was counted of them, then themselves.
 pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
@@ -117,7 +129,9 @@ mod tests {
             for set in [first].iter().chain(&second).chain(&third) {
                 let table = table(set.kind());
                 let clear = leading_to(set.kind()).map(|(kind, link)| clearing(kind, link, set));
-                for text in deleting(table, set).into_iter().chain(clear).chain([leaving(table, set)]) {
+                for text in
+                    deleting(table, set).into_iter().chain(clear).chain([leaving(table, set), telling(table, set)])
+                {
                     assert!(text.contains("tenant = ?1"), "{text}");
                     let steps = plan(&file, &text);
                     assert!(!steps.contains("SCAN"), "{text}\n{steps}");

@@ -14,7 +14,8 @@ use std::time::Duration;
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
-use svc_core::store::{cursor::Cursors, keys::KeyCache, offset_index::OffsetIndex};
+use svc_core::ops::Bells;
+use svc_core::store::{cursor::Cursors, feed::feed_number, keys::KeyCache, offset_index::OffsetIndex};
 use svc_core::value::Timestamp;
 use svc_core::{Revision, Tenant};
 
@@ -42,6 +43,9 @@ struct Inner {
     tenants: Tenants,
     offset_index: Arc<OffsetIndex>,
     cursors: Cursors,
+    /// The number of the file's change feed.
+    feed: u64,
+    bells: Arc<Bells<i64>>,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
@@ -73,6 +77,8 @@ impl Store {
             tenants: Tenants::default(),
             offset_index: Arc::default(),
             cursors: Cursors::new(&secret),
+            feed: feed_number(&secret),
+            bells: Arc::default(),
             path: options.path,
             matching: options.matching,
             share_names,

@@ -4,6 +4,8 @@
 //!
 //! It needs an entry in `Cargo.toml`: `[[test]]` with `name = "conformance"` and `harness = false`.
 
+use std::sync::Arc;
+
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::Vendor;
 use svc_core::api::{Api, IfMatch};
@@ -29,7 +31,8 @@ async fn suite() -> Suite {
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
     let reads = store.create_key(&one, KeyOptions::new("reads").read_only()).await.expect("a key").token;
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
-    let api = store.register_all(api).response_cache(store.clone()).conditional_requests(IfMatch::Optional);
+    let api = store.register_all(api).changes(&Arc::new(store.clone())).response_cache(store.clone());
+    let api = api.conditional_requests(IfMatch::Optional);
     let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))

@@ -10,7 +10,7 @@ const LINES: usize = 4_250;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 29] = [
+const DATA: [&str; 36] = [
     "Revision",
     "Context",
     "Error",
@@ -31,6 +31,13 @@ const DATA: [&str; 29] = [
     "mapped",
     "model::Kind",
     "model::PerKind",
+    "ops::Bells",
+    "ops::ChangedRecord",
+    "ops::Changes",
+    "ops::ChangesRequest",
+    "ops::Feed",
+    "ops::Listening",
+    "ops::What",
     "raw::RawPage",
     "raw::RawRecord",
     "record",

@@ -88,7 +88,8 @@ impl<'a> Incoming<'a> {
             .with_base(base.clone())
             .with_received(settings.clock.now())
             .with_id(request_id)
-            .with_timeout(settings.request_timeout);
+            .with_timeout(settings.request_timeout)
+            .with_timer(&settings.timer);
         let call = api.resolve(request);
         let target = call.target().cloned();
         let span = tracing::info_span!(
@@ -139,16 +140,17 @@ impl<'a> Incoming<'a> {
         if let Some(reply) = call.immediate() {
             return reply.into();
         }
-        match self.in_time(self.admission(call)).await {
+        match self.in_time(Duration::ZERO, self.admission(call)).await {
             Ok(Ok(admitted)) => self.admitted(admitted, body).await.unwrap_or_else(|refusal| refusal),
             Ok(Err(reply)) => reply.into(),
             Err(late) => late,
         }
     }
 
-    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36).
-    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Answer> {
-        let done = self.settings.timer.within(self.settings.request_timeout, work).await;
+    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36), `waits` by its own wish apart.
+    async fn in_time<T>(&self, waits: Duration, work: impl Future<Output = T>) -> Result<T, Answer> {
+        let limit = self.settings.request_timeout.map(|limit| limit.saturating_add(waits));
+        let done = self.settings.timer.within(limit, work).await;
         done.ok_or_else(|| {
             let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
             self.api.error_reply(self.target.as_ref(), late).into()
@@ -177,7 +179,7 @@ impl<'a> Incoming<'a> {
             .as_ref()
             .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
         let begun = Instant::now();
-        let answer = self.in_time(self.respond(admitted)).await.unwrap_or_else(|late| late);
+        let answer = self.in_time(admitted.waits(), self.respond(admitted)).await.unwrap_or_else(|late| late);
         if let Some(even) = even {
             even.wait(begun).await;
         }

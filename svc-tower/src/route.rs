@@ -43,6 +43,7 @@ impl fmt::Display for Route<'_> {
                 write!(f, "{}/{}", Record(container), helper.relation())
             }
             Target::Helper { helper, container: None } => f.write_str(helper.relation()),
+            Target::Changes => f.write_str("changes"),
             Target::Docs | Target::DocsPage(_) => f.write_str("docs"),
             Target::Explorer(_) => f.write_str("explorer"),
             Target::Capabilities => f.write_str("capabilities"),

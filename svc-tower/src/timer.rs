@@ -66,6 +66,12 @@ fn by_tokio(_: Duration) -> Option<Sleeping> {
     None
 }
 
+impl svc_core::api::Timer for Timer {
+    fn sleep(&self, time: Duration) -> Option<Sleeping> {
+        Self::sleep(self, time)
+    }
+}
+
 impl fmt::Debug for Timer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Timer").field(&self.0.is_some()).finish()

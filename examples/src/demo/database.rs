@@ -10,7 +10,7 @@ use svc_core::raw::RawRecord;
 use svc_core::store::commits::Committed;
 use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
 use svc_core::store::{Load, Store};
-use svc_core::{Context, Revision, Tenant};
+use svc_core::{Changes, Context, Revision, Tenant};
 use svc_postgres::ConnectError;
 use svc_sqlite::FileError;
 
@@ -279,8 +279,10 @@ impl Refused {
 
 fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder
 where
-    S: Store + Authenticator + AnonymousTenant + Revision + Clone,
+    S: Store + Changes + Authenticator + AnonymousTenant + Revision + Clone,
 {
-    let api = api.store(&Arc::new(store.clone())).authenticator(store.clone()).response_cache(store.clone());
+    let shared = Arc::new(store.clone());
+    let api = api.store(&shared).changes(&shared);
+    let api = api.authenticator(store.clone()).response_cache(store.clone());
     if anonymous_helpers { api.anonymous_helpers(store.clone()) } else { api }
 }

@@ -1,6 +1,7 @@
 //! A service to run the suite against, with the keys that the suite is given.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -117,7 +118,8 @@ impl Subject {
         store.add_key_with_token(&two, &long("k-two"), key("two")).await?;
         let rights = ["people.list", "people.read"].iter().filter_map(|right| right.parse().ok());
         store.add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights)).await?;
-        let api: ApiBuilder = store.register_all(Api::builder(Vendor::new("Example", "Reference"))).base_url(REFERENCE);
+        let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
+        let api: ApiBuilder = api.changes(&Arc::new(store.clone())).base_url(REFERENCE);
         let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;
         let prefix = api.dialect().prefix().to_owned();
         Ok(Self {

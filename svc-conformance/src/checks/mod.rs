@@ -19,6 +19,7 @@ mod conditional;
 mod crud;
 mod entry;
 mod errors;
+mod feed;
 mod functions;
 mod helpers;
 mod hypermedia;
@@ -72,6 +73,7 @@ pub(crate) fn all() -> Vec<Check> {
         conditional::CHECKS,
         idempotency::CHECKS,
         places::CHECKS,
+        feed::CHECKS,
     ]
     .concat()
 }

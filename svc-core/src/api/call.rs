@@ -158,7 +158,7 @@ impl<'a> Call<'a> {
             });
         };
         match (operation.right(), known) {
-            (None, known) => {
+            (None, known) if operation.key() == Key::NotNeeded => {
                 let (tenant, caller) = known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
                 Ok(call.admitted(operation, tenant, caller))
             }
@@ -169,6 +169,7 @@ impl<'a> Call<'a> {
                     Err(call.refused(Code::KeyNotAllowed, "This API key may not do this."))
                 }
             }
+            (None, Some((tenant, caller))) if with_key => Ok(call.admitted(operation, tenant, caller)),
             _ if operation.key() != Key::Optional => Err(call.unauthorized()),
             (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
             (_, None) => call.without_key(operation).await,

@@ -1,5 +1,7 @@
 //! What becomes of members of a body that are not taken: refused, told beside the answer, or passed over (UND-22).
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -29,19 +31,11 @@ pub(super) enum Handling {
 impl Handling {
     /// Of the headers of a request: of preferences that are sent twice the first counts, one that is not known does not.
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        let lines = headers.get_all(PREFER).iter().filter_map(|line| line.to_str().ok());
-        for preference in lines.flat_map(|line| parts(line, ',')) {
-            let preference = parts(preference, ';').next().unwrap_or_default();
-            let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
-            if name.trim().eq_ignore_ascii_case("handling") {
-                return match value.trim().trim_matches('"') {
-                    value if value.eq_ignore_ascii_case("strict") => Self::Strict,
-                    value if value.eq_ignore_ascii_case("lenient") => Self::Lenient,
-                    _ => Self::Unsaid,
-                };
-            }
+        match preference(headers, "handling") {
+            Some(value) if value.eq_ignore_ascii_case("strict") => Self::Strict,
+            Some(value) if value.eq_ignore_ascii_case("lenient") => Self::Lenient,
+            _ => Self::Unsaid,
         }
-        Self::Unsaid
     }
 
     /// Says in an answer which preference counted.
@@ -53,6 +47,27 @@ impl Handling {
         };
         reply.insert(PREFERENCE_APPLIED, Some(HeaderValue::from_static(applied)));
     }
+}
+
+/// How long a client would wait for something to answer with (RFC 7240, section 4.3).
+pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
+    preference(headers, "wait")?.parse().ok().map(Duration::from_secs)
+}
+
+/// Says in an answer how long it was waited at most.
+pub(super) fn mark_wait(time: Duration, reply: &mut Reply) {
+    reply.insert(PREFERENCE_APPLIED, HeaderValue::try_from(format!("wait={}", time.as_secs())).ok());
+}
+
+/// The value of a preference (RFC 7240): of those that are sent twice the first counts.
+fn preference<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
+    let lines = headers.get_all(PREFER).iter().filter_map(|line| line.to_str().ok());
+    let mut all = lines.flat_map(|line| parts(line, ',')).map(|preference| {
+        let preference = parts(preference, ';').next().unwrap_or_default();
+        preference.split_once('=').unwrap_or((preference, ""))
+    });
+    let (_, value) = all.find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted))?;
+    Some(value.trim().trim_matches('"'))
 }
 
 /// The parts of a header's value; a separator in quotes is part of a value.
@@ -108,6 +123,18 @@ mod tests {
     fn handling(lines: &[&str]) -> Handling {
         let lines = lines.iter().map(|line| (PREFER, HeaderValue::from_str(line).expect("a header")));
         Handling::of(&lines.collect())
+    }
+
+    /// SYN-11: beside other preferences, and nothing that is no number of seconds.
+    #[test]
+    fn syn_11_a_client_says_how_long_it_waits() {
+        let waits =
+            |line: &str| wait(&[(PREFER, HeaderValue::from_str(line).expect("a header"))].into_iter().collect());
+        assert_eq!(waits("handling=strict, wait=30"), Some(Duration::from_secs(30)));
+        assert_eq!(waits("Wait = \"5\"; a=b, wait=6"), Some(Duration::from_secs(5)));
+        for none in ["wait", "wait=", "wait=-1", "wait=1.5", "waiting=3", "wait=99999999999999999999"] {
+            assert_eq!(waits(none), None, "{none}");
+        }
     }
 
     #[test]

@@ -85,6 +85,9 @@ impl Api {
         if spec.need == Need::Nothing {
             return Some(Offered { spec, right, key: Key::NotNeeded });
         }
+        if spec.need == Need::AnyKey {
+            return self.inner.settings.changes.is_some().then_some(Offered { spec, right, key: Key::Needed });
+        }
         let is_offered = match (right?, target) {
             (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.registered(kind).lists(scope),
             (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => self.creates(kind, scope),

@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    pin::Pin,
     sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
@@ -84,6 +85,14 @@ pub struct Request<'a> {
     pub id: Option<Uuid>,
     /// How long a backend may take for it (UND-36); for ever unless set.
     pub timeout: Option<Duration>,
+    /// The timer of the program's runtime; without one nothing waits for changes (SYN-11).
+    pub timer: Option<&'a dyn Timer>,
+}
+
+/// The timer of a program's runtime.
+pub trait Timer: Send + Sync {
+    /// Passes a time; `None` where there is no timer at hand.
+    fn sleep(&self, time: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>>;
 }
 
 impl<'a> Request<'a> {
@@ -102,6 +111,7 @@ impl<'a> Request<'a> {
             received: None,
             id: None,
             timeout: None,
+            timer: None,
         }
     }
 
@@ -158,6 +168,13 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// With the timer of the program's runtime.
+    #[must_use]
+    pub fn with_timer(mut self, timer: &'a dyn Timer) -> Self {
+        self.timer = Some(timer);
         self
     }
 

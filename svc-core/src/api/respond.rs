@@ -1,6 +1,6 @@
 //! Answers calls that are admitted: reads here, writes in the file beside.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
@@ -63,6 +63,15 @@ impl<'a> Admitted<'a> {
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than any other request.
+    #[must_use]
+    pub fn waits(&self) -> Duration {
+        match self.operation.handler {
+            Handler::Changes => self.api.waits(&self.request),
+            _ => Duration::ZERO,
+        }
     }
 
     /// With this body, where [the operation takes one](OperationSpec::takes_body).
@@ -135,6 +144,7 @@ impl<'a> Admitted<'a> {
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
             // Whoever serves documents answers before.
             (Handler::Document, _) => Err(Error::not_found()),
+            (Handler::Changes, _) => api.changes(cx, request).await,
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create | Handler::Update | Handler::Call, target) => {
                 Ok(api.write(cx, target, body, request.headers).await)
@@ -184,6 +194,7 @@ impl Api {
             collections: &collections,
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
             openapi: self.has_openapi,
+            changes: inner.settings.changes.is_some(),
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);

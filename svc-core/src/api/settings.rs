@@ -1,6 +1,6 @@
 //! What a vendor sets besides the operations.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{IfMatch, builder::Classify, idempotency::KeptBy};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::AnyTransactions,
+    ops::{AnyTransactions, Changes},
     schema::Peculiarity,
     store::Store,
 };
@@ -31,6 +31,8 @@ pub(super) struct Settings {
     pub(super) atomic: bool,
     /// The store that keeps every kind, where there is one: it tells what else is wrong with a body that is refused.
     pub(super) store: Option<Arc<dyn Store>>,
+    /// What tells the changes.
+    pub(super) changes: Option<Arc<dyn Changes>>,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
@@ -39,6 +41,8 @@ pub(super) struct Settings {
     /// Where the answers of calls that may come again are kept, if they are.
     pub(super) idempotency: Option<KeptBy>,
     pub(super) behaviours: Vec<Behaviour>,
+    /// How long a client may wait for changes.
+    pub(super) longest_wait: Duration,
     /// The address below which the pages of the rows are.
     pub(super) rule_pages: Option<String>,
 }
@@ -59,11 +63,13 @@ impl Settings {
             error_bodies: ErrorBodies::default(),
             atomic: false,
             store: None,
+            changes: None,
             transactions: None,
             patch: PatchMethod::default(),
             conditional: None,
             idempotency: None,
             behaviours: Vec::new(),
+            longest_wait: Duration::from_secs(30),
             rule_pages: None,
         }
     }

@@ -104,6 +104,12 @@ codes! {
     PageInvalid = "PAGE_INVALID", 400,
         cause "`page` or `per_page` is not a whole number from 1.",
         mend "Follow the `next` link instead of counting, or send a number from 1.";
+    /// The cursor is none that the change feed gave to this key's tenant.
+    ///
+    /// Row: SYN-07.
+    CursorInvalid = "CURSOR_INVALID", 400,
+        cause "`after` was cut off or put together by hand, or is a cursor of another server, collection or tenant.",
+        mend "Follow the `next` link as it is. Without one, begin anew: note `last` of the change feed, read the collections, then follow it.";
     /// Another tag or list already has this name.
     NameInUse = "NAME_IN_USE", 400,
         cause "Names of tags and lists are unique, and this one is taken.",
@@ -254,6 +260,12 @@ codes! {
     ResourceNotFound = "RESOURCE_NOT_FOUND", 404,
         cause "The record was deleted, belongs to another tenant, or never was; or the address was put together by hand.",
         mend "Begin at the entry point, and follow links.";
+    /// What follows the cursor is not kept any more.
+    ///
+    /// Row: SYN-08.
+    CursorExpired = "CURSOR_EXPIRED", 410,
+        cause "The feed was cut, or has begun anew because the data came from another store or a backup, since the cursor was given.",
+        mend "Begin anew: note `last` of the change feed, read the collections, then follow it.";
     /// The body came too slowly.
     ///
     /// Row: UND-17.

@@ -1,6 +1,6 @@
 //! The entry point (ENT-01 to ENT-27).
 
-use super::Hal;
+use super::{Hal, changes::CHANGES};
 use crate::{
     helper::HelperName,
     json::write_string,
@@ -22,6 +22,8 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) signup: bool,
     /// Whether the `OpenAPI` document is there (UND-40).
     pub(crate) openapi: bool,
+    /// Whether the change feed is there (SYN-01).
+    pub(crate) changes: bool,
 }
 
 /// Writes the entry point.
@@ -45,6 +47,9 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
         let relation = hal.relations.dialect.relation(HelperName::PersonSignup.relation());
         let href = hal.href(&Target::Helper { helper: HelperName::PersonSignup, container: None });
         titled(&relation, &href, "Person signup", out);
+    }
+    if view.changes {
+        titled(&hal.relations.dialect.relation(CHANGES), &hal.href(&Target::Changes), "Changes", out);
     }
     // RFC 8631: relations of the interface's own prefix lead to what the interface has (UND-40).
     titled("service-meta", &hal.href(&Target::Capabilities), "What this server supports", out);

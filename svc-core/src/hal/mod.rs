@@ -1,5 +1,6 @@
 //! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-18).
 
+mod changes;
 mod collection;
 mod entry_point;
 mod failure;
@@ -7,6 +8,7 @@ mod record;
 mod relations;
 mod shown;
 
+pub(crate) use changes::{CHANGES, ChangesView, begin_anew, changes};
 pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryPointView, entry_point};
 pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice, warnings};

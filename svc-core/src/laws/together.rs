@@ -49,7 +49,7 @@ fn three<S: Store>(history: &mut History<S>) -> [Call; 3] {
 }
 
 /// Polls all of them until each has its answer.
-async fn at_once<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + Send + '_>>>) -> Vec<T> {
+pub(super) async fn at_once<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + Send + '_>>>) -> Vec<T> {
     let mut answers: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|cx| {
         for (future, answer) in futures.iter_mut().zip(&mut answers) {

@@ -16,6 +16,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConventionalLayout;
 
+const CHANGES: &str = "changes";
 const DOCS: &str = "docs/";
 const DOCS_PAGE: &str = "docs/v1/";
 const EXPLORER: &str = "docs/explorer";
@@ -31,6 +32,7 @@ impl Layout for ConventionalLayout {
     fn path(&self, target: &Target, out: &mut String) {
         match target {
             Target::EntryPoint => {}
+            Target::Changes => out.push_str(CHANGES),
             Target::Docs => out.push_str(DOCS),
             Target::DocsPage(relation) => {
                 out.push_str(DOCS_PAGE);
@@ -73,6 +75,9 @@ impl Layout for ConventionalLayout {
         let path = path.strip_suffix('/').unwrap_or(path);
         if path.is_empty() {
             return Some(Target::EntryPoint);
+        }
+        if path == CHANGES {
+            return Some(Target::Changes);
         }
         if path == "docs" {
             return Some(Target::Docs);

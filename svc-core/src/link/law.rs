@@ -13,6 +13,7 @@ use crate::{
 pub(crate) fn targets() -> Vec<Target> {
     let mut targets = vec![
         Target::EntryPoint,
+        Target::Changes,
         Target::Docs,
         Target::DocsPage(Cow::Borrowed("person")),
         Target::Explorer(Cow::Borrowed("")),

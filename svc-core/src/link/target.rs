@@ -78,6 +78,8 @@ pub enum Target {
         /// The petition, form, event, person ... that it records an action of.
         container: Option<Address>,
     },
+    /// The change feed (SYN-01).
+    Changes,
     /// The start page of the documentation (ENT-22).
     Docs,
     /// The page of one relation, and the template of the curie (ENT-22, HAL-18).

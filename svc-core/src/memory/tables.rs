@@ -9,10 +9,14 @@ use crate::{
     helper::normal_email,
     link::{Address, Ref, Scope},
     model::Kind,
+    ops::{ChangedRecord, What},
     record::{Computed, RawRecord},
     schema::{Reference, Source},
-    store::{Answer, Change, Insert, Kept, Key, Outbox, Question, Replace, Set, Stored, Sum},
-    value::{Id, Identifier},
+    store::{
+        Answer, Change, Insert, Kept, Key, Outbox, Question, Replace, Set, Stored, Sum,
+        feed::{FeedPlace, FeedRead, Told},
+    },
+    value::{Id, Identifier, Timestamp},
 };
 
 /// A collection: of a kind, all of it or what a link (or hidden reference) makes lead to one record.
@@ -24,6 +28,8 @@ pub(super) struct Tables {
     /// The moment of the last turn, in microseconds.
     pub(super) clock: i64,
     pub(super) outbox: Vec<Outbox>,
+    /// What was told of changes, in their order.
+    pub(super) feed: Vec<(FeedPlace, ChangedRecord)>,
     youngest: i64,
     /// Each record, and what it is found by besides its id.
     rows: HashMap<i64, (RawRecord, Vec<Key>)>,
@@ -129,6 +135,38 @@ impl Tables {
                 Answer::Holdings(found.collect())
             }
             Question::Kept(key) => Answer::Kept(self.kept.get(key).cloned()),
+        }
+    }
+}
+
+// What is told.
+impl Tables {
+    /// Tells of a change that is about to be made at this moment.
+    pub(super) fn tell(&mut self, told: &Told<'_>, time: Timestamp) {
+        match told {
+            Told::One(what, record) => self.note(ChangedRecord::new(*what, time, record.clone())),
+            Told::Gone(set) => {
+                for row in self.rows_of(set) {
+                    if let Some((record, _)) = self.rows.get(&row) {
+                        self.note(ChangedRecord::new(What::Deleted, time, record.address()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, entry: ChangedRecord) {
+        let seq = self.feed.last().map_or(0, |(place, _)| place.seq).saturating_add(1);
+        self.feed.push((FeedPlace::new(seq, 0, entry.at.micros()), entry));
+    }
+
+    /// The feed behind a place.
+    pub(super) fn told(&self, after: FeedPlace, limit: u32) -> FeedRead {
+        let behind = self.feed.iter().skip_while(|(place, _)| (place.seq, place.row) <= (after.seq, after.row));
+        FeedRead {
+            is_kept: after == FeedPlace::START || self.feed.iter().any(|(place, _)| *place == after),
+            last: self.feed.last().map(|(place, _)| *place),
+            entries: behind.take(limit as usize).cloned().collect(),
         }
     }
 }

@@ -107,6 +107,8 @@ impl OperationSpec {
 pub enum Shape {
     /// The entry point (ENT-01).
     EntryPoint,
+    /// The change feed (SYN-01).
+    Changes,
     /// The start page of the documentation (ENT-22).
     Docs,
     /// Another page of the documentation (ENT-22).
@@ -135,6 +137,7 @@ impl Shape {
     pub const fn of(target: &Target) -> Self {
         match target {
             Target::EntryPoint => Self::EntryPoint,
+            Target::Changes => Self::Changes,
             Target::Docs => Self::Docs,
             Target::DocsPage(_) => Self::DocsPage,
             Target::Explorer(_) => Self::Explorer,
@@ -155,6 +158,8 @@ impl Shape {
 pub enum Need {
     /// Nothing: it is public (ENT-01, ENT-22, UND-40).
     Nothing,
+    /// A key, whatever its rights: what it may read is told (SYN-06).
+    AnyKey,
     /// The right to an operation on the kind of its target.
     On(Operation),
     /// The right to call the helper of its target.
@@ -191,6 +196,8 @@ pub enum Output {
     Document,
     /// A page of a collection.
     Collection,
+    /// A page of the change feed.
+    Changes,
     /// A record.
     Record,
     /// What a helper recorded; without a key, an empty object (HLP-07).
@@ -271,6 +278,7 @@ pub(crate) enum Handler {
     EntryPoint,
     Capabilities,
     Document,
+    Changes,
     List,
     Read,
     Create,

@@ -100,6 +100,17 @@ pub static OPERATIONS: &[OperationSpec] = &[
         "The document.",
     ),
     OperationSpec {
+        name: "changes",
+        method: Method::GET,
+        shape: Shape::Changes,
+        need: Need::AnyKey,
+        input: Input::Nothing,
+        answers: always(StatusCode::OK, Output::Changes, "What was changed, in order."),
+        id: "changes",
+        summary: "Tells what was created, changed and deleted since a cursor.",
+        handler: Handler::Changes,
+    },
+    OperationSpec {
         name: Operation::List.as_str(),
         method: Method::GET,
         shape: Shape::Collection,

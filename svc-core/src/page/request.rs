@@ -126,6 +126,13 @@ impl PageRequest {
     }
 }
 
+impl PageRequest {
+    /// The value of a parameter that a query has.
+    pub(crate) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
+        pairs(query.unwrap_or_default()).find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
 /// A whole number from 1; numbers above 2^63 count as that, which is beyond every page (UND-19).
 fn counting(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -102,6 +102,7 @@ impl Repair {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());
             changes.push(Change::Replace(Box::new(Replace {
                 at: stored.at(),
+                parent: record.address().parent,
                 modified: record.meta().modified,
                 modified_by,
                 fields: after.to_wire(&names),

@@ -128,6 +128,7 @@ impl Case<'_> {
         stored.record.set_fields(fields.clone());
         self.ledger.change(Change::Replace(Box::new(Replace {
             at: stored.at(),
+            parent: stored.record.address().parent,
             modified: stored.record.meta.modified,
             modified_by: self.caller.clone(),
             fields,

@@ -153,6 +153,8 @@ impl Insert {
 pub struct Replace {
     /// The record.
     pub at: At,
+    /// The record that it lives under, for a kind with a home.
+    pub parent: Option<Id>,
     /// When it was changed.
     pub modified: Timestamp,
     /// Who changed it, where the kind has a link for it and the caller's key a person.

@@ -32,6 +32,7 @@ mod condition;
 mod counts;
 #[cfg(feature = "store")]
 pub mod cursor;
+pub mod feed;
 mod fetched;
 #[cfg(feature = "store")]
 pub mod hex;

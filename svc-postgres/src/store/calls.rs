@@ -9,8 +9,9 @@ use svc_core::{
     helper::PersonMatching,
     link::Address,
     model::Kind,
+    ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
-    store::{self, Answer, Call, Key, Load, Outcome, Work},
+    store::{self, Answer, Call, Key, Load, Outcome, Work, feed::FeedQuery},
 };
 
 use super::Store;
@@ -43,6 +44,22 @@ impl store::Store for Store {
 
     fn keeps_answers(&self) -> bool {
         true
+    }
+}
+
+#[async_trait]
+impl Changes for Store {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+        let query = match FeedQuery::new(&cx.tenant, request, self.inner.feed) {
+            Ok(query) => query,
+            Err(refused) => return Ok(refused),
+        };
+        let tenant = self.tenant(&cx.tenant).await?;
+        Ok(query.page(self.database().feed(tenant, query.after, query.limit).await?))
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.database().bells.listen(self.tenant(&cx.tenant).await?).among_others())
     }
 }
 

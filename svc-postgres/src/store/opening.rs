@@ -1,6 +1,9 @@
 //! What a database remembers of the store that was opened on it first.
 
-use svc_core::{link::ShareNames, store::cursor::Cursors};
+use svc_core::{
+    link::ShareNames,
+    store::{cursor::Cursors, feed::feed_number},
+};
 
 use crate::{
     database::Database,
@@ -8,14 +11,14 @@ use crate::{
     pipeline::{Query, values},
 };
 
-/// The cursors of this database, with the secret that it keeps.
-pub(super) async fn cursors(database: &Database) -> Result<Cursors, ConnectError> {
+/// The cursors of this database, with the secret that it keeps, and the number of its change feed.
+pub(super) async fn cursors(database: &Database) -> Result<(Cursors, u64), ConnectError> {
     let mut drawn = [0; 32];
     getrandom::fill(&mut drawn).map_err(|error| ConnectError::Other(error.to_string()))?;
     let secret = remembered(database, "secret", &drawn).await?;
-    let secret =
+    let secret: [u8; 32] =
         secret.try_into().map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
-    Ok(Cursors::new(&secret))
+    Ok((Cursors::new(&secret), feed_number(&secret)))
 }
 
 /// Refuses other names of the share objects than those that were fixed here.

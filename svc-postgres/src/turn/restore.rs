@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use svc_core::{
     Error,
-    store::{Change, transfer::Batch},
+    store::{Change, feed::Telling, transfer::Batch},
 };
 
 use crate::{
@@ -33,7 +33,7 @@ impl Database {
         match &restored {
             Ok(seq) => {
                 lent.is_clean_again();
-                self.wrote(tenant, *seq);
+                self.committed(tenant, *seq);
             }
             Err(error) => self.roll_back(lent, error).await,
         }
@@ -63,7 +63,12 @@ impl Database {
             return Err(Error::unexpected("the tenant has data in the database that this copy has not brought").into());
         }
         progress.last = progress.last.max(batch.clock);
+        // The feed begins anew here: of what comes from elsewhere it tells that it is there.
+        let mut telling = Telling::default();
         for change in &batch.changes {
+            if let Some(told) = telling.tell(change) {
+                progress.apply.tell(&told, progress.last)?;
+            }
             progress.apply.change(change)?;
             if let Change::Insert(insert) = change {
                 progress.last = progress.last.max(insert.record.meta().modified);

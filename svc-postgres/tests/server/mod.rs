@@ -37,7 +37,11 @@ impl Server {
     /// For another tenant of a store.
     pub(crate) async fn of(store: Store, tenant: &str) -> Self {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
-        let api = store.register_all(builder()).authenticator(store.clone()).anonymous_helpers(store.clone());
+        let api = store
+            .register_all(builder())
+            .changes(&std::sync::Arc::new(store.clone()))
+            .authenticator(store.clone())
+            .anonymous_helpers(store.clone());
         Self { api: api.build().unwrap(), store, tenant, deadline: None }
     }
 

@@ -10,15 +10,21 @@ use svc_core::{
     helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
+    ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
     rules::decide,
-    store::{self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault, cursor::Start},
+    store::{
+        self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault,
+        cursor::Start,
+        feed::{FeedQuery, Telling},
+    },
 };
 
 use super::Store;
 use crate::{
     apply::Apply,
     error::{self, StoreError},
+    feed,
     fetch::{Direct, record},
     page::Place,
     rows::{is_at, raw_at},
@@ -81,6 +87,23 @@ impl store::Store for Store {
     }
 }
 
+#[async_trait::async_trait]
+impl Changes for Store {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+        let tenant = self.tenant(&cx.tenant)?;
+        let query = match FeedQuery::new(&cx.tenant, request, self.inner.feed) {
+            Ok(query) => query,
+            Err(refused) => return Ok(refused),
+        };
+        let read = self.readers().with(|file| feed::read(file, tenant, query.after, query.limit))?;
+        Ok(query.page(read))
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.inner.bells.listen(self.tenant(&cx.tenant)?))
+    }
+}
+
 impl Store {
     /// Gives calls their turn, one after the other, in the transaction of a job: all of them or none. The outcome is that of
     /// the last. `blame` says whose fault an error is.
@@ -102,7 +125,11 @@ impl Store {
             let mut answers = Direct::new(file, tenant);
             let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
                 .map_err(|pause| answers.failure(pause, |error| blame(call, error)))?;
+            let mut telling = Telling::default();
             for change in &decision.changes {
+                if let Some(told) = telling.tell(change) {
+                    feed::tell(file, tenant, &told, time)?;
+                }
                 apply.change(change)?;
             }
             changed |= !decision.changes.is_empty();
@@ -113,6 +140,8 @@ impl Store {
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
             job.tally.set_last(tenant, time);
+            let bells = Arc::clone(&self.inner.bells);
+            job.after_commit(move || bells.ring(&tenant));
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);

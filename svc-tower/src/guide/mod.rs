@@ -6,6 +6,7 @@
 //! 4. [Person matching](person_matching)
 //! 5. [Errors your users will see](errors)
 //! 6. [From demo to production](production)
+//! 7. [Keeping two systems in step](keep_in_step)
 //!
 //! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature `server`.
 
@@ -28,3 +29,6 @@ pub mod errors {}
 
 #[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("production.md"))]
 pub mod production {}
+
+#[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("keep_in_step.md"))]
+pub mod keep_in_step {}

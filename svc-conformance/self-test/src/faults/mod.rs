@@ -7,6 +7,7 @@ mod codes;
 mod collections;
 pub(crate) mod conditional;
 mod errors;
+mod feed;
 mod fields;
 mod headers;
 mod helpers;
@@ -205,6 +206,7 @@ pub fn registry() -> Vec<Fault> {
         answers::faults(),
         conditional::faults(),
         idempotency::faults(),
+        feed::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -212,7 +214,7 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free(), conditional::free(), idempotency::free()].concat()
+    [twice::free(), codes::free(), conditional::free(), idempotency::free(), feed::free()].concat()
 }
 
 /// Sets a member of an object.

@@ -1,6 +1,6 @@
 //! Offers what a store of every kind has, and the transactions of a vendor's.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{ApiBuilder, Runner};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     },
     helper::{FunctionName, HelperName},
     model::Kind,
-    ops::Transactions,
+    ops::{Changes, Transactions},
     store::Store,
 };
 
@@ -42,6 +42,21 @@ impl ApiBuilder {
                     .push(format!("the helper `{}` is registered twice: register each helper once", helper.as_str()));
             }
         }
+        self
+    }
+
+    /// Offers the change feed of a backend, which has to tell the changes of every kind that is served (SYN-01).
+    #[must_use]
+    pub fn changes<C: Changes + 'static>(mut self, backend: &Arc<C>) -> Self {
+        self.settings.changes = Some(Arc::<C>::clone(backend));
+        self
+    }
+
+    /// How long a request for changes may wait until there are some, where it asks for that with `Prefer: wait=…` (SYN-11): 30
+    /// seconds unless set, and not at all with zero. Whoever sits between client and server has to be as patient.
+    #[must_use]
+    pub fn longest_wait(mut self, time: Duration) -> Self {
+        self.settings.longest_wait = time;
         self
     }
 

@@ -1,7 +1,9 @@
 //! Whole schema documents, and the schemas of what is not a record: pages, the entry point, errors, the capability document.
 
 use serde_json::{Value, json};
-use svc_core::{api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target, model::Kind};
+use svc_core::{
+    api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target, model::Kind, ops::What,
+};
 
 use super::{Definitions, Form, Members, set};
 use crate::documents::json_schema_names;
@@ -83,6 +85,36 @@ impl Definitions<'_> {
             for name in ["total_pages", "per_page", "page", "total_records"] {
                 page.require(name, json!({ "type": "integer", "minimum": 0 }));
             }
+            page.require("_links", links.into_schema());
+            page.require("_embedded", embedded.into_schema());
+            page.into_schema()
+        })
+    }
+
+    /// A reference to a page of the change feed (SYN-02 to SYN-05).
+    pub(in crate::documents) fn changes(&mut self) -> Value {
+        self.refer("changes.page", |all| {
+            let relation = all.api.changes_relation();
+            let mut links = Members::default();
+            for name in ["self", "first", "next", "last"] {
+                links.require(name, all.link());
+            }
+            links.require("curies", all.curies());
+            links.require(relation.clone(), json!({ "type": "array", "items": all.link() }));
+            let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
+            let what = What::ALL.map(What::as_str);
+            let mut entry = Members::default();
+            entry.require("what", json!({ "type": "string", "enum": what }));
+            entry.require("kind", json!({ "type": "string", "enum": kinds }));
+            entry.require("at", json!({ "type": "string", "format": "date-time" }));
+            // Under the relation of the kind.
+            entry
+                .require("_links", json!({ "type": "object", "minProperties": 1, "additionalProperties": all.link() }));
+            let mut embedded = Members::default();
+            embedded.require(relation, json!({ "type": "array", "items": entry.into_schema() }));
+            let mut page = Members::default();
+            page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
+            page.require("has_more", json!({ "type": "boolean" }));
             page.require("_links", links.into_schema());
             page.require("_embedded", embedded.into_schema());
             page.into_schema()

@@ -64,8 +64,10 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         _ => {}
     }
     let mut parameters = conditions::parameters(all.api, method, &route.target);
-    if spec.success(all.api.response_style()).output == Output::Collection {
-        parameters.extend(paging(all));
+    match spec.success(all.api.response_style()).output {
+        Output::Collection => parameters.extend(paging(all.api.parameters())),
+        Output::Changes => parameters.extend(paging(all.api.changes_parameters())),
+        _ => {}
     }
     if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
         parameters.push(prefer());
@@ -104,8 +106,8 @@ fn kind_of(target: &Target) -> Option<Kind> {
     }
 }
 
-/// The parameters of a collection (COL-29, UND-14); anything else is ignored.
-fn paging(all: &Definitions<'_>) -> Vec<Value> {
+/// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is ignored.
+fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
     let parameter = |it: Parameter| {
         let schema = match it.values {
             Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
@@ -114,7 +116,7 @@ fn paging(all: &Definitions<'_>) -> Vec<Value> {
         let text = format!("{}.", it.text);
         json!({ "name": it.name, "in": "query", "required": false, "description": text, "schema": schema })
     };
-    all.api.parameters().into_iter().map(parameter).collect()
+    parameters.into_iter().map(parameter).collect()
 }
 
 /// The header that says what becomes of properties that are not taken (UND-22).
@@ -161,6 +163,7 @@ fn content(
         Output::Capabilities => one(HAL, all.capabilities()),
         Output::Document => one(JSON, json!({ "type": "object" })),
         Output::Collection => one(HAL, all.page(kind_of(target)?)),
+        Output::Changes => one(HAL, all.changes()),
         Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
         Output::Recorded => {
             let record = all.kind(kind_of(target)?, Form::Read);
@@ -207,6 +210,9 @@ fn failures(all: &mut Definitions<'_>, offered: &Offered, route: &Route, respons
     if !route.ids.is_empty() {
         let is_read = offered.spec().method == Method::GET;
         add("404", "There is no such record.", bodies || !is_read || !is_record);
+    }
+    if route.target == Target::Changes {
+        add("410", "What follows the cursor is not kept any more.", true);
     }
     add("400", "The request is not valid.", true);
     add("default", "Anything else that went wrong.", true);

@@ -30,7 +30,7 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
             routes.push(Route { path, ids, target });
         }
     };
-    for target in [Target::EntryPoint, Target::Docs, Target::Capabilities, Target::OpenApi] {
+    for target in [Target::EntryPoint, Target::Changes, Target::Docs, Target::Capabilities, Target::OpenApi] {
         add(target, None);
     }
     if has_html {

@@ -11,7 +11,7 @@ use svc_core::{
     value::ClosedEnum,
 };
 
-use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation, types};
+use super::{DocPage, Docs, Entry, Facts, Listing, Subject, changes, codes, open, relation, types};
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
@@ -43,6 +43,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
             page.lists = types::lists(docs);
             page
         }
+        changes::NAME => changes::page(docs),
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
@@ -104,6 +105,9 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     if api.keeps_answers() {
         let text = "a request whose answer was lost may be sent again, and nothing is done twice";
         every.entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
+    }
+    if api.has_changes() {
+        every.entries.push(topic(changes::NAME, "Changes", "what was created, changed and deleted since"));
     }
     page.lists.push(every);
     page.lists.push(Listing {

@@ -1,0 +1,222 @@
+//! What a change feed tells otherwise than it was, tells too much, or does not tell.
+
+use std::collections::HashSet;
+
+use http::HeaderValue;
+use serde_json::{Map, Value, json};
+use svc_conformance::row;
+
+use super::{Fault, Place, links, members, set};
+use crate::interceptor::Interceptor;
+use crate::transport::{Answer, Call};
+
+const FAMILY: &str = "changes";
+const KEY: &str = "svc-api-token";
+
+fn is_feed(call: &Call) -> bool {
+    call.uri.path().trim_end_matches('/').ends_with("/changes")
+}
+
+/// A change to pages of the feed.
+fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Interceptor::documents(move |call, document, status, _| {
+            if status == 200 && is_feed(call) {
+                change(document);
+            }
+        })
+    })
+    .on_reference()
+}
+
+/// Entries that are not told.
+fn silent(name: &'static str, rows: &[&str], is_told: fn(&Value) -> bool) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Interceptor::documents(move |call, document, _, _| {
+            if is_feed(call)
+                && let Some(entries) = members(document)
+            {
+                entries.retain(is_told);
+            }
+        })
+    })
+    .on_reference()
+}
+
+/// A change to each entry.
+fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Interceptor::documents(move |call, document, _, _| {
+            let entries = if is_feed(call) { members(document) } else { None };
+            entries.into_iter().flatten().filter_map(Value::as_object_mut).for_each(change);
+        })
+    })
+    .on_reference()
+}
+
+/// A change to requests of the feed.
+fn asked(name: &'static str, rows: &[&str], change: fn(&mut Call)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Interceptor::before(move |call, _| {
+            if is_feed(call) {
+                change(call);
+            }
+            None
+        })
+    })
+    .on_reference()
+    .at(Place::Backend)
+}
+
+/// Uses another key where a request has this one.
+fn lend(call: &mut Call, of: Option<&str>, key: &'static str) {
+    let has = call.headers.get(KEY).map(|value| value.as_bytes().to_vec());
+    if has.as_deref() == of.map(str::as_bytes) {
+        call.headers.insert(KEY, HeaderValue::from_static(key));
+    }
+}
+
+/// Begins at the start, whatever was asked.
+fn anew(call: &mut Call) {
+    let bare = call.uri.to_string();
+    if let Some((bare, _)) = bare.split_once('?') {
+        call.redirect(bare);
+    }
+}
+
+fn what(entry: &Value) -> &str {
+    entry["what"].as_str().unwrap_or_default()
+}
+
+/// Copies the address of a link to another one.
+fn lead(page: &mut Map<String, Value>, name: &str, to: &str) {
+    if let Some(links) = links(page)
+        && let Some(link) = links.get(to).cloned()
+    {
+        links.insert(name.to_owned(), link);
+    }
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        Fault::new(FAMILY, "the feed is declared and not linked", &[row::SYN_01], || {
+            Interceptor::entry(|entry, sight| {
+                let rel = sight.rel("changes");
+                links(entry).into_iter().for_each(|links| _ = links.remove(&rel));
+            })
+        })
+        .on_reference(),
+        page("a page of the feed says nothing of what follows", &[row::SYN_01, row::SYN_03, row::SYN_05], |page| {
+            page.remove("has_more");
+        }),
+        silent("deletions are not told", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| what(entry) != "deleted"),
+        silent("new records are not told", &[row::SYN_02, row::SYN_09], |entry| what(entry) != "created"),
+        silent("changes of records are not told", &[row::SYN_02], |entry| what(entry) != "changed"),
+        silent("memberships that go with their group are not told", &[row::SYN_02, row::SYN_10], |entry| {
+            what(entry) != "deleted" || !matches!(entry["kind"].as_str(), Some("tagging" | "item"))
+        }),
+        entry("deletions are told as changes", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| {
+            if entry.get("what") == Some(&json!("deleted")) {
+                set(entry, "what", "changed");
+            }
+        }),
+        entry("everything is told as new", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| {
+            set(entry, "what", "created")
+        }),
+        page("changes are told in reverse", &[row::SYN_04], |page| {
+            members(page).into_iter().for_each(|entries| entries.reverse());
+        }),
+        page("two changes of a page change places", &[row::SYN_04], |page| {
+            if let Some(entries) = members(page).filter(|entries| entries.len() > 1) {
+                let last = entries.len().saturating_sub(1);
+                entries.swap(last, last.saturating_sub(1));
+            }
+        }),
+        page("the last change of a longer page is missed", &[row::SYN_02, row::SYN_04], |page| {
+            members(page).filter(|entries| entries.len() > 1).into_iter().for_each(|entries| _ = entries.pop());
+        }),
+        page("a longer page tells its first change twice", &[row::SYN_04, row::SYN_05], |page| {
+            if let Some(entries) = members(page).filter(|entries| entries.len() > 1)
+                && let Some(first) = entries.first().cloned()
+            {
+                entries.insert(0, first);
+            }
+        }),
+        page("the cursor goes on behind everything", &[row::SYN_02, row::SYN_04], |page| lead(page, "next", "last")),
+        page("the cursor comes back to its own page", &[row::SYN_04, row::SYN_05], |page| lead(page, "next", "self")),
+        page("the last page has no way back", &[row::SYN_05], |page| {
+            if page.get("has_more") == Some(&json!(false)) {
+                links(page).into_iter().for_each(|links| _ = links.remove("next"));
+            }
+        }),
+        page("more is never there", &[row::SYN_02, row::SYN_04], |page| set(page, "has_more", false)),
+        page("a page has more entries than it says", &[row::SYN_05], |page| set(page, "per_page", 0)),
+        entry("times of changes are no dates", &[row::SYN_03], |entry| set(entry, "at", "today")),
+        entry("entries do not say of what kind they are", &[row::SYN_03, "SYN-*"], |entry| drop(entry.remove("kind"))),
+        entry(
+            "entries say in other words what was done",
+            &[row::SYN_02, row::SYN_03, row::SYN_04, row::SYN_10],
+            |entry| {
+                set(entry, "what", "upserted");
+            },
+        ),
+        entry("who was deleted is told by name", &[row::SYN_10], |entry| {
+            if entry.get("what") == Some(&json!("deleted")) {
+                set(entry, "given_name", "Ada");
+            }
+        }),
+        entry("the link to whom was deleted has a name", &[row::SYN_10], |entry| {
+            if entry.get("what") == Some(&json!("deleted")) {
+                let all = links(entry).into_iter().flat_map(|links| links.values_mut());
+                all.filter_map(Value::as_object_mut).for_each(|link| set(link, "title", "Ada"));
+            }
+        }),
+        asked("changes are told without a key", &[row::SYN_06], |call| lend(call, None, "k-one")),
+        asked("changes are told to whoever has no right to read them", &[row::SYN_06], |call| {
+            lend(call, Some("k-narrow"), "k-one");
+        }),
+        asked("changes are told to another tenant", &[row::SYN_09], |call| lend(call, Some("k-two"), "k-one")),
+        asked("a cursor of another tenant leads to the beginning", &[row::SYN_09], |call| {
+            if call.headers.get(KEY).is_some_and(|key| key == "k-two") && call.uri.query().is_some() {
+                anew(call);
+            }
+        }),
+        asked("a damaged cursor leads to the beginning", &[row::SYN_07], |call| {
+            let is_damaged = |query: &str| query.contains("no-such") || query.ends_with("zz") || query.ends_with('=');
+            if call.uri.query().is_some_and(is_damaged) {
+                anew(call);
+            }
+        }),
+        Fault::new(FAMILY, "a damaged cursor is refused without its name", &[row::SYN_07], || {
+            Interceptor::descriptions(|one, _| {
+                if one.get("error_code") == Some(&json!("CURSOR_INVALID")) {
+                    set(one, "properties", json!([]));
+                }
+            })
+        })
+        .on_reference(),
+        Fault::new(FAMILY, "a damaged cursor is nowhere", &[row::SYN_07], || {
+            Interceptor::after(|call, answer: &mut Answer, _| {
+                if is_feed(call)
+                    && answer.status == 400
+                    && call.uri.query().is_some_and(|query| query.contains("no-such"))
+                {
+                    answer.status = 404;
+                }
+            })
+        })
+        .on_reference(),
+    ]
+}
+
+/// What a server may do: tell a record of a page once, as it is in the end.
+pub(super) fn free() -> Vec<Fault> {
+    vec![page("records are told once a page", &[], |page| {
+        if let Some(entries) = members(page) {
+            let mut later: HashSet<String> = HashSet::new();
+            entries.reverse();
+            entries.retain(|entry| later.insert(entry["_links"].to_string()));
+            entries.reverse();
+        }
+    })]
+}

@@ -1,0 +1,138 @@
+//! Answers what was changed since a cursor (SYN-01 to SYN-11).
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use http::StatusCode;
+
+use super::{Api, Reply, Request, handling};
+use crate::{
+    context::Context,
+    error::{Code, Error, Problem, Result},
+    hal::{self, ChangesView},
+    link::Target,
+    model::Kind,
+    ops::{Changes, ChangesRequest, Feed},
+    page::{PageRequest, Parameter},
+};
+
+/// The parameter that has the cursor.
+const AFTER: &str = "after";
+
+impl Api {
+    /// Whether there is a change feed (SYN-01).
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.inner.settings.changes.is_some()
+    }
+
+    /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
+    #[must_use]
+    pub fn changes_relation(&self) -> String {
+        self.dialect().relation(hal::CHANGES)
+    }
+
+    /// The query parameters of the change feed (SYN-05).
+    #[must_use]
+    pub fn changes_parameters(&self) -> Vec<Parameter> {
+        self.parameters().into_iter().filter(|parameter| parameter.name != "page").collect()
+    }
+
+    /// How long a request may wait for changes: no longer than it asks for, and not where nothing tells the time.
+    pub(super) fn waits(&self, request: &Request<'_>) -> Duration {
+        let asked = request.timer.and_then(|_| handling::wait(request.headers)).unwrap_or_default();
+        asked.min(self.inner.settings.longest_wait)
+    }
+
+    pub(super) async fn changes(&self, cx: &Context, request: &Request<'_>) -> Result<Reply> {
+        let Some(changes) = &self.inner.settings.changes else { return Err(Error::not_implemented()) };
+        let sizes = self.sizes();
+        let asked = match PageRequest::read(request.query, sizes.page, sizes.max_page) {
+            Ok(asked) => asked,
+            Err(problems) => return Ok(self.invalid(None, &problems)),
+        };
+        let after = PageRequest::parameter(request.query, AFTER);
+        // What has not the form of a cursor is dropped there, and would lead to the beginning.
+        if after != asked.request.after {
+            return Ok(self.unknown_cursor());
+        }
+        let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| cx.may_read(*kind)).collect();
+        let wanted = ChangesRequest::new(after.clone(), kinds, asked.request.size);
+        let waits = self.waits(request);
+        let page = match self.told(&**changes, cx, wanted, (request, waits)).await? {
+            Feed::Page(page) => page,
+            Feed::Unknown => return Ok(self.unknown_cursor()),
+            Feed::Expired => return Ok(self.expired_cursor(cx)),
+        };
+        let view = ChangesView {
+            page: &page,
+            after: after.as_deref(),
+            per_page: asked.request.size,
+            repeated: &asked.repeated,
+        };
+        let mut body = Vec::with_capacity(page.entries.len().saturating_mul(256).saturating_add(1024));
+        hal::changes(&self.hal(&cx.base), &view, &mut body);
+        let mut reply = Reply::hal(StatusCode::OK, body);
+        if !waits.is_zero() {
+            handling::mark_wait(waits, &mut reply);
+        }
+        Ok(reply)
+    }
+
+    /// What there is; waits for it as long as the request does.
+    async fn told(
+        &self,
+        changes: &dyn Changes,
+        cx: &Context,
+        mut wanted: ChangesRequest,
+        (request, waits): (&Request<'_>, Duration),
+    ) -> Result<Feed> {
+        let Some(timer) = request.timer.filter(|_| !waits.is_zero()) else {
+            return changes.changes(cx, &wanted).await;
+        };
+        let begun = Instant::now();
+        let mut cx = cx.clone();
+        loop {
+            // Before it looks: what is committed meanwhile is heard.
+            let mut listening = changes.listen(&cx).await?;
+            let feed = changes.changes(&cx, &wanted).await?;
+            let left = waits.saturating_sub(begun.elapsed());
+            let Feed::Page(page) = &feed else { return Ok(feed) };
+            if !page.entries.is_empty() || left.is_zero() {
+                return Ok(feed);
+            }
+            // What the key may not read was passed over.
+            wanted.after = Some(page.next.clone());
+            if !page.has_more {
+                let time = listening.again().map_or(left, |again| again.min(left));
+                let Some(mut sleeping) = timer.sleep(time) else { return Ok(feed) };
+                poll_fn(|cx| {
+                    let is_over = Pin::new(&mut listening).poll(cx).is_ready() || sleeping.as_mut().poll(cx).is_ready();
+                    if is_over { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+            }
+            // The time that it waited is none of the backend's.
+            cx.deadline = request.deadline();
+        }
+    }
+
+    fn unknown_cursor(&self) -> Reply {
+        let text =
+            "{property} is no cursor that the change feed gave to this key's tenant. Follow a `next` link as it is.";
+        self.invalid(None, &[Problem::new(Code::CursorInvalid, AFTER, text)])
+    }
+
+    fn expired_cursor(&self, cx: &Context) -> Reply {
+        let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
+        let mut reply = self.failure(Some(&Target::Changes), Code::CursorExpired, text);
+        let mut body = reply.body.to_vec();
+        hal::begin_anew(&self.hal(&cx.base), &mut body);
+        reply.body = body.into();
+        reply
+    }
+}

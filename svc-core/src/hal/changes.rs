@@ -1,0 +1,91 @@
+//! A page of the change feed (SYN-02 to SYN-06).
+
+use super::{Hal, close};
+use crate::{
+    json::write_string,
+    link::Target,
+    ops::{ChangedRecord, ChangesPage},
+};
+
+/// The relation that leads to the change feed, and that its entries stand under, without prefix.
+pub(crate) const CHANGES: &str = "changes";
+
+/// A page and what was asked for.
+#[derive(Debug)]
+pub(crate) struct ChangesView<'a> {
+    pub(crate) page: &'a ChangesPage,
+    /// The cursor that was asked for.
+    pub(crate) after: Option<&'a str>,
+    pub(crate) per_page: u32,
+    /// What every link repeats, such as `&per_page=10`.
+    pub(crate) repeated: &'a str,
+}
+
+/// Writes a page of the change feed.
+///
+/// `next` is always there: behind the last entry it leads to what is to come.
+pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
+    let here = hal.href(&Target::Changes);
+    let behind = |cursor: &str| format!("{here}?after={cursor}{}", view.repeated);
+    let begin = match view.repeated.strip_prefix('&') {
+        Some(query) => format!("{here}?{query}"),
+        None => here.clone(),
+    };
+    let head = format!("{{\"per_page\":{},\"has_more\":{},\"_links\":{{", view.per_page, view.page.has_more);
+    out.extend_from_slice(head.as_bytes());
+    hal.write_curies(out);
+    let own = view.after.map_or_else(|| begin.clone(), behind);
+    for (name, href) in
+        [("self", &own), ("first", &begin), ("next", &behind(&view.page.next)), ("last", &behind(&view.page.last))]
+    {
+        out.push(b',');
+        link(name, href, out);
+    }
+    out.push(b',');
+    write_string(&hal.relations.dialect.relation(CHANGES), out);
+    out.extend_from_slice(b":[");
+    for entry in &view.page.entries {
+        hal.write_link(&Target::Record(entry.record.clone()), out);
+        out.push(b',');
+    }
+    close(out, b']');
+    out.extend_from_slice(b"},\"_embedded\":{");
+    write_string(&hal.relations.dialect.relation(CHANGES), out);
+    out.extend_from_slice(b":[");
+    for entry in &view.page.entries {
+        told(hal, entry, out);
+        out.push(b',');
+    }
+    close(out, b']');
+    out.extend_from_slice(b"}}");
+}
+
+/// One entry: of the record no more than its address.
+fn told(hal: &Hal<'_>, entry: &ChangedRecord, out: &mut Vec<u8>) {
+    let kind = entry.record.kind.singular();
+    out.extend_from_slice(format!("{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":", entry.what).as_bytes());
+    write_string(&entry.at.to_string(), out);
+    out.extend_from_slice(b",\"_links\":{");
+    write_string(&hal.relations.dialect.relation(kind), out);
+    out.push(b':');
+    hal.write_link(&Target::Record(entry.record.clone()), out);
+    out.extend_from_slice(b"}}");
+}
+
+/// Adds to a written error object where to begin anew (SYN-08).
+pub(crate) fn begin_anew(hal: &Hal<'_>, out: &mut Vec<u8>) {
+    if out.pop() == Some(b'}') {
+        out.extend_from_slice(b",\"_links\":{");
+        link("first", &hal.href(&Target::Changes), out);
+        out.push(b',');
+        link("start", &hal.href(&Target::EntryPoint), out);
+        out.extend_from_slice(b"}}");
+    }
+}
+
+fn link(name: &str, href: &str, out: &mut Vec<u8>) {
+    write_string(name, out);
+    out.extend_from_slice(b":{\"href\":");
+    write_string(href, out);
+    out.push(b'}');
+}

@@ -1,0 +1,169 @@
+//! Waiting for the next commit of a tenant, on any runtime: nothing but wakers.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    hash::Hash,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+/// Wakes whoever waits for something of a tenant: what a backend keeps to answer [`Changes::listen`](super::Changes::listen).
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::ops::Bells;
+///
+/// let bells = Bells::default();
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let listening = bells.listen("acme");
+/// bells.ring(&"acme");
+/// // It was rung since: this does not wait.
+/// listening.await;
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Bells<K>(Mutex<HashMap<K, Arc<Bell>>>);
+
+impl<K> Default for Bells<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K> fmt::Debug for Bells<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bells")
+    }
+}
+
+/// Who waits for one ring; `None` when it was rung.
+#[derive(Default)]
+struct Bell(Mutex<Option<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    last: u64,
+    wakers: BTreeMap<u64, Waker>,
+}
+
+impl<K: Eq + Hash> Bells<K> {
+    /// Begins to listen; what is rung from here on is heard.
+    pub fn listen(&self, tenant: K) -> Listening {
+        // Nothing panics while it holds the lock.
+        let mut bells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bell = bells.entry(tenant).or_insert_with(|| Arc::new(Bell(Mutex::new(Some(Waiting::default())))));
+        Listening { bell: Some(Arc::clone(bell)), place: None, again: None }
+    }
+
+    /// Wakes everybody who listens for the tenant: to be called once a commit can be seen.
+    pub fn ring(&self, tenant: &K) {
+        let bell = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+        let waiting = bell.and_then(|bell| bell.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        waiting.into_iter().flat_map(|waiting| waiting.wakers.into_values()).for_each(Waker::wake);
+    }
+}
+
+/// Is done when it is worth looking again.
+pub struct Listening {
+    bell: Option<Arc<Bell>>,
+    /// Under which number its waker is kept.
+    place: Option<u64>,
+    again: Option<Duration>,
+}
+
+impl Listening {
+    /// Of a backend that cannot tell: whoever waits looks again after a while.
+    #[must_use]
+    pub fn deaf() -> Self {
+        Self { bell: None, place: None, again: Some(Self::SLOW) }
+    }
+
+    /// How long whoever waits lets pass until it looks for what no bell rings for.
+    pub const SLOW: Duration = Duration::from_secs(1);
+
+    /// The same where others commit, too, for whom nobody rings here, such as other processes.
+    #[must_use]
+    pub fn among_others(mut self) -> Self {
+        self.again = Some(Self::SLOW);
+        self
+    }
+
+    /// After which time to look again although nothing was heard.
+    pub(crate) fn again(&self) -> Option<Duration> {
+        self.again
+    }
+}
+
+impl fmt::Debug for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listening")
+    }
+}
+
+impl Future for Listening {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(bell) = self.bell.clone() else { return Poll::Pending };
+        let mut waiting = bell.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(waiting) = waiting.as_mut() else { return Poll::Ready(()) };
+        let place = *self.place.get_or_insert_with(|| {
+            waiting.last = waiting.last.wrapping_add(1);
+            waiting.last
+        });
+        waiting.wakers.insert(place, cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if let (Some(bell), Some(place)) = (&self.bell, self.place)
+            && let Some(waiting) = bell.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        {
+            waiting.wakers.remove(&place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        task::Wake,
+    };
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// SYN-11: who listens hears what is rung for its tenant from then on, once, and leaves nothing behind.
+    #[test]
+    fn who_listens_is_woken() {
+        let (bells, count) = (Bells::default(), Arc::new(Count::default()));
+        let waker = Waker::from(Arc::clone(&count));
+        let mut cx = Context::from_waker(&waker);
+        let mut poll = |listening: &mut Listening| Pin::new(listening).poll(&mut cx).is_ready();
+        bells.ring(&1);
+        let (mut one, mut again, mut other, mut late) =
+            (bells.listen(1), bells.listen(1), bells.listen(2), bells.listen(1));
+        assert!(!poll(&mut one) && !poll(&mut one) && !poll(&mut again) && !poll(&mut other));
+        drop(again);
+        bells.ring(&1);
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(poll(&mut one) && poll(&mut late) && !poll(&mut other));
+        assert!(!poll(&mut bells.listen(1)));
+        assert!(!poll(&mut Listening::deaf()));
+    }
+}

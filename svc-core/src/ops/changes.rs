@@ -1,0 +1,185 @@
+//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to SYN-11).
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::Listening;
+use crate::{context::Context, error::Result, link::Address, model::Kind, value::Timestamp};
+
+/// Tells what was created, changed and deleted since a cursor; [`ApiBuilder::changes`](crate::ApiBuilder::changes) offers it.
+///
+/// # Behaviour
+///
+/// - Every change of a record that a [`List`](crate::List) or a [`Get`](crate::Get) shows to the tenant is told: that it was
+///   created, that its `modified_date` is another one, that it was deleted. Those that go with a deleted record are told, too.
+/// - Entries come in the order of the commits, and never later behind a cursor that was given already: who follows the cursors
+///   misses nothing, however many processes write. The time of receipt is no such order; a number that is given under a lock
+///   of the tenant is one.
+/// - Only changes of `cx.tenant` are told.
+///
+/// # Examples
+///
+/// A table of changes that triggers fill, as a vendor may have it:
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use async_trait::async_trait;
+/// use svc_core::{Changes, ChangesRequest, Context, Feed, Result, ops::{ChangedRecord, ChangesPage}};
+///
+/// /// Changes by the number that the database gave them under the tenant's lock.
+/// struct Crm { log: Mutex<Vec<ChangedRecord>> }
+///
+/// #[async_trait]
+/// impl Changes for Crm {
+///     async fn changes(&self, _: &Context, request: &ChangesRequest) -> Result<Feed> {
+///         let log = self.log.lock().map_err(|_| "poisoned")?;
+///         let after = match request.after.as_deref().map(str::parse::<usize>) {
+///             None => 0,
+///             Some(Ok(after)) if after <= log.len() => after,
+///             Some(_) => return Ok(Feed::Unknown),
+///         };
+///         let size = request.size as usize;
+///         let part = log.iter().skip(after).take(size);
+///         let next = after.saturating_add(part.len());
+///         let entries = part.filter(|entry| request.kinds.contains(&entry.record.kind)).cloned().collect();
+///         Ok(Feed::Page(ChangesPage::new(entries, next.to_string(), log.len().to_string(), next < log.len())))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell its changes",
+    label = "missing `impl Changes for {Self}`",
+    note = "implement `svc_core::Changes` for it, or leave `.changes(...)` out: there is no change feed then"
+)]
+#[async_trait]
+pub trait Changes: Send + Sync {
+    /// What was changed behind a cursor: at most so many entries as are asked for, and of no other kinds than those.
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed>;
+
+    /// Begins to listen for what is committed from here on (SYN-11): [`Bells`](super::Bells) does it. A backend that does not
+    /// say is asked again after a second, as long as somebody waits.
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        let _ = cx;
+        Ok(Listening::deaf())
+    }
+}
+
+#[async_trait]
+impl<T: Changes + ?Sized> Changes for Arc<T> {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+        (**self).changes(cx, request).await
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        (**self).listen(cx).await
+    }
+}
+
+/// Which changes are asked for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ChangesRequest {
+    /// The cursor that the client was given; `None` for the beginning of the feed. It is 1 to 256 of `[A-Za-z0-9_-]`.
+    pub after: Option<String>,
+    /// The kinds that may be told: those that the caller's key may read.
+    pub kinds: Vec<Kind>,
+    /// The most entries.
+    pub size: u32,
+}
+
+impl ChangesRequest {
+    /// So many changes of these kinds behind a cursor.
+    #[must_use]
+    pub fn new(after: Option<String>, kinds: Vec<Kind>, size: u32) -> Self {
+        Self { after, kinds, size }
+    }
+}
+
+/// What a feed answers.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Feed {
+    /// What was changed.
+    Page(ChangesPage),
+    /// The cursor is none that this feed gave to the tenant (400, SYN-07).
+    Unknown,
+    /// What follows the cursor is not kept any more, or the feed has begun anew (410, SYN-08).
+    Expired,
+}
+
+/// A part of a feed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ChangesPage {
+    /// The changes, in the order of their commits. There may be fewer than asked for, and none, though more follow.
+    pub entries: Vec<ChangedRecord>,
+    /// The cursor behind them: 1 to 256 of `[A-Za-z0-9_-]`.
+    pub next: String,
+    /// The cursor behind all that there is now.
+    pub last: String,
+    /// Whether more is there behind `next` already.
+    pub has_more: bool,
+}
+
+impl ChangesPage {
+    /// Entries, the cursor behind them and the one behind all, and whether more follows.
+    #[must_use]
+    pub fn new(entries: Vec<ChangedRecord>, next: String, last: String, has_more: bool) -> Self {
+        Self { entries, next, last, has_more }
+    }
+}
+
+/// One change of one record. Of a deleted record there is no more than its address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedRecord {
+    /// What became of it.
+    pub what: What,
+    /// When: the record's `modified_date`, unless it was changed again or its change was taken over from elsewhere.
+    pub at: Timestamp,
+    /// The record.
+    pub record: Address,
+}
+
+impl ChangedRecord {
+    /// A change.
+    #[must_use]
+    pub fn new(what: What, at: Timestamp, record: Address) -> Self {
+        Self { what, at, record }
+    }
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum What {
+    /// It is new.
+    Created,
+    /// Its `modified_date` is another one.
+    Changed,
+    /// It was deleted, by itself or with what it belonged to.
+    Deleted,
+}
+
+impl What {
+    /// Each, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
+
+    /// The word on the wire (SYN-03).
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,48 @@
+//! What is read of the change feed.
+
+use svc_core::{
+    link::Address,
+    ops::ChangedRecord,
+    store::feed::{FeedPlace, FeedRead, told},
+};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::{
+    database::Database,
+    error::{Result, StoreError},
+    layout::kind_of,
+    pipeline::{Query, values},
+};
+
+impl Database {
+    /// What the feed of a tenant has behind a place. A replica is not asked: to one that is behind, a new cursor would seem lost.
+    pub(crate) async fn feed(&self, tenant: i64, after: FeedPlace, limit: u32) -> Result<FeedRead> {
+        let place_values = || values![tenant, after.seq, after.row];
+        let queries = vec![
+            Query::new(&self.texts.feed_last, place_values()),
+            Query::new(&self.texts.feed_behind, values![tenant, after.seq, after.row, i64::from(limit)]),
+            Query::new(&self.texts.feed_at, place_values()),
+        ];
+        let given = self.read_first(tenant, queries).await?;
+        let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);
+        let kept = rows(2).first().map(place).transpose()?;
+        Ok(FeedRead {
+            is_kept: after == FeedPlace::START || kept == Some(after),
+            last: rows(0).first().map(place).transpose()?,
+            entries: rows(1).iter().map(entry).collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn place(row: &Row) -> Result<FeedPlace> {
+    Ok(FeedPlace::new(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+}
+
+fn entry(row: &Row) -> Result<(FeedPlace, ChangedRecord)> {
+    let (place, id, parent): (_, Uuid, Option<Uuid>) = (place(row)?, row.try_get(4)?, row.try_get(5)?);
+    let what: i16 = row.try_get(6)?;
+    let record = kind_of(row.try_get(3)?).map(|kind| Address::new(kind, id.into(), parent.map(Into::into)));
+    let told = record.and_then(|record| told(what.into(), place.at, record));
+    Ok((place, told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?))
+}

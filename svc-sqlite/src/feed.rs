@@ -1,0 +1,64 @@
+//! The change feed in the file: what a turn tells, and what is read of it.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use svc_core::{
+    link::Address,
+    model::Kind,
+    ops::{ChangedRecord, What},
+    store::feed::{FeedPlace, FeedRead, Told, told},
+    value::Timestamp,
+};
+
+use crate::{
+    apply::bottom,
+    error::{Result, StoreError},
+    record_id::RecordId,
+    schema::table,
+    sets,
+};
+
+/// Tells of a change that is about to be made in the transaction of the writer.
+pub(crate) fn tell(file: &Connection, tenant: i64, change: &Told<'_>, time: Timestamp) -> Result<()> {
+    let time = time.micros();
+    match change {
+        Told::One(what, record) => {
+            let id = RecordId::known(&record.id)?;
+            let parent = record.parent.as_ref().map(RecordId::known).transpose()?;
+            let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at)
+                       SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM feed WHERE tenant = ?1";
+            let code = table(record.kind).code;
+            file.prepare_cached(sql)?.execute((tenant, code, id, parent, *what as i64, time))?;
+        }
+        Told::Gone(set) => {
+            let sql = sets::telling(table(set.kind()), set);
+            file.prepare_cached(&sql)?.execute((tenant, bottom(set)?, What::Deleted as i64, time))?;
+        }
+        other => return Err(StoreError::unexpected(format!("this store cannot tell {other:?}"))),
+    }
+    Ok(())
+}
+
+/// What the feed has behind a place.
+pub(crate) fn read(file: &Connection, tenant: i64, after: FeedPlace, limit: u32) -> Result<FeedRead> {
+    let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
+    let last = file.prepare_cached(sql)?.query_row([tenant], place).optional()?;
+    let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 AND seq = ?2";
+    let kept = file.prepare_cached(sql)?.query_row((tenant, after.seq), place).optional()?;
+    let sql = "SELECT seq, at, kind, id, parent, what FROM feed WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let mut statement = file.prepare_cached(sql)?;
+    let entries = statement.query_and_then((tenant, after.seq, limit), entry)?.collect::<Result<_>>()?;
+    Ok(FeedRead { is_kept: after == FeedPlace::START || kept == Some(after), last, entries })
+}
+
+fn place(row: &Row<'_>) -> rusqlite::Result<FeedPlace> {
+    Ok(FeedPlace::new(row.get(0)?, 0, row.get(1)?))
+}
+
+fn entry(row: &Row<'_>) -> Result<(FeedPlace, ChangedRecord)> {
+    let (place, code): (_, i64) = (place(row)?, row.get(2)?);
+    let (id, parent): (RecordId, Option<RecordId>) = (row.get(3)?, row.get(4)?);
+    let kind = Kind::ALL.iter().copied().find(|kind| table(*kind).code == code);
+    let record = kind.map(|kind| Address::new(kind, id.to_id(), parent.map(RecordId::to_id)));
+    let told = record.and_then(|record| told(row.get(5).ok()?, place.at, record));
+    Ok((place, told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?))
+}

@@ -1,0 +1,49 @@
+//! The page of the change feed (SYN-01 to SYN-10).
+
+use svc_core::{error::Code, link::Target};
+
+use super::{DocPage, Docs, Facts, Listing, Subject, open};
+
+/// Its name: that of the relation, without prefix.
+pub(super) const NAME: &str = "changes";
+
+pub(super) fn page(docs: &Docs<'_>) -> DocPage {
+    let api = docs.api;
+    let summary = "What was created, changed and deleted since a cursor, in the order in which it was done.";
+    let mut page = open(NAME, Subject::Link, api.changes_relation(), summary);
+    if !api.has_changes() {
+        page.notes.push("This server has no change feed.".to_owned());
+        return page;
+    }
+    page.notes = [
+        "To begin, note the `last` link of the feed, read the collections, and then follow that link: what is changed \
+         meanwhile is told there.",
+        "Every page has a `next` link. Keep it, and come back to it: where `has_more` is true, more is there already; else \
+         it leads to whatever is changed later. A cursor never skips anything, however many programs write.",
+        "A record is told once for each call that creates, changes or deletes it. Read it by its link to have it as it is \
+         now; where that is 404, it was deleted since, and that is told later.",
+        "Of a deleted record there is its address and nothing else, and the same of each record that went with it. Who \
+         deletes a person here wants it forgotten: erase what you hold of it, also where other records name it.",
+        "With `Prefer: wait=30` an answer comes when there is something to tell, and after so many seconds at the latest; \
+         `Preference-Applied` says how many.",
+        "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
+         more follow.",
+    ]
+    .map(str::to_owned)
+    .into();
+    let rows = [
+        ("what", "`created`, `changed` or `deleted`"),
+        ("kind", "the name of its resource, such as `person`"),
+        ("at", "when: its `modified_date` then"),
+        ("_links", "under the relation of the kind, the address of the record"),
+    ];
+    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
+    page.facts.push(Facts { title: "An entry", rows });
+    let parameters = api.changes_parameters().into_iter();
+    let rows = parameters.map(|it| (format!("`{}`", it.name), it.text)).collect();
+    page.facts.push(Facts { title: "Parameters", rows });
+    page.requests = docs.examples().public("Read what was changed", &Target::Changes).into_iter().collect();
+    let codes = [Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid];
+    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    page
+}
