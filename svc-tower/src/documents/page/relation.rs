@@ -51,7 +51,8 @@ pub(super) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL.iter().flat_map(|kind| [kind.singular(), kind.plural()]);
     let helpers = HelperName::ALL.iter().map(|helper| helper.relation());
     let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links.iter().map(|link| link.name));
-    let mut names: Vec<&str> = kinds.chain(helpers).chain(links).chain([changes::NAME, "capabilities", "error", "warnings"]).collect();
+    let mut names: Vec<&str> =
+        kinds.chain(helpers).chain(links).chain([changes::NAME, "capabilities", "error", "warnings"]).collect();
     names.sort_unstable();
     names.dedup();
     names
