@@ -5,8 +5,8 @@ mod layers;
 
 use layers::{Source, circle, flat, rules, sources, uses};
 
-/// Lines of this crate without unit tests, at most.
-const LINES: usize = 4_250;
+/// Lines of this crate without unit tests, at most; 100 of them tell and read the change feed.
+const LINES: usize = 4_330;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.

@@ -46,7 +46,8 @@ async fn feed(api: &Client<'_>) -> Result<String, Stop> {
 async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let list = format!("{}:changes", answer.prefix);
-    let formed = answer.status == 200 && answer["_embedded"][&list].is_array() && answer["has_more"].is_boolean();
+    let listed = answer["_embedded"].get(&list).is_some_and(Value::is_array);
+    let formed = answer.status == 200 && listed && answer["has_more"].is_boolean();
     must(cx, PAGES, formed, || format!("no page of changes: {answer}"))?;
     let page = answer.record();
     for entry in page.embedded() {

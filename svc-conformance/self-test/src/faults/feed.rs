@@ -97,12 +97,24 @@ fn lead(page: &mut Map<String, Value>, name: &str, to: &str) {
     }
 }
 
+/// Takes a link away.
+fn unlink(document: &mut Map<String, Value>, rel: &str) {
+    if let Some(links) = links(document) {
+        links.remove(rel);
+    }
+}
+
 pub(super) fn faults() -> Vec<Fault> {
+    [told(), asked_for()].concat()
+}
+
+/// What pages tell.
+fn told() -> Vec<Fault> {
     vec![
         Fault::new(FAMILY, "the feed is declared and not linked", &[row::SYN_01], || {
             Interceptor::entry(|entry, sight| {
                 let rel = sight.rel("changes");
-                links(entry).into_iter().for_each(|links| _ = links.remove(&rel));
+                unlink(entry, &rel);
             })
         })
         .on_reference(),
@@ -121,10 +133,12 @@ pub(super) fn faults() -> Vec<Fault> {
             }
         }),
         entry("everything is told as new", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| {
-            set(entry, "what", "created")
+            set(entry, "what", "created");
         }),
         page("changes are told in reverse", &[row::SYN_04], |page| {
-            members(page).into_iter().for_each(|entries| entries.reverse());
+            if let Some(entries) = members(page) {
+                entries.reverse();
+            }
         }),
         page("two changes of a page change places", &[row::SYN_04], |page| {
             if let Some(entries) = members(page).filter(|entries| entries.len() > 1) {
@@ -146,7 +160,7 @@ pub(super) fn faults() -> Vec<Fault> {
         page("the cursor comes back to its own page", &[row::SYN_04, row::SYN_05], |page| lead(page, "next", "self")),
         page("the last page has no way back", &[row::SYN_05], |page| {
             if page.get("has_more") == Some(&json!(false)) {
-                links(page).into_iter().for_each(|links| _ = links.remove("next"));
+                unlink(page, "next");
             }
         }),
         page("more is never there", &[row::SYN_02, row::SYN_04], |page| set(page, "has_more", false)),
@@ -171,6 +185,12 @@ pub(super) fn faults() -> Vec<Fault> {
                 all.filter_map(Value::as_object_mut).for_each(|link| set(link, "title", "Ada"));
             }
         }),
+    ]
+}
+
+/// Who asks, and with which cursor.
+fn asked_for() -> Vec<Fault> {
+    vec![
         asked("changes are told without a key", &[row::SYN_06], |call| lend(call, None, "k-one")),
         asked("changes are told to whoever has no right to read them", &[row::SYN_06], |call| {
             lend(call, Some("k-narrow"), "k-one");
