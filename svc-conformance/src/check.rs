@@ -1,5 +1,6 @@
 //! One check: what it proves, when it runs, and what it works with.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
@@ -14,6 +15,7 @@ use crate::catalogue::Row;
 use crate::cause::Cause;
 use crate::declared::Declared;
 use crate::diagnosis;
+use crate::kinds::kind;
 use crate::outcome::{Finding, Seen, Stop, Verdict};
 use crate::run::Run;
 use crate::seed::{Rng, Seed};
@@ -32,8 +34,8 @@ pub(crate) struct Check {
     pub(crate) id: &'static str,
     /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with such a condition.
     pub(crate) rows: &'static [&'static str],
-    /// When it has anything to do: a condition as in the catalogue.
-    pub(crate) needs: &'static str,
+    /// When it has anything to do: a condition as in the catalogue, where `<kind>` stands for the collection of what it is about.
+    needs: &'static str,
     /// What it is about where one function serves many checks, such as a kind.
     pub(crate) subject: &'static str,
     /// The least intensity at which it runs.
@@ -88,6 +90,14 @@ impl Check {
 
     pub(crate) const fn has_side_effects(self) -> Self {
         Self { side_effects: true, ..self }
+    }
+
+    /// When it has anything to do: a condition of words that the declaration and the keys answer before the run.
+    pub(crate) fn condition(&self) -> Cow<'static, str> {
+        match kind(self.subject).filter(|_| self.needs.contains("<kind>")) {
+            Some(kind) => Cow::Owned(self.needs.replace("<kind>", kind.many)),
+            None => Cow::Borrowed(self.needs),
+        }
     }
 
     /// Whether the check can observe a row.

@@ -54,6 +54,7 @@ mod profile;
 #[cfg(feature = "program")]
 pub mod program;
 mod progress;
+mod reach;
 mod recorder;
 mod relations;
 mod replay;

@@ -134,7 +134,7 @@ pub(crate) fn reason_not_to_run(
     if check.side_effects && !run.settings.side_effects {
         return Some(End::Disabled("side effects are not allowed on this target".to_owned()));
     }
-    match catalogue.condition(check.needs) {
+    match catalogue.condition(&check.condition()) {
         Ok(needs) => run.facts().applies(&needs).err().map(|because| End::NotApplicable(because.0)),
         Err(unknown) => Some(End::Error(format!("it needs `{}`, which means nothing", unknown.word))),
     }

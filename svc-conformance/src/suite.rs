@@ -18,6 +18,7 @@ use crate::keys::Keys;
 use crate::pins::PinFile;
 use crate::plan::{Plan, Planned};
 use crate::profile::Profile;
+use crate::reach;
 use crate::progress::{Progress, Watch};
 use crate::report::Report;
 use crate::runner;
@@ -335,7 +336,11 @@ impl Suite {
         self.selection.verify(catalogue, &all)?;
         let bare = Self { journal: None, ..self.clone() };
         let run = bare.prepare().await?;
-        let rows = catalogue.rows().iter().filter(|row| run.facts().applies(&row.when).is_ok()).count();
+        let facts = run.facts();
+        let applies = |row: &&Row| {
+            facts.applies(&row.when).is_ok() && reach::can_show(&facts, catalogue, &all, row).is_ok()
+        };
+        let rows = catalogue.rows().iter().filter(applies).count();
         let planned = |check| {
             let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| Check::covers(check, row)).collect();
             let left_out = runner::reason_not_to_run(&run, catalogue, &all, &self.selection, check);

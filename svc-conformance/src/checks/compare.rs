@@ -291,8 +291,7 @@ impl Client<'_> {
 
 /// Whether records of a kind can be made that nobody else knows.
 pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
-    let declared = cx.declared();
-    declared.offers(one, "create") || (one == "person" && declared.helps("person_signup"))
+    cx.declared().makes_alone(one)
 }
 
 /// Values for every field of a kind that a client may send; a name of its own where records are told apart by it.

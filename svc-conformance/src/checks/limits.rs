@@ -7,7 +7,8 @@ use crate::generate::with;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("lim/capacity", [LIM_04], capacity).needs("field:event.capacity and capacity_enforced"),
-    check!("lim/tickets", [LIM_05], tickets).needs("field:event.ticket_levels and ticket_limit_enforced"),
+    check!("lim/tickets", [LIM_05], tickets)
+        .needs("events.create and field:event.ticket_levels and ticket_limit_enforced"),
     check!("cap/declared", [CAP_01, CAP_02, CAP_03, CAP_04, CAP_10, CAP_11, VER_02, VER_03], declared).only_reads(),
     check!("cap/helpers", [CAP_09, ENT_24], signup).needs("helper.person_signup"),
 ];

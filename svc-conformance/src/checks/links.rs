@@ -11,7 +11,7 @@ use crate::kinds::ACTIONS;
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
         pub(super) const CHECKS: &[Check] =
-            &[$(check!($id, &[$rows, row::HAL_16], links).about($one),)*];
+            &[$(check!($id, &[$rows, row::HAL_16], links).about($one).needs("<kind>.make or <kind>.list"),)*];
     };
 }
 

@@ -11,7 +11,7 @@ use crate::generate::{restored, without};
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/without-key", [HLP_07, HLP_08], anonymous).needs("helper.*.anonymous"),
     check!("hlp/without-key-fails", [HLP_09], anonymous_fails).needs("helper.*.anonymous"),
-    check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.but_schedule"),
+    check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.of_removable"),
 ];
 
 /// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::RowReport;
 use crate::catalogue::{Catalogue, Level, Row};
 use crate::check::Check;
+use crate::checks;
 use crate::outcome::{Finding, Outcome, Seen};
 use crate::passive;
+use crate::reach;
 use crate::run::Run;
 use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
@@ -22,6 +24,16 @@ pub(super) fn rows(
     let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
     let mut rows: Vec<RowReport> =
         catalogue.rows().iter().map(|row| judge(run, row, ran, selection, &checks)).collect();
+    // A row that no check of the suite could see is not one that this run did not see.
+    let every = checks::all();
+    let facts = run.facts();
+    for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Inconclusive && is_unseen(row)) {
+        if let Some(stated) = catalogue.row(&row.id)
+            && let Err(because) = reach::can_show(&facts, catalogue, &every, stated)
+        {
+            (row.outcome, row.reason) = (Outcome::NotApplicable, because.0);
+        }
+    }
     let mut broken = Vec::new();
     for waiver in waivers {
         let Some(row) = rows.iter_mut().find(|row| row.id == waiver.row) else {
@@ -38,6 +50,11 @@ pub(super) fn rows(
         }
     }
     (rows, broken)
+}
+
+/// Whether no check saw anything of a row.
+fn is_unseen(row: &RowReport) -> bool {
+    row.observations == 0 && row.findings.is_empty()
 }
 
 /// Everything that all checks saw of one row.
@@ -184,6 +201,7 @@ mod tests {
     use super::held;
     use crate::catalogue::Catalogue;
     use crate::check::Check;
+use crate::checks;
     use crate::checks;
     use crate::outcome::{Outcome, Seen};
     use crate::runner::{End, Ran};
