@@ -123,6 +123,8 @@ pub(crate) struct Cx {
     pub(crate) entry_points: Mutex<BTreeMap<Option<String>, Record>>,
     /// What the server chose where it has a choice, for [`crate::pins`].
     pins: Mutex<BTreeSet<String>>,
+    /// What rows had no look, with what was missing for it.
+    lacks: Mutex<BTreeMap<String, String>>,
     /// A row broke at whose failure the run ends: there is nothing more to see.
     enough: AtomicBool,
 }
@@ -142,6 +144,7 @@ impl Cx {
             seen: Mutex::default(),
             entry_points: Mutex::default(),
             pins: Mutex::default(),
+            lacks: Mutex::default(),
             enough: AtomicBool::new(false),
         }
     }
@@ -223,6 +226,17 @@ impl Cx {
     /// Records a row that does not hold with the fewest steps that show it.
     pub(crate) fn breaks(&self, row: &str, found: impl Fn() -> String, smallest: &[String], cause: Option<Cause>) {
         self.saw_otherwise(row, Verdict::Breaks, &found, smallest, cause);
+    }
+
+    /// Notes what was missing for a look at a row.
+    pub(crate) fn lacks(&self, row: &str, what: impl Into<String>) {
+        let what = self.run.recorder.redacted(&what.into());
+        self.lacks.lock().unwrap_or_else(PoisonError::into_inner).entry(row.to_owned()).or_insert(what);
+    }
+
+    /// What was missing for a look, by row.
+    pub(crate) fn lacking(&self) -> BTreeMap<String, String> {
+        self.lacks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records which of several allowed forms the server uses.

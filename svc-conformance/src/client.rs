@@ -125,6 +125,11 @@ impl Client<'_> {
     async fn once(&self, method: &Method, url: &str, body: Option<&str>, judged: bool) -> Result<Answer, Stop> {
         let cx = self.cx;
         cx.may_send(method)?;
+        if matches!(*method, Method::PUT | Method::DELETE) && cx.run.keeps(url) {
+            return Err(Stop::Inconclusive(format!(
+                "{url} was there before the run, which neither changes nor deletes it"
+            )));
+        }
         let request = self.request(method, url, body)?;
         let sent = request.clone();
         let began = Instant::now();

@@ -7,6 +7,7 @@ use crate::catalogue::{Ability, Condition, Encounter, FUNCTIONS, HelperTerm, Ter
 use crate::declared::Declared;
 use crate::fields::{self, Shape};
 use crate::keys::Keys;
+use crate::kinds::TICKETED;
 
 /// What a run came across, for words that begin with `met.`.
 #[derive(Debug, Default)]
@@ -88,7 +89,9 @@ impl Facts<'_> {
                     || (declared.offers("question", "create") && declared.behaves("rule.response_name"))
             }
             Term::MissingAddress => declared.text.missing_address.is_some(),
-            Term::TicketedEvent => declared.has_field("event", "ticket_levels"),
+            Term::TicketedEvent => {
+                declared.has_field("event", "ticket_levels") || declared.text.fixture.contains_key(TICKETED)
+            }
             Term::Type(kind) => has_type(declared, kind),
             Term::Field { owner, path } => declared.has_field(owner, path),
             Term::Link { owner: None, .. } => !declared.helpers_only(),

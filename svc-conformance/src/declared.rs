@@ -5,8 +5,8 @@ mod members;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 pub(crate) use abilities::FIRM;
+use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 

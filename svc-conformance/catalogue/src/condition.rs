@@ -345,6 +345,15 @@ impl Condition {
         }
     }
 
+    /// Its words, in their order.
+    #[must_use]
+    pub fn words(&self) -> Vec<&Word> {
+        match self {
+            Self::Is(word) | Self::Not(word) => vec![word],
+            Self::All(list) | Self::Any(list) => list.iter().flat_map(Self::words).collect(),
+        }
+    }
+
     /// The condition in words.
     #[must_use]
     pub fn said(&self) -> String {
@@ -376,7 +385,9 @@ impl Word {
             }
             Term::Ability { .. } => format!("{text} can be done as declared"),
             Term::Helper(HelperTerm::WithPerson) if !holds => "no helper that takes a person is declared".to_owned(),
-            Term::Helper(HelperTerm::ButSchedule) if !holds => "no helper that records something is declared".to_owned(),
+            Term::Helper(HelperTerm::ButSchedule) if !holds => {
+                "no helper that records something is declared".to_owned()
+            }
             Term::Helper(HelperTerm::ShowsPerson) if !holds => {
                 "no helper is declared whose answer is the person or leads there".to_owned()
             }

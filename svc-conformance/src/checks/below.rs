@@ -78,7 +78,9 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
     } else {
         // Others may act there, too.
         let member = api.find_in(&url, &record).await?;
-        holds(cx, &[row, row::COL_31], member.is_some(), || format!("{} of {} lack {}", of.many, container.short(), record.short()));
+        holds(cx, &[row, row::COL_31], member.is_some(), || {
+            format!("{} of {} lack {}", of.many, container.short(), record.short())
+        });
         member
     };
     if let (Some(under), Some(member)) = (of.under, members)

@@ -55,6 +55,10 @@ macro_rules! checks {
             check!($nothing, &[row::CRU_17, row::ERR_15], changes::nothing).about($one).needs("<kind>.empty"),
             check!($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], changes::arrays).about($one).needs("<kind>.arrays"),
         )*
+            check!("cru/changes-of-tag", changes::ROWS, changes::changes).about("tag").needs("<kind>.change"),
+            check!("cru/null-in-tag", &[row::CRU_17, row::ERR_15], changes::nothing).about("tag").needs("<kind>.empty"),
+            check!("cru/changes-of-list", changes::ROWS, changes::changes).about("list").needs("<kind>.change"),
+            check!("cru/null-in-list", &[row::CRU_17, row::ERR_15], changes::nothing).about("list").needs("<kind>.empty"),
             check!("typ/dates-in-helpers", [TYP_17, HLP_06], dates_in_helpers)
                 .needs("helper.*.with_person"),
         ];
@@ -231,7 +235,8 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
             }
         };
         each.took(Ok(()))?;
-        let person = generate::with(&generate::least(cx, "person"), &part(cx, "person", &json!({"given_name": "Dates"})));
+        let person =
+            generate::with(&generate::least(cx, "person"), &part(cx, "person", &json!({"given_name": "Dates"})));
         let person = cx.marked(&generate::with(&dates, &person));
         let body = match kind.under {
             Some(_) => cx.marked(&generate::with(&dates, &json!({ "person": person }))),

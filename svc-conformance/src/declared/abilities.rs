@@ -29,7 +29,7 @@ impl Declared {
     }
 
     /// Whether a client can send anything of a record of a kind.
-    fn takes(&self, one: &str) -> bool {
+    pub(crate) fn takes(&self, one: &str) -> bool {
         let own = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| self.helps(helper));
         own || self.offers(one, "create") || self.offers(one, "update") || (one == "person" && self.helps_persons())
     }
@@ -76,18 +76,12 @@ impl Declared {
         match ability {
             Ability::Make => makes(),
             Ability::Send => sends(),
-            Ability::Omit => {
-                makes() && self.has(one, |_, field| field.readable && !field.computed && !field.required)
-            }
+            Ability::Omit => makes() && self.has(one, |_, field| field.readable && !field.computed && !field.required),
             Ability::Change => changes(),
             Ability::Empty => changes() && self.has(one, |name, field| self.empties(one, name, field)),
             Ability::Arrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
-            Ability::Lack => {
-                self.offers(one, "create") && self.has(one, |_, field| field.required && field.writable)
-            }
-            Ability::Break => {
-                (self.offers(one, "create") || self.offers(one, "update")) && self.breakable(one) > 0
-            }
+            Ability::Lack => self.offers(one, "create") && self.has(one, |_, field| field.required && field.writable),
+            Ability::Break => (self.offers(one, "create") || self.offers(one, "update")) && self.breakable(one) > 0,
             Ability::BreakTwo => self.offers(one, "create") && self.breakable(one) > 1,
         }
     }

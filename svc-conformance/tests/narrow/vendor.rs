@@ -15,8 +15,8 @@ use svc_core::raw::RawDraft;
 use svc_core::store::{Call, Key, Outcome as Done, Store, Work};
 use svc_core::value::Timestamp;
 use svc_core::{
-    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, ListRequest, Page,
-    Record, Result, Tenant, Update, UpdateRequest,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, ListRequest,
+    Page, Record, Result, Tenant, Update, UpdateRequest,
 };
 use svc_tower::SvcService;
 
