@@ -154,7 +154,7 @@ mod tests {
         let text = |kind: &str, name: &str| {
             format!(
                 "declaration_version = 1\nbehaviours = [\"without.identifiers\"]\n[collections.people]\n\
-                 singular = \"person\"\noperations = [\"read\", \"update\"]\n\
+                 singular = \"person\"\noperations = [\"create\", \"read\", \"update\"]\n\
                  [collections.people.fields.{name}]\ntype = \"{kind}\"\n"
             )
         };

@@ -123,17 +123,10 @@ impl Client<'_> {
 
     /// A record of a kind of which none can be created: the fixture, or else the first that is listed. It is left as it is.
     async fn existing(&self, kind: Kind, sells: bool) -> Result<Record, Stop> {
-        let names: &[&str] = match kind.one {
-            "event" if sells => &[TICKETED],
-            "event" => &["event", TICKETED],
-            one => &[one],
-        };
-        for name in names {
-            if let Some(record) = self.fixture(name).await? {
-                return Ok(record);
-            }
+        let name = if sells { TICKETED } else { kind.one };
+        if let Some(record) = self.fixture(name).await? {
+            return Ok(record);
         }
-        let name = names.first().copied().unwrap_or_default();
         let lacking = |listed: &str| {
             Stop::Inconclusive(format!(
                 "no {} can be created{listed}, and none is named as a fixture ({name})",

@@ -2,12 +2,13 @@
 
 use crate::catalogue::{HelperTerm, Row, Term};
 use crate::declared::Declared;
-use crate::kinds::{KINDS, Kind, TICKETED, kind};
+use crate::kinds::{KINDS, Kind, LIMITED, TICKETED, kind};
 
 /// The name of the fixture that a row needs unless such a record is listed; none where what it needs can be created.
 pub(crate) fn wanted(declared: &Declared, row: &Row) -> Option<&'static str> {
-    let words = row.when.words();
-    words.iter().find_map(|word| match &word.term {
+    // What is said last says most: a field of an event, and that its places are enforced.
+    row.when.words().iter().rev().find_map(|word| match &word.term {
+        Term::Behaviour(name) if name == "capacity_enforced" && !declared.makes_alone("event") => Some(LIMITED),
         Term::TicketedEvent if !declared.makes_alone("event") => Some(TICKETED),
         Term::Helper(HelperTerm::Named(name) | HelperTerm::Anonymous(name)) => {
             around(declared, KINDS.iter().copied().find(|kind| kind.helper == Some(name.as_str()))?)

@@ -384,6 +384,8 @@ impl Word {
                 format!("{of}{} is declared", ability.said())
             }
             Term::Ability { .. } => format!("{text} can be done as declared"),
+            Term::OneRule if !holds => format!("{} is declared", Ability::Break.said()),
+            Term::TwoRules if !holds => format!("{} is declared", Ability::BreakTwo.said()),
             Term::Helper(HelperTerm::WithPerson) if !holds => "no helper that takes a person is declared".to_owned(),
             Term::Helper(HelperTerm::ButSchedule) if !holds => {
                 "no helper that records something is declared".to_owned()

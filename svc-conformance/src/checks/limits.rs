@@ -4,6 +4,7 @@ use super::compare;
 use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
+use crate::kinds::LIMITED;
 
 /// Places of a fixture that are filled at most.
 const MOST_PLACES: u64 = 20;
@@ -70,24 +71,31 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
 /// The places that are left at an event of which none can be created are filled, and nobody else comes. Only an event that is
 /// named for it is filled.
 async fn last_place(cx: &Cx, api: &Client<'_>, accepted: &Value) -> Result<(), Stop> {
-    let lacks = || none("no event can be created, and none is named as a fixture (event) whose places may be filled");
-    let event = api.fixture("event").await?.ok_or_else(lacks)?;
+    let lacks = || {
+        none(format!("no event can be created, and none is named as a fixture ({LIMITED}) whose places may be filled"))
+    };
+    let event = api.fixture(LIMITED).await?.ok_or_else(lacks)?;
     let by_helper = ways(cx)?.first().copied().unwrap_or_default();
     let (places, taken) = (event["capacity"].as_u64(), event["total_accepted"].as_u64());
     let Some(left) = places.zip(taken).and_then(|(places, taken)| places.checked_sub(taken)) else {
-        return Err(none(
-            "the fixture event does not show `capacity` and `total_accepted`, so that nobody knows what is left",
-        ));
+        let shows = "does not show `capacity` and `total_accepted`, so that nobody knows how many places are left";
+        return Err(none(format!("the fixture {LIMITED} {shows}")));
     };
     if left > MOST_PLACES {
-        return Err(none(format!("the fixture event has {left} places left: name one with {MOST_PLACES} at most")));
+        return Err(none(format!("the fixture {LIMITED} has {left} places left: name one with {MOST_PLACES} at most")));
     }
-    for number in 0..=left {
+    let mut came = Vec::new();
+    for number in 1..=left.saturating_add(1) {
         let answer = attend(cx, api, &event, accepted, by_helper).await?;
-        let right = if number < left { answer.is_created() } else { answer.is_refused() };
-        cx.must(row::LIM_04, right, || {
-            format!("attendance {} of {left} that were left: {answer}", number.saturating_add(1))
-        })?;
+        let right = if number <= left { answer.is_created() } else { answer.is_refused() };
+        cx.holds(row::LIM_04, right, || format!("attendance {number} of an event with {left} places left: {answer}"));
+        came.extend(Some(answer.record()).filter(|_| answer.is_created()));
+    }
+    // Others may come as soon as they can.
+    for record in came.iter().filter(|record| record.link("self").is_some()) {
+        if cx.declared().offers("attendance", "delete") {
+            api.remove(record).await?;
+        }
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(super) fn rows(
     // A row that no check of the suite could see is not one that this run did not see.
     let every = checks::all();
     let facts = run.facts();
-    for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Inconclusive && is_unseen(row)) {
+    for row in rows.iter_mut().filter(|row| is_open(row)) {
         if let Some(stated) = catalogue.row(&row.id)
             && let Err(because) = reach::can_show(&facts, catalogue, &every, stated)
         {
@@ -58,9 +58,10 @@ pub(super) fn rows(
     (rows, broken)
 }
 
-/// Whether no check saw anything of a row.
-fn is_unseen(row: &RowReport) -> bool {
-    row.observations == 0 && row.findings.is_empty()
+/// Whether no check saw anything of a row that may apply.
+fn is_open(row: &RowReport) -> bool {
+    let undecided = matches!(row.outcome, Outcome::Inconclusive | Outcome::Disabled);
+    undecided && row.observations == 0 && row.findings.is_empty()
 }
 
 /// Everything that all checks saw of one row.
@@ -214,7 +215,6 @@ mod tests {
     use super::held;
     use crate::catalogue::Catalogue;
     use crate::check::Check;
-    use crate::checks;
     use crate::checks;
     use crate::outcome::{Outcome, Seen};
     use crate::runner::{End, Ran};

@@ -48,10 +48,7 @@ impl Suite {
             return match status {
                 200 if json.is_object() => Ok(Record::new(url, json, prefix.clone())),
                 200 => Err(usage("is no record: its address answers 200 without a JSON object")),
-                404 => Err(usage(&format!(
-                    "is not there: its address answers 404. Name a {} that the key may read",
-                    kind.one
-                ))),
+                404 => Err(usage("is not there: its address answers 404. Name one that the key may read")),
                 status => Err(usage(&format!("cannot be read: its address answers {status}"))),
             };
         }
