@@ -44,9 +44,10 @@ impl Client<'_> {
             }
             Some(under) => {
                 let sells = one == "attendance" && body.get("tickets").is_some();
-                let container = match sells {
-                    true => Box::pin(self.ticketed_event(&ticketed())).await?,
-                    false => Box::pin(self.make(under, &json!({}))).await?,
+                let container = if sells {
+                    Box::pin(self.ticketed_event(&ticketed())).await?
+                } else {
+                    Box::pin(self.make(under, &json!({}))).await?
                 };
                 let person = self.person().await?;
                 self.act(&container, one, &person, &body).await

@@ -50,7 +50,7 @@ impl Declared {
             let helper = kind(one).and_then(|kind| kind.helper);
             helper.is_some_and(|helper| self.helps(helper)) && self.links(one, "person")
         };
-        self.helps("person_signup") || ACTIONS.iter().any(|one| leads(one))
+        self.helps("person_signup") || ACTIONS.iter().any(leads)
     }
 
     /// Whether a declared helper belongs to records that can be made and deleted.
@@ -78,7 +78,7 @@ impl Declared {
             Ability::Send => sends(),
             Ability::Omit => makes() && self.has(one, |_, field| field.readable && !field.computed && !field.required),
             Ability::Change => changes(),
-            Ability::Empty => changes() && self.has(one, |name, field| self.empties(one, name, field)),
+            Ability::Empty => changes() && self.has(one, |name, field| empties(one, name, field)),
             Ability::Arrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
             Ability::Lack => self.offers(one, "create") && self.has(one, |_, field| field.required && field.writable),
             Ability::Break => (self.offers(one, "create") || self.offers(one, "update")) && self.breakable(one) > 0,
@@ -90,24 +90,25 @@ impl Declared {
         self.fields(one).into_iter().flatten().any(|(name, field)| is(name, field))
     }
 
-    fn empties(&self, one: &str, name: &str, field: &DeclaredField) -> bool {
-        let free = field.writable && field.readable && !field.computed && !field.required;
-        free && !FIRM.contains(&(one, name)) && !(one == "person" && name == "gender")
-    }
-
     /// How many fields at the top of a kind have a rule that a body can break.
     fn breakable(&self, one: &str) -> usize {
         let (types, enums) = (self.behaves("validates_types"), self.behaves("validates_enums"));
         let breaks = |name: &str, field: &DeclaredField| {
             let shape = fields::find(one, name).map(|known| known.shape);
-            let typed = shape.is_some_and(|shape| !matches!(shape, Shape::Reference | Shape::OneOrMany));
+            let has_type = shape.is_some_and(|shape| !matches!(shape, Shape::Reference | Shape::OneOrMany));
             let ranged = field.maximum.is_some() || field.minimum.is_some() || field.max_length.is_some();
             let narrowed = field.kind == "enum" && field.values.is_some();
-            field.required || ranged || narrowed || (types && typed) || (enums && shape == Some(Shape::Enum))
+            field.required || ranged || narrowed || (types && has_type) || (enums && shape == Some(Shape::Enum))
         };
         let own = self.fields(one).into_iter().flatten();
         own.filter(|(name, field)| field.writable && !field.computed && breaks(name, field)).count()
     }
+}
+
+/// Whether an update may empty a field (CRU-17).
+fn empties(one: &str, name: &str, field: &DeclaredField) -> bool {
+    let free = field.writable && field.readable && !field.computed && !field.required;
+    free && !FIRM.contains(&(one, name)) && !(one == "person" && name == "gender")
 }
 
 /// Whether a field is a list that an update replaces (CRU-18).

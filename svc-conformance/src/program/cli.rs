@@ -102,7 +102,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
 
-    /// A record that the run may use where it may not create one: event=ADDRESS, ticketed_event=ADDRESS, petition=ID; repeatable
+    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17; repeatable
     #[arg(long, value_name = "KIND=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
