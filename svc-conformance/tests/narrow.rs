@@ -374,3 +374,22 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+/// The whole interface is declared: each row that its condition lets apply can be shown, and all that bind are seen.
+#[tokio::test]
+async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
+    let subject = svc_self_test::subject::Subject::reference(|api| api).await?;
+    let report = svc_self_test::trial::suite(&subject, Intensity::Quick, 42).run().await?;
+    let apart: Vec<&str> = report
+        .with(Outcome::NotApplicable)
+        .filter(|row| row.reason.contains("nothing that is declared") || row.reason.contains("no way to"))
+        .map(|row| row.id.as_str())
+        .collect();
+    assert_eq!(apart, [""; 0]);
+    assert_eq!(report.exit_code(), 0, "{report}");
+    // The other choice of each of these is another server.
+    let rest: Vec<&str> =
+        report.with(Outcome::NotApplicable).filter(|row| row.level == "MUST").map(|row| row.id.as_str()).collect();
+    assert_eq!(rest, ["ERR-05", "ERR-34", "ERR-38"]);
+    Ok(())
+}

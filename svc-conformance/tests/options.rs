@@ -309,7 +309,10 @@ fn a_fixture_is_given_on_the_command_line() {
     let (server, folder) = (Server::good(), tempfile::tempdir().expect("a folder"));
     let before = server.records();
     let (code, said) = run(folder.path(), &server.base, &["--fixture", "evnt=1"]);
-    assert!(code == 2 && said.contains("`evnt=1` is not of the form KIND=ADDRESS, where KIND is one of: person, "), "{said}");
+    assert!(
+        code == 2 && said.contains("`evnt=1` is not of the form KIND=ADDRESS, where KIND is one of: person, "),
+        "{said}"
+    );
     let nowhere = format!("event={}events/none", server.base);
     let (code, said) = run(folder.path(), &server.base, &["--fixture", &nowhere]);
     assert!(code == 2 && said.lines().count() == 1 && said.contains("is not there: its address answers 404"), "{said}");
