@@ -1,5 +1,6 @@
 //! One check: what it proves, when it runs, and what it works with.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
@@ -14,6 +15,7 @@ use crate::catalogue::Row;
 use crate::cause::Cause;
 use crate::declared::Declared;
 use crate::diagnosis;
+use crate::kinds::kind;
 use crate::outcome::{Finding, Seen, Stop, Verdict};
 use crate::run::Run;
 use crate::seed::{Rng, Seed};
@@ -32,8 +34,8 @@ pub(crate) struct Check {
     pub(crate) id: &'static str,
     /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with such a condition.
     pub(crate) rows: &'static [&'static str],
-    /// When it has anything to do: a condition as in the catalogue.
-    pub(crate) needs: &'static str,
+    /// When it has anything to do: a condition as in the catalogue, where `<kind>` stands for the collection of what it is about.
+    needs: &'static str,
     /// What it is about where one function serves many checks, such as a kind.
     pub(crate) subject: &'static str,
     /// The least intensity at which it runs.
@@ -90,6 +92,14 @@ impl Check {
         Self { side_effects: true, ..self }
     }
 
+    /// When it has anything to do: a condition of words that the declaration and the keys answer before the run.
+    pub(crate) fn condition(&self) -> Cow<'static, str> {
+        match kind(self.subject).filter(|_| self.needs.contains("<kind>")) {
+            Some(kind) => Cow::Owned(self.needs.replace("<kind>", kind.many)),
+            None => Cow::Borrowed(self.needs),
+        }
+    }
+
     /// Whether the check can observe a row.
     pub(crate) fn covers(&self, row: &Row) -> bool {
         self.rows.iter().any(|pattern| *pattern == row.id || (pattern.contains(':') && row.when.begins(pattern)))
@@ -113,6 +123,8 @@ pub(crate) struct Cx {
     pub(crate) entry_points: Mutex<BTreeMap<Option<String>, Record>>,
     /// What the server chose where it has a choice, for [`crate::pins`].
     pins: Mutex<BTreeSet<String>>,
+    /// What rows had no look, with what was missing for it.
+    lacks: Mutex<BTreeMap<String, String>>,
     /// A row broke at whose failure the run ends: there is nothing more to see.
     enough: AtomicBool,
 }
@@ -132,6 +144,7 @@ impl Cx {
             seen: Mutex::default(),
             entry_points: Mutex::default(),
             pins: Mutex::default(),
+            lacks: Mutex::default(),
             enough: AtomicBool::new(false),
         }
     }
@@ -213,6 +226,17 @@ impl Cx {
     /// Records a row that does not hold with the fewest steps that show it.
     pub(crate) fn breaks(&self, row: &str, found: impl Fn() -> String, smallest: &[String], cause: Option<Cause>) {
         self.saw_otherwise(row, Verdict::Breaks, &found, smallest, cause);
+    }
+
+    /// Notes what was missing for a look at a row.
+    pub(crate) fn lacks(&self, row: &str, what: impl Into<String>) {
+        let what = self.run.recorder.redacted(&what.into());
+        self.lacks.lock().unwrap_or_else(PoisonError::into_inner).entry(row.to_owned()).or_insert(what);
+    }
+
+    /// What was missing for a look, by row.
+    pub(crate) fn lacking(&self) -> BTreeMap<String, String> {
+        self.lacks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records which of several allowed forms the server uses.

@@ -157,6 +157,11 @@ impl Client<'_> {
     ) -> Result<Answer, Stop> {
         let cx = self.cx;
         cx.may_send(method)?;
+        if matches!(*method, Method::PUT | Method::DELETE) && cx.run.keeps(url) {
+            return Err(Stop::Inconclusive(format!(
+                "{url} was there before the run, which neither changes nor deletes it"
+            )));
+        }
         let request = self.request(method, url, body, headers)?;
         let sent = request.clone();
         let began = Instant::now();

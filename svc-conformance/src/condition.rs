@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalogue::{Condition, Encounter, FUNCTIONS, HelperTerm, Term, Type};
+use crate::catalogue::{Ability, Condition, Encounter, FUNCTIONS, HelperTerm, Term, Type, Word};
 use crate::declared::Declared;
 use crate::fields::{self, Shape};
 use crate::keys::Keys;
+use crate::kinds::TICKETED;
 
 /// What a run came across, for words that begin with `met.`.
 #[derive(Debug, Default)]
@@ -38,7 +39,7 @@ impl Facts<'_> {
     /// `Ok` if the condition holds.
     pub(crate) fn applies(&self, condition: &Condition) -> Result<(), Because> {
         match condition {
-            Condition::Is(word) if !self.term(&word.term) => Err(Because(word.said(false))),
+            Condition::Is(word) if !self.term(&word.term) => Err(Because(self.reason(word))),
             Condition::Not(word) if self.term(&word.term) => Err(Because(word.said(true))),
             Condition::Is(_) | Condition::Not(_) => Ok(()),
             Condition::All(list) => list.iter().try_for_each(|one| self.applies(one)),
@@ -57,6 +58,19 @@ impl Facts<'_> {
         }
     }
 
+    /// Why a word does not hold, in words.
+    fn reason(&self, word: &Word) -> String {
+        match (&word.term, &self.keys.restricted) {
+            (Term::RestrictedKey, Some((_, lacks))) => {
+                format!("{lacks}, which the restricted key lacks, is not declared: give a key that lacks what is")
+            }
+            (Term::Field { owner, path }, _) if self.declared.mentions(owner, path) => {
+                format!("field {owner}.{path} is declared, but nothing that is declared shows or takes it")
+            }
+            _ => word.said(false),
+        }
+    }
+
     fn term(&self, term: &Term) -> bool {
         let declared = self.declared;
         match term {
@@ -64,17 +78,20 @@ impl Facts<'_> {
             Term::Never => false,
             Term::Auth => declared.text.authentication.required && self.keys.primary.is_some(),
             Term::OtherKey => self.keys.other_tenant.is_some(),
-            Term::RestrictedKey => self.keys.restricted.is_some(),
+            Term::RestrictedKey => self.keys.restricted.as_ref().is_some_and(|(_, lacks)| declared.offers_right(lacks)),
             Term::HelpersOnly => declared.helpers_only(),
             Term::AnyKind => !declared.text.collections.is_empty(),
             Term::OperationMissing => !declared.unsupported().is_empty(),
             Term::FunctionMissing => FUNCTIONS.iter().any(|function| !declared.acts(function)),
-            Term::OneRule => declared.has_rule(),
+            Term::OneRule => declared.kinds().any(|of| declared.can(of.one, Ability::Break)),
             Term::TwoRules => {
-                declared.behaves("validates_types") || (declared.has_rule() && declared.behaves("rule.response_name"))
+                declared.kinds().any(|of| of.under.is_none() && declared.can(of.one, Ability::BreakTwo))
+                    || (declared.offers("question", "create") && declared.behaves("rule.response_name"))
             }
             Term::MissingAddress => declared.text.missing_address.is_some(),
-            Term::TicketedEvent => declared.has_field("event", "ticket_levels"),
+            Term::TicketedEvent => {
+                declared.has_field("event", "ticket_levels") || declared.text.fixture.contains_key(TICKETED)
+            }
             Term::Type(kind) => has_type(declared, kind),
             Term::Field { owner, path } => declared.has_field(owner, path),
             Term::Link { owner: None, .. } => !declared.helpers_only(),
@@ -82,9 +99,11 @@ impl Facts<'_> {
                 let entry = declared.text.entry_point.as_ref();
                 entry.is_some_and(|entry| entry.links.contains(name))
             }
-            Term::Link { owner: Some(one), name } => declared.links(one, name),
+            Term::Link { owner: Some(one), name } => declared.links(one, name) && declared.shows(one),
             Term::Operation { one: None, operation } => declared.offers_any(operation),
             Term::Operation { one: Some(one), operation } => declared.offers(one, operation),
+            Term::Ability { one: None, ability } => declared.kinds().any(|of| declared.can(of.one, *ability)),
+            Term::Ability { one: Some(one), ability } => declared.can(one, *ability),
             Term::Below { one, many } => declared.lists_below(one, many),
             Term::Helper(helper) => self.helper(helper),
             Term::Function(None) => !declared.text.action_functions.is_empty(),
@@ -101,7 +120,9 @@ impl Facts<'_> {
         match helper {
             HelperTerm::Any => !helpers.is_empty(),
             HelperTerm::AnyAnonymous => helpers.values().any(|helper| helper.anonymous),
-            HelperTerm::WithPerson => helpers.keys().any(|name| name != "schedule" && name != "record_canvass"),
+            HelperTerm::WithPerson => declared.helps_persons(),
+            HelperTerm::ShowsPerson => declared.shows_helped_person(),
+            HelperTerm::OfRemovable => declared.helps_removable(),
             HelperTerm::ButSchedule => but_schedule(),
             // A helper fails in part where one of its functions does.
             HelperTerm::InParts => {
@@ -133,7 +154,7 @@ mod tests {
         let text = |kind: &str, name: &str| {
             format!(
                 "declaration_version = 1\nbehaviours = [\"without.identifiers\"]\n[collections.people]\n\
-                 singular = \"person\"\noperations = [\"read\", \"update\"]\n\
+                 singular = \"person\"\noperations = [\"create\", \"read\", \"update\"]\n\
                  [collections.people.fields.{name}]\ntype = \"{kind}\"\n"
             )
         };

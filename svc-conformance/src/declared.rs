@@ -1,15 +1,17 @@
 //! What the server under test says it supports, with the questions that checks ask.
 
+mod abilities;
 mod members;
 
 use std::collections::BTreeMap;
 
+pub(crate) use abilities::FIRM;
 use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
 use crate::fields;
-use crate::kinds::{KINDS, Kind, kind};
+use crate::kinds::{KINDS, Kind, kind, kind_of};
 
 /// Where a declaration came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -175,6 +177,16 @@ impl Declared {
         self.text.action_functions.iter().any(|declared| declared == function)
     }
 
+    /// Whether an operation such as `people.create` or a helper such as `helper.record_signature` is declared; what is no name of
+    /// either is left to the check that tries it.
+    pub(crate) fn offers_right(&self, right: &str) -> bool {
+        match right.split_once('.') {
+            Some(("helper", helper)) => self.helps(helper),
+            Some((many, operation)) => kind_of(many).is_none_or(|kind| self.offers(kind.one, operation)),
+            None => true,
+        }
+    }
+
     /// Whether helpers match persons (HLP-04).
     pub(crate) fn matches_persons(&self) -> bool {
         self.behaves("helper.match_person")
@@ -196,14 +208,23 @@ impl Declared {
     ///
     /// The two share objects of the networks are written with the neutral names of the catalogue.
     pub(crate) fn field(&self, one: &str, path: &str) -> Option<&DeclaredField> {
+        // What is neither shown nor taken is not there.
+        self.written(one, path).filter(|field| self.reaches(one, field))
+    }
+
+    /// Whether a field of a kind stands in the declaration, whatever can be done with records of the kind.
+    pub(crate) fn mentions(&self, one: &str, path: &str) -> bool {
+        self.written(one, path).is_some_and(|field| field.readable || field.writable)
+    }
+
+    fn written(&self, one: &str, path: &str) -> Option<&DeclaredField> {
         let mut at = self.fields(one)?;
         let mut steps = path.split('.').peekable();
         loop {
             let step = self.wire(steps.next()?.trim_end_matches("[]"));
             let field = at.get(step)?;
             if steps.peek().is_none() {
-                // What is neither shown nor taken is not there.
-                return Some(field).filter(|field| field.readable || field.writable);
+                return Some(field);
             }
             at = field.fields.as_ref()?;
         }
@@ -264,16 +285,6 @@ impl Declared {
     /// Whether identifiers of the client are kept (TYP-13).
     pub(crate) fn has_identifiers(&self) -> bool {
         self.has_field("*", "identifiers")
-    }
-
-    /// Whether any record may be refused for what its body says (ERR-12).
-    pub(crate) fn has_rule(&self) -> bool {
-        self.behaves("validates_types") || self.behaves("validates_enums") || self.has_required()
-    }
-
-    fn has_required(&self) -> bool {
-        let collections = self.text.collections.values();
-        collections.into_iter().any(|collection| collection.fields.values().any(|field| field.required))
     }
 
     /// Kinds and operations that are declared missing though the kind is known.

@@ -35,7 +35,8 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
     if let Some(link) = condition.strip_prefix("link:").filter(|link| !link.contains(' ') && area == "RES") {
         return Some(Cause::new(Flaw::Link, link));
     }
-    if let Some(function) = condition.strip_prefix("haf.").filter(|_| matches!(area, "HAF" | "ERR")) {
+    let function = condition.strip_prefix("haf.").and_then(|rest| rest.split(' ').next());
+    if let Some(function) = function.filter(|_| matches!(area, "HAF" | "ERR")) {
         return Some(Cause::new(Flaw::Function, if function == "*" { "action_functions" } else { function }));
     }
     let (flaw, subject) = match row {

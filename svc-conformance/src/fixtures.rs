@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Record};
+use crate::catalogue::Ability;
 use crate::check::Cx;
 use crate::client::Client;
 use crate::generate::{least, with, without};
-use crate::kinds::{Kind, kind};
+use crate::kinds::{self, Kind, TICKETED, kind};
 use crate::outcome::Stop;
 use crate::row;
 
@@ -35,15 +36,19 @@ impl Client<'_> {
         match kind.under {
             None if cx.declared().offers(one, "create") => self.create(kind, &body).await,
             None if one == "person" && cx.declared().helps("person_signup") => self.sign_up(&body).await,
-            None => self.existing(kind).await,
+            None => self.existing(kind, fields["type"] == "ticketed").await,
+            Some(_) if !cx.declared().can(one, Ability::Make) => self.existing(kind, false).await,
             Some("person") => {
                 let person = self.person().await?;
                 self.help(&person, "record_canvass", &json!({ "canvass": body })).await
             }
             Some(under) => {
                 let sells = one == "attendance" && body.get("tickets").is_some();
-                let fields = if sells { ticketed() } else { json!({}) };
-                let container = Box::pin(self.make(under, &fields)).await?;
+                let container = if sells {
+                    Box::pin(self.ticketed_event(&ticketed())).await?
+                } else {
+                    Box::pin(self.make(under, &json!({}))).await?
+                };
                 let person = self.person().await?;
                 self.act(&container, one, &person, &body).await
             }
@@ -100,15 +105,46 @@ impl Client<'_> {
         self.help(&entry, "person_signup", &json!({ "person": person })).await
     }
 
-    /// The first record of a collection in which nothing can be created.
-    async fn existing(&self, kind: Kind) -> Result<Record, Stop> {
-        let none = || Stop::Inconclusive(format!("no {} can be created, and none is listed", kind.one));
-        if !self.cx.declared().offers(kind.one, "list") {
-            return Err(none());
+    /// An event that sells tickets: created with these fields, or one that was there before.
+    pub(crate) async fn ticketed_event(&self, fields: &Value) -> Result<Record, Stop> {
+        match kind("event").filter(|_| !self.cx.declared().offers("event", "create")) {
+            Some(kind) => self.existing(kind, true).await,
+            None => self.make("event", fields).await,
+        }
+    }
+
+    /// The fixture of a kind, as it is now; none where none is named.
+    pub(crate) async fn fixture(&self, name: &str) -> Result<Option<Record>, Stop> {
+        let Some(named) = self.cx.run.fixtures.get(name) else { return Ok(None) };
+        if self.cx.declared().offers(kinds::of_fixture(name).map_or("", |kind| kind.one), "read") {
+            return self.reread(named).await.map(Some);
+        }
+        Ok(Some(named.clone()))
+    }
+
+    /// A record of a kind of which none can be created: the fixture, or else the first that is listed. It is left as it is.
+    async fn existing(&self, kind: Kind, sells: bool) -> Result<Record, Stop> {
+        let name = if sells { TICKETED } else { kind.one };
+        if let Some(record) = self.fixture(name).await? {
+            return Ok(record);
+        }
+        let lacking = |listed: &str| {
+            Stop::Inconclusive(format!(
+                "no {} can be created{listed}, and none is named as a fixture ({name})",
+                kind.one
+            ))
+        };
+        if kind.under.is_some() || !self.cx.declared().offers(kind.one, "list") {
+            return Err(lacking(""));
         }
         let url = self.collection(kind.many).await?;
         let page = self.get(&url).await?.record();
-        page.embedded().into_iter().next().ok_or_else(none)
+        let fits =
+            |record: &Record| !sells || record["ticket_levels"].as_array().is_some_and(|levels| !levels.is_empty());
+        let listed = if sells { ", none that sells tickets is listed" } else { ", none is listed" };
+        let record = page.embedded().into_iter().find(fits).ok_or_else(|| lacking(listed))?;
+        self.cx.run.keep(&record);
+        Ok(record)
     }
 
     /// Judges the answer to a create.

@@ -49,6 +49,22 @@ pub(crate) fn kind_of(many: &str) -> Option<Kind> {
     KINDS.iter().copied().find(|kind| kind.many == many)
 }
 
+/// The fixture that stands for an event which sells tickets.
+pub(crate) const TICKETED: &str = "ticketed_event";
+
+/// The fixture that stands for an event with few places, which a run may fill (LIM-04).
+pub(crate) const LIMITED: &str = "limited_event";
+
+/// The names of fixtures: of every kind, and of an event that sells tickets or has few places.
+pub(crate) fn fixtures() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.one).chain([TICKETED, LIMITED]).collect()
+}
+
+/// The kind that a fixture is of.
+pub(crate) fn of_fixture(name: &str) -> Option<Kind> {
+    kind(if matches!(name, TICKETED | LIMITED) { "event" } else { name })
+}
+
 /// The row of the collection below a container, and of the one below a person.
 pub(crate) fn collection_rows(one: &str) -> Option<(&'static str, &'static str)> {
     Some(match one {

@@ -54,6 +54,7 @@ mod profile;
 #[cfg(feature = "program")]
 pub mod program;
 mod progress;
+mod reach;
 mod recorder;
 mod relations;
 mod replay;
@@ -67,6 +68,7 @@ mod snapshot;
 mod suite;
 mod target;
 mod values;
+mod wanted;
 
 pub use svc_catalogue::{self as catalogue, row};
 
@@ -79,7 +81,7 @@ pub use error::SuiteError;
 pub use formats::{Format, UnknownFormat};
 pub use keys::Keys;
 pub use outcome::{Finding, Outcome};
-pub use plan::{Plan, Planned};
+pub use plan::{Fixture, Plan, Planned};
 pub use probe::Probed;
 pub use profile::Profile;
 pub use progress::Progress;

@@ -26,12 +26,26 @@ pub struct Plan {
     pub rows: usize,
     /// Every check, in the order of the run.
     pub checks: Vec<Planned>,
+    /// Records that a run cannot create, by the names of fixtures: those that are named, and those that would open rows.
+    pub fixtures: Vec<Fixture>,
     /// Requests of the checks, about.
     pub requests: usize,
     /// Requests that find and remove what was created, about.
     pub clean_up: usize,
     /// Records that it creates, about.
     pub records: usize,
+}
+
+/// A record that a run may use where it cannot create one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Fixture {
+    /// Its name, such as `event`.
+    pub name: String,
+    /// The record that was named.
+    pub named: Option<String>,
+    /// The rows that need it; where none is named, the first record that is listed stands in, if there is any.
+    pub rows: Vec<String>,
 }
 
 /// One check of a plan.
@@ -72,12 +86,12 @@ impl Planned {
 }
 
 impl Plan {
-    pub(crate) fn new(target: &str, rows: usize, checks: Vec<Planned>) -> Self {
+    pub(crate) fn new(target: &str, rows: usize, checks: Vec<Planned>, fixtures: Vec<Fixture>) -> Self {
         let runs = || checks.iter().filter(|check| check.left_out.is_none());
         let requests = runs().filter_map(|check| check.requests).fold(0, usize::saturating_add);
         let records = runs().filter_map(|check| check.records).fold(0, usize::saturating_add);
         let clean_up = records.saturating_mul(REMOVAL);
-        Self { target: target.to_owned(), rows, requests, clean_up, records, checks }
+        Self { target: target.to_owned(), rows, requests, clean_up, records, checks, fixtures }
     }
 }
 
@@ -119,6 +133,16 @@ impl fmt::Display for Plan {
         }
         for check in left_out {
             writeln!(f, " {:<36} {}", check.id, shown(check.left_out.as_deref().unwrap_or_default(), 200))?;
+        }
+        if !self.fixtures.is_empty() {
+            writeln!(
+                f,
+                "\nfixtures, records that a run cannot create (--fixture NAME=ADDRESS, or `fixture.NAME` in a declaration file):"
+            )?;
+        }
+        for Fixture { name, named, rows } in &self.fixtures {
+            let named = named.as_deref().unwrap_or("not named");
+            writeln!(f, " {name:<20} {}   for {}", shown(named, 120), list(rows))?;
         }
         let Self { requests, records, clean_up, .. } = self;
         write!(f, "\nabout {requests} requests, {records} records, and {clean_up} requests to find and remove them")

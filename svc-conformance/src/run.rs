@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::answer::Record;
 use crate::catalogue::{Catalogue, Level, Row};
 use crate::condition::{Facts, Met};
 use crate::declared::Declared;
@@ -30,6 +31,10 @@ pub(crate) struct Run {
     pub(crate) met: Met,
     /// What the addresses met so far lead to.
     pub(crate) relations: Relations,
+    /// The fixtures, by their names.
+    pub(crate) fixtures: BTreeMap<String, Record>,
+    /// Addresses of records that were there before, which the run leaves as they are.
+    kept: Mutex<BTreeSet<String>>,
     /// The first status of each operation, which must stay the same (CRU-13).
     pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
@@ -65,6 +70,8 @@ impl Run {
             journal,
             met: Met::default(),
             relations: Relations::default(),
+            fixtures: BTreeMap::new(),
+            kept: Mutex::default(),
             firsts: Mutex::default(),
             choices: Mutex::default(),
             pace: Mutex::default(),
@@ -73,6 +80,16 @@ impl Run {
 
     pub(crate) const fn facts(&self) -> Facts<'_> {
         Facts { declared: &self.declared, keys: &self.keys, met: &self.met }
+    }
+
+    /// Notes a record that was there before: the run leaves it as it is.
+    pub(crate) fn keep(&self, record: &Record) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).extend(record.link("self"));
+    }
+
+    /// Whether an address is that of a record that was there before.
+    pub(crate) fn keeps(&self, url: &str) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains(url)
     }
 
     /// Whether a failure of this row, once confirmed, ends the run.

@@ -61,6 +61,8 @@ pub(crate) struct Ran {
     pub(crate) check: Check,
     pub(crate) end: End,
     pub(crate) seen: BTreeMap<String, Seen>,
+    /// What was missing for a look at a row.
+    pub(crate) lacks: BTreeMap<String, String>,
     /// Rows that broke in one attempt and not in another.
     pub(crate) unstable: BTreeMap<String, Vec<Finding>>,
     /// The exchanges of a failed attempt.
@@ -134,7 +136,7 @@ pub(crate) fn reason_not_to_run(
     if check.side_effects && !run.settings.side_effects {
         return Some(End::Disabled("side effects are not allowed on this target".to_owned()));
     }
-    match catalogue.condition(check.needs) {
+    match catalogue.condition(&check.condition()) {
         Ok(needs) => run.facts().applies(&needs).err().map(|because| End::NotApplicable(because.0)),
         Err(unknown) => Some(End::Error(format!("it needs `{}`, which means nothing", unknown.word))),
     }
@@ -146,6 +148,7 @@ impl Ran {
             check,
             end,
             seen: BTreeMap::new(),
+            lacks: BTreeMap::new(),
             unstable: BTreeMap::new(),
             trace: Vec::new(),
             requests: 0,
@@ -161,7 +164,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     let records = run.journal.created();
     let (first, end) = attempt(run, check, 0).await;
     let mut seen = first.seen();
-    let mut ran = Ran { pins: first.pins(), ..Ran::without(check, end) };
+    let mut ran = Ran { pins: first.pins(), lacks: first.lacking(), ..Ran::without(check, end) };
     let broken = |seen: &BTreeMap<String, Seen>| -> BTreeMap<String, Vec<Finding>> {
         let broken = seen.iter().filter(|(_, seen)| !seen.broke.is_empty());
         broken.map(|(row, seen)| (row.clone(), seen.broke.clone())).collect()

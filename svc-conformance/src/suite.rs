@@ -1,6 +1,7 @@
 //! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
 
 mod access;
+mod named;
 mod prepare;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,15 +17,18 @@ use crate::declared::{Declaration, Source};
 use crate::error::SuiteError;
 use crate::keys::Keys;
 use crate::pins::PinFile;
-use crate::plan::{Plan, Planned};
+use crate::plan::{Fixture, Plan, Planned};
 use crate::profile::Profile;
 use crate::progress::{Progress, Watch};
+use crate::reach;
 use crate::report::Report;
+use crate::run::Run;
 use crate::runner;
 use crate::select::{Selection, Waiver};
 use crate::settings::{Intensity, Settings};
 use crate::snapshot;
 use crate::target::Target;
+use crate::wanted::wanted;
 
 /// Where the declaration comes from.
 #[derive(Debug, Clone)]
@@ -52,6 +56,7 @@ pub struct Suite {
     snapshots: bool,
     pins: Option<PinFile>,
     trust_keys: bool,
+    fixtures: BTreeMap<String, String>,
 }
 
 impl Suite {
@@ -79,6 +84,7 @@ impl Suite {
             snapshots: false,
             pins: None,
             trust_keys: false,
+            fixtures: BTreeMap::new(),
         }
     }
 
@@ -107,6 +113,15 @@ impl Suite {
     #[must_use]
     pub const fn trust_keys(mut self, trust: bool) -> Self {
         self.trust_keys = trust;
+        self
+    }
+
+    /// A record that the run may use where it may not create one, besides those of the declaration: `name` is a kind such as
+    /// `event`, or `ticketed_event`; it is found by its address, or by an identifier in its collection. A run records actions
+    /// below it and removes them where that is declared; it neither changes nor deletes the record itself.
+    #[must_use]
+    pub fn fixture(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {
+        self.fixtures.insert(name.into(), address.into());
         self
     }
 
@@ -335,13 +350,30 @@ impl Suite {
         self.selection.verify(catalogue, &all)?;
         let bare = Self { journal: None, ..self.clone() };
         let run = bare.prepare().await?;
-        let rows = catalogue.rows().iter().filter(|row| run.facts().applies(&row.when).is_ok()).count();
+        let facts = run.facts();
+        let applies =
+            |row: &&Row| facts.applies(&row.when).is_ok() && reach::can_show(&facts, catalogue, &all, row).is_ok();
+        let rows: Vec<&Row> = catalogue.rows().iter().filter(applies).collect();
+        let fixtures = planned_fixtures(&run, &rows);
         let planned = |check| {
             let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| Check::covers(check, row)).collect();
             let left_out = runner::reason_not_to_run(&run, catalogue, &all, &self.selection, check);
             let intensity = run.settings.intensity;
             Planned::new(check, left_out.map(|end| end.reason().to_owned()), &rows, intensity)
         };
-        Ok(Plan::new(run.target.base(), rows, all.iter().map(planned).collect()))
+        Ok(Plan::new(run.target.base(), rows.len(), all.iter().map(planned).collect(), fixtures))
     }
+}
+
+/// The fixtures that are named, and those that rows need.
+fn planned_fixtures(run: &Run, rows: &[&Row]) -> Vec<Fixture> {
+    let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    all.extend(run.declared.text.fixture.keys().map(|name| (name.as_str(), Vec::new())));
+    for row in rows {
+        if let Some(name) = wanted(&run.declared, row) {
+            all.entry(name).or_default().push(row.id.clone());
+        }
+    }
+    let named = |name: &str| run.declared.text.fixture.get(name).cloned();
+    all.into_iter().map(|(name, rows)| Fixture { name: name.to_owned(), named: named(name), rows }).collect()
 }

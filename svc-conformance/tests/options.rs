@@ -302,3 +302,27 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
     let (code, said) = clean(folder.path());
     assert_eq!((code, server.records()), (0, before), "{said}");
 }
+
+/// A fixture is given by its kind and address; what is no kind, or not there, is told in one line before anything is written.
+#[test]
+fn a_fixture_is_given_on_the_command_line() {
+    let (server, folder) = (Server::good(), tempfile::tempdir().expect("a folder"));
+    let before = server.records();
+    let (code, said) = run(folder.path(), &server.base, &["--fixture", "evnt=1"]);
+    assert!(
+        code == 2 && said.contains("`evnt=1` is not of the form KIND=ADDRESS, where KIND is one of: person, "),
+        "{said}"
+    );
+    let nowhere = format!("event={}events/none", server.base);
+    let (code, said) = run(folder.path(), &server.base, &["--fixture", &nowhere]);
+    assert!(code == 2 && said.lines().count() == 1 && said.contains("is not there: its address answers 404"), "{said}");
+    assert_eq!(server.records(), before);
+
+    let events = server.get(&server.base)["_links"]["svc:events"]["href"].as_str().expect("a link").to_owned();
+    let made = server.request("POST", &events, "{\"title\": \"Meeting\"}");
+    let own = made["_links"]["self"]["href"].as_str().expect("an address").to_owned();
+    let arguments = ["plan", &server.base, "--key", "k-one", "--fixture", &format!("event={own}")];
+    let (code, said) = ended(&program(folder.path()).args(arguments).output().expect("the program"));
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("fixtures, records that a run cannot create") && said.contains(&own), "{said}");
+}

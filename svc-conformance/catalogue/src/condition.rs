@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::ability::{ABILITIES, Ability};
 use super::names::{Behaviour, KindRow};
 use super::types::Type;
 
@@ -79,6 +80,13 @@ pub enum Term {
         /// One of [`OPERATIONS`].
         operation: String,
     },
+    /// What can be done with records of a kind, or of any.
+    Ability {
+        /// The kind.
+        one: Option<String>,
+        /// What can be done.
+        ability: Ability,
+    },
     /// A collection below the records of a kind.
     Below {
         /// The kind.
@@ -111,6 +119,10 @@ pub enum HelperTerm {
     InParts,
     /// Persons are matched.
     MatchesPersons,
+    /// The answer of one is the person, or leads there.
+    ShowsPerson,
+    /// The records that have one can be made and deleted.
+    OfRemovable,
     /// The helper of donations takes links.
     DonationLinks,
     /// This one is declared.
@@ -128,6 +140,10 @@ pub enum Encounter {
     EmptyCollection,
     /// A refusal with a body.
     ErrorBody,
+    /// A description of an error with a hint.
+    Hint,
+    /// A description of an error with a reference code.
+    ReferenceCode,
     /// An entry of a non-atomic answer that tells of a failure.
     FailedEntry,
     /// An answer with status 500.
@@ -157,10 +173,14 @@ const PLAIN: &[(&str, Term)] = &[
     ("helper.*.but_schedule", Term::Helper(HelperTerm::ButSchedule)),
     ("helper.non_atomic", Term::Helper(HelperTerm::InParts)),
     ("helper.match_person", Term::Helper(HelperTerm::MatchesPersons)),
+    ("helper.*.shows_person", Term::Helper(HelperTerm::ShowsPerson)),
+    ("helper.*.of_removable", Term::Helper(HelperTerm::OfRemovable)),
     ("helper.record_donation.links", Term::Helper(HelperTerm::DonationLinks)),
     ("met.second_page", Term::Met(Encounter::SecondPage)),
     ("met.empty_collection", Term::Met(Encounter::EmptyCollection)),
     ("met.error_body", Term::Met(Encounter::ErrorBody)),
+    ("met.hint", Term::Met(Encounter::Hint)),
+    ("met.reference_code", Term::Met(Encounter::ReferenceCode)),
     ("met.failed_entry", Term::Met(Encounter::FailedEntry)),
     ("met.status.500", Term::Met(Encounter::Status500)),
 ];
@@ -272,7 +292,7 @@ impl Words {
         one_of(one, one, self.kinds.iter().map(|kind| kind.one.as_str()))
     }
 
-    /// `<collection>.<operation>`, `*.<operation>` or `<collection>.sub.<collection>`.
+    /// `<collection>.<operation>`, `*.<operation>`, the same with an ability, or `<collection>.sub.<collection>`.
     fn operation(&self, word: &str) -> Result<Term, Unknown> {
         let (many, operation) = word.split_once('.').unwrap_or((word, ""));
         let collections = || self.kinds.iter().map(|kind| kind.many.as_str());
@@ -284,9 +304,13 @@ impl Words {
             one_of(word, word, plain.chain(behaviours).chain(begun).chain(collections()))?;
         }
         let one = kind.map(|kind| kind.one.clone());
+        if let Some((_, ability)) = ABILITIES.iter().find(|(name, _)| *name == operation) {
+            return Ok(Term::Ability { one, ability: *ability });
+        }
+        let known = || OPERATIONS.iter().copied().chain(ABILITIES.iter().map(|(name, _)| *name));
         match (operation.strip_prefix("sub."), one) {
             (Some(below), Some(one)) => Ok(Term::Below { one, many: one_of(below, word, collections())? }),
-            (_, one) => Ok(Term::Operation { one, operation: one_of(operation, word, OPERATIONS.iter().copied())? }),
+            (_, one) => Ok(Term::Operation { one, operation: one_of(operation, word, known())? }),
         }
     }
 }
@@ -321,6 +345,15 @@ impl Condition {
         }
     }
 
+    /// Its words, in their order.
+    #[must_use]
+    pub fn words(&self) -> Vec<&Word> {
+        match self {
+            Self::Is(word) | Self::Not(word) => vec![word],
+            Self::All(list) | Self::Any(list) => list.iter().flat_map(Self::words).collect(),
+        }
+    }
+
     /// The condition in words.
     #[must_use]
     pub fn said(&self) -> String {
@@ -346,6 +379,23 @@ impl Word {
             Term::Field { .. } | Term::Link { .. } => format!("{sort} {place} is {no}declared"),
             Term::Type(kind) => format!("a field of type {kind} is {no}declared"),
             Term::Met(_) => format!("{no}met: {}", place.replace(['_', '.'], " ")),
+            Term::Ability { one, ability } if !holds => {
+                let of = if one.is_some() { format!("of {sort} ") } else { String::new() };
+                format!("{of}{} is declared", ability.said())
+            }
+            Term::Ability { .. } => format!("{text} can be done as declared"),
+            Term::OneRule if !holds => format!("{} is declared", Ability::Break.said()),
+            Term::TwoRules if !holds => format!("{} is declared", Ability::BreakTwo.said()),
+            Term::Helper(HelperTerm::WithPerson) if !holds => "no helper that takes a person is declared".to_owned(),
+            Term::Helper(HelperTerm::ButSchedule) if !holds => {
+                "no helper that records something is declared".to_owned()
+            }
+            Term::Helper(HelperTerm::ShowsPerson) if !holds => {
+                "no helper is declared whose answer is the person or leads there".to_owned()
+            }
+            Term::Helper(HelperTerm::OfRemovable) if !holds => {
+                "no helper is declared of records that can be made and deleted".to_owned()
+            }
             Term::OtherKey | Term::RestrictedKey if !holds => format!("{text}: no such key was given"),
             _ => format!("{text} is {no}declared"),
         }
@@ -376,6 +426,8 @@ mod tests {
             "people.list",
             "*.read",
             "people.sub.people",
+            "people.make",
+            "*.break_two",
             "field:person.gender",
             "field:*.gender",
             "link:person.self",

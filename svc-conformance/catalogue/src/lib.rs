@@ -13,6 +13,7 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod ability;
 mod condition;
 mod names;
 pub mod row;
@@ -26,7 +27,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
+pub use ability::{ABILITIES, Ability};
+pub use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word};
 pub use names::{Behaviour, KindRow};
 pub use rows::{Field, Link, Row, Way};
 pub use types::Type;

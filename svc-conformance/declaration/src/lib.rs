@@ -58,6 +58,10 @@ pub struct Declaration {
     /// An address below the base that leads nowhere, for checks of what a missing record answers (ERR-11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
+    /// Records that a run of the conformance suite may use where it may not create them, each by its address or an identifier,
+    /// under the name of its kind such as `event`, or under `ticketed_event`. What a vendor writes; no server publishes any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fixture: BTreeMap<String, String>,
     /// Where it was read from, as `self` (HAL-13).
     #[serde(rename = "_links", skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, DeclaredLink>,

@@ -2,7 +2,9 @@
 
 use http::Method;
 
+use super::calls::{Ready, ignored, somebody};
 use super::compare;
+use super::functions::any_helper;
 use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::kinds::{ACTIONS, kind_of};
@@ -16,7 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("aut/no-key", [AUT_07, AUT_05], without).needs("auth").only_reads(),
     check!("aut/refused-writes", [AUT_01, AUT_03, AUT_07, AUT_08, ERR_08, HAL_10], refused_writes).needs("auth"),
     check!("aut/missing-right", [AUT_04, AUT_08, ERR_09, AUT_05], missing_right).needs("auth.restricted_key"),
-    check!("aut/tenants", [COL_02, COL_30, AUT_02], tenants).needs("auth.multi_key"),
+    check!("aut/tenants", [COL_02, COL_30, AUT_02], tenants).needs("auth.multi_key and *.list"),
     check!("aut/anonymous-helpers", [AUT_06], anonymous).needs("auth"),
 ];
 
@@ -144,6 +146,9 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
         holds(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
     }
+    if let Ok(ready) = any_helper(&api).await {
+        helper_needs_key(cx, &api, &ready).await?;
+    }
     let subject = Subject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
         holds(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
@@ -159,6 +164,23 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     for answer in subject.attack(cx, &api).await? {
         let right = !is_refused(&answer);
         holds(cx, &[row::AUT_01, row::HAL_10], right, || format!("with the key: {answer}"));
+    }
+    Ok(())
+}
+
+/// A helper is refused to a key that is none, to nobody unless that is declared, and to no key that is good.
+async fn helper_needs_key(cx: &Cx, api: &Client<'_>, ready: &Ready) -> Result<(), Stop> {
+    let body = || ready.body(cx, Some(&somebody(cx)));
+    let answer = cx.with_key(WRONG).post(&ready.url, &body()).await?;
+    holds(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
+    if !cx.declared().helps_anyone(ready.name) {
+        let answer = cx.anonymous().post(&ready.url, &body()).await?;
+        cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
+    }
+    let answer = api.post(&ready.url, &body()).await?;
+    holds(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
+    if answer.is_created() {
+        api.about(ready, &answer.record()).await.map(drop).or_else(ignored)?;
     }
     Ok(())
 }
@@ -266,14 +288,23 @@ async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
     let Some(other) = cx.other() else { return Ok(()) };
     let (api, rows) = (cx.api(), &[row::COL_02, row::AUT_02]);
+    let mut each = Each::default();
     for (of, url) in collections(cx, &api).await? {
-        if !cx.declared().offers(of.one, "create") {
-            continue;
+        let is_new = cx.declared().offers(of.one, "create");
+        // Where nothing can be created, what is there already belongs to one of the two as well.
+        let record = match api.make(of.one, &json!({})).await {
+            Err(stop @ Stop::Inconclusive(_)) if !is_new => {
+                each.took(Err(stop))?;
+                continue;
+            }
+            record => record?,
+        };
+        each.took(Ok(()))?;
+        if is_new {
+            let own = api.get(&url).await?;
+            let seen = own.status == 200 && !own.record().embedded().is_empty();
+            holds(cx, rows, seen, || format!("its own tenant does not see {}: {own}", record.short()));
         }
-        let record = api.make(of.one, &json!({})).await?;
-        let own = api.get(&url).await?;
-        let seen = own.status == 200 && !own.record().embedded().is_empty();
-        holds(cx, rows, seen, || format!("its own tenant does not see {}: {own}", record.short()));
         let Ok(theirs) = other.collection(of.many).await else { continue };
         let total = other.total(&theirs).await?;
         if total > Some(2_000) {
@@ -290,7 +321,7 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
         holds(cx, rows, leaked.is_none(), || format!("another tenant's {} have {}", of.many, record.short()));
         below(cx, &api, &other, of, &record).await?;
     }
-    Ok(())
+    each.end()
 }
 
 /// The collections below a record of another tenant.

@@ -7,21 +7,23 @@ use crate::fixtures::{helper_address, ticketed};
 use crate::generate::{self, with, without};
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("hlp/record-signature", [HLP_11, HLP_06, RES_SIGNATURE_08], record)
+    check!("hlp/record-signature", [HLP_11, HLP_06, RES_SIGNATURE_08, CAP_09], record)
         .about("signature")
         .needs("helper.record_signature"),
-    check!("hlp/record-submission", [HLP_12, HLP_06], record).about("submission").needs("helper.record_submission"),
-    check!("hlp/record-donation", [HLP_13, HLP_06, RES_DONATION_21], record)
+    check!("hlp/record-submission", [HLP_12, HLP_06, CAP_09], record)
+        .about("submission")
+        .needs("helper.record_submission"),
+    check!("hlp/record-donation", [HLP_13, HLP_06, RES_DONATION_21, CAP_09], record)
         .about("donation")
         .needs("helper.record_donation"),
-    check!("hlp/record-outreach", [HLP_14, HLP_06, RES_OUTREACH_13], record)
+    check!("hlp/record-outreach", [HLP_14, HLP_06, RES_OUTREACH_13, CAP_09], record)
         .about("outreach")
         .needs("helper.record_outreach"),
-    check!("hlp/record-attendance", [HLP_15, HLP_06, RES_ATTENDANCE_15], record)
+    check!("hlp/record-attendance", [HLP_15, HLP_06, RES_ATTENDANCE_15, CAP_09], record)
         .about("attendance")
         .needs("helper.record_attendance"),
     check!("hlp/record-tickets", [HLP_15, RES_ATTENDANCE_05], tickets)
-        .needs("helper.record_attendance and fixture.ticketed_event"),
+        .needs("helper.record_attendance and fixture.ticketed_event and field:attendance.tickets"),
     check!("hlp/donation-links", [RES_DONATION_22], donation_links)
         .needs("helper.record_donation and helper.record_donation.links"),
 ];
@@ -32,11 +34,11 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else { return Ok(()) };
     let own: &[&str] = &[row(one)];
     let reached: &[&str] = match one {
-        "signature" => &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08],
-        "outreach" => &[row::HLP_14, row::HLP_06, row::RES_OUTREACH_13],
-        "submission" => &[row::HLP_12, row::HLP_06],
-        "donation" => &[row::HLP_13, row::HLP_06],
-        _ => &[row::HLP_15, row::HLP_06],
+        "signature" => &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08, row::CAP_09],
+        "outreach" => &[row::HLP_14, row::HLP_06, row::RES_OUTREACH_13, row::CAP_09],
+        "submission" => &[row::HLP_12, row::HLP_06, row::CAP_09],
+        "donation" => &[row::HLP_13, row::HLP_06, row::CAP_09],
+        _ => &[row::HLP_15, row::HLP_06, row::CAP_09],
     };
     let links: &[&str] = match one {
         "donation" => &[row::HLP_13, row::RES_DONATION_21],
@@ -90,14 +92,17 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
 /// An attendance of a ticketed event: its tickets come back, and it has no `attended` of its own.
 async fn tickets(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let event = api.make("event", &part(cx, "event", &ticketed())).await?;
+    let event = api.ticketed_event(&part(cx, "event", &ticketed())).await?;
+    let levels = event["ticket_levels"].as_array().map_or(&[][..], Vec::as_slice);
+    let titles: Vec<&str> = levels.iter().filter_map(|level| level["title"].as_str()).collect();
+    let (first, last) = (titles.first().unwrap_or(&"Standard"), titles.last().unwrap_or(&"Balcony"));
     let url = helper_address(&event, "record_attendance")?;
     let person = somebody(cx);
     let tickets = part(
         cx,
         "attendance",
         &json!({"status": "accepted", "attended": true, "tickets": [
-        {"title": "Standard", "description": "First row", "attended": true}, {"title": "Balcony"}]}),
+        {"title": first, "description": "First row", "attended": true}, {"title": last}]}),
     );
     if !tickets.get("tickets").is_some_and(Value::is_array) {
         return Err(none("tickets are not declared"));

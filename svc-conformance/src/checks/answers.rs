@@ -6,8 +6,10 @@ use super::prelude::*;
 use crate::generate::with;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("haf/answers", [HAF_07, HAF_08, HAF_09, HAF_10], answers).needs("haf.add_questions_responses_uri"),
-    check!("haf/wrong-answers", [HAF_09], wrong_answers).needs("haf.add_questions_responses_uri"),
+    check!("haf/answers", [HAF_07, HAF_08, HAF_09, HAF_10], answers)
+        .needs("haf.add_questions_responses_uri and helper.*.shows_person and questions.create"),
+    check!("haf/wrong-answers", [HAF_09], wrong_answers)
+        .needs("haf.add_questions_responses_uri and helper.*.shows_person and questions.create"),
     check!("res/how-many-responses", [RES_QUESTION_06], how_many).needs("answers.create"),
 ];
 

@@ -44,9 +44,6 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
     let declared = api.cx.declared();
     let under = of.under.filter(|under| declared.lists_below(under, of.many));
     let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
-    if !compare::can_make(api.cx, under) {
-        return Err(none(format!("no {under} can be created")));
-    }
     let container = api.make(under, &json!({})).await?;
     let container = api.as_read(under, container).await?;
     if let Some((row, _)) = collection_rows(of.one).filter(|(row, _)| !row.is_empty()) {
@@ -63,16 +60,29 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
     let (row, _) = collection_rows(of.one).unwrap_or_default();
     let (container, url) = container(&api, of).await?;
-    let answer = api.get(&url).await?;
-    cx.run.met.add(Encounter::EmptyCollection);
-    for row in [row, row::COL_30] {
-        cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
+    let is_new = of.under.is_some_and(|under| compare::can_make(cx, under));
+    if is_new {
+        let answer = api.get(&url).await?;
+        cx.run.met.add(Encounter::EmptyCollection);
+        for row in [row, row::COL_30] {
+            cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
+        }
+        cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
     }
-    cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
     let person = api.person().await?;
     let body = cx.marked(&crate::generate::least(cx, of.one));
     let record = api.act(&container, of.one, &person, &body).await?;
-    let members = one_member(cx, &api, &url, &[row, row::COL_31, row::COL_23], &record).await?;
+    let rows = &[row, row::COL_31, row::COL_23];
+    let members = if is_new {
+        one_member(cx, &api, &url, rows, &record).await?
+    } else {
+        // Others may act there, too.
+        let member = api.find_in(&url, &record).await?;
+        holds(cx, &[row, row::COL_31], member.is_some(), || {
+            format!("{} of {} lack {}", of.many, container.short(), record.short())
+        });
+        member
+    };
     if let (Some(under), Some(member)) = (of.under, members)
         && cx.declared().links(of.one, under)
         && cx.declared().offers(under, "read")

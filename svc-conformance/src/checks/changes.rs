@@ -7,6 +7,7 @@ use serde_json::Map;
 use super::compare::whole_seconds;
 use super::prelude::*;
 use super::subject::{body, is_default, subject};
+use crate::declared::FIRM;
 use crate::fields::{self, Shape};
 use crate::generate::{self, Turn};
 use crate::values::{instant, is_unset};
@@ -161,18 +162,6 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     cx.holds(row::TYP_16, !taken, || format!("a client's modified_date was taken over: {}", after["modified_date"]));
     Ok(())
 }
-
-/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required, it and
-/// its answers have responses, and a voided donation has a date.
-const FIRM: &[(&str, &str)] = &[
-    ("donation", "voided_date"),
-    ("event", "type"),
-    ("question", "question_type"),
-    ("question", "responses"),
-    ("answer", "responses"),
-    ("attendance", "tickets"),
-    ("canvass", "canvasser"),
-];
 
 /// Each field is emptied by `null`, and the others stay (CRU-17).
 pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {

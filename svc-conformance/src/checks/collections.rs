@@ -72,6 +72,11 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     let place = place(cx, &api).await?;
     let one = place.kind.one;
     if !cx.declared().offers(one, "create") {
+        let first = api.get(&place.url).await?;
+        if let Some(size) = first["per_page"].as_u64() {
+            cx.chose("records on a page", size.to_string());
+            holds(cx, &[row::COL_29, row::LIM_02], true, String::new);
+        }
         return walk(cx, &api, &place, &[]).await.map(drop);
     }
     let mut made = vec![place.add(cx, &api).await?];

@@ -116,11 +116,9 @@ pub(super) fn adopt(cx: &Cx, record: &Record) {
     }
 }
 
-/// The rest of a check after one of several subjects: what could not be looked at does not end it, but ends the check where
-/// nothing could be.
+/// The rest of a check after one of several subjects: what could not be looked at does not end it, and is told at its end.
 #[derive(Debug, Default)]
 pub(super) struct Each {
-    looked: bool,
     reason: Option<String>,
 }
 
@@ -128,7 +126,7 @@ impl Each {
     /// Takes what came of one subject.
     pub(super) fn took(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
         match result {
-            Ok(()) | Err(Stop::Failed) => self.looked = true,
+            Ok(()) | Err(Stop::Failed) => {}
             Err(Stop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
             Err(stop @ Stop::Disabled(_)) => return Err(stop),
         }
@@ -136,10 +134,7 @@ impl Each {
     }
 
     pub(super) fn end(self) -> Result<(), Stop> {
-        match self.reason {
-            Some(reason) if !self.looked => Err(Stop::Inconclusive(reason)),
-            _ => Ok(()),
-        }
+        self.reason.map_or(Ok(()), |reason| Err(Stop::Inconclusive(reason)))
     }
 }
 
@@ -291,8 +286,7 @@ impl Client<'_> {
 
 /// Whether records of a kind can be made that nobody else knows.
 pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
-    let declared = cx.declared();
-    declared.offers(one, "create") || (one == "person" && declared.helps("person_signup"))
+    cx.declared().makes_alone(one)
 }
 
 /// Values for every field of a kind that a client may send; a name of its own where records are told apart by it.

@@ -4,12 +4,13 @@ use super::prelude::*;
 use crate::catalogue::Level;
 use crate::fields::{self, Shape};
 use crate::generate::without;
+use crate::passive::is_shape;
 
 /// What the entry point shows by itself.
 #[rustfmt::skip]
 const DOCUMENT: &[&str] = &[
     row::ENT_01, row::ENT_02, row::ENT_03, row::ENT_04, row::ENT_05, row::ENT_06, row::ENT_07, row::ENT_09, row::ENT_25,
-    row::HAL_01, row::VER_01,
+    row::HAL_01, row::VER_01, row::TYP_01, row::TYP_02,
 ];
 
 /// The links of the entry point to collections.
@@ -23,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("ent/document", DOCUMENT, document).only_reads(),
     check!("ent/collections", COLLECTIONS, collections).only_reads(),
     check!("ent/docs", [ENT_22, ENT_23], docs).needs("link:entry_point.docs").only_reads(),
-    check!("ent/signup-link", [ENT_24], signup_link).only_reads(),
+    check!("ent/signup-link", [ENT_24, HAL_05], signup_link).only_reads(),
 ];
 
 /// The fields of the entry point, with and without the slash at the end of its address.
@@ -33,10 +34,15 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
     let declared = cx.declared();
     for field in fields::of("entry_point").filter(|field| field.shape == Shape::Text) {
         let value = &entry[declared.wire(field.path)];
-        cx.holds(field.row, value.is_string(), || format!("{} is {value}", field.path));
+        for row in [Some(field.row), Some(row::TYP_01).filter(|_| !value.is_null())].into_iter().flatten() {
+            cx.holds(row, value.is_string(), || format!("{} is {value}", field.path));
+        }
     }
     let most = &entry["max_pagesize"];
     cx.holds(row::ENT_03, most.as_u64().is_some_and(|most| most >= 1), || format!("max_pagesize is {most}"));
+    if most.is_number() {
+        cx.holds(row::TYP_02, is_shape(most, Shape::Integer), || format!("max_pagesize is {most}"));
+    }
     let version = &entry[declared.wire("svc_version")];
     let told = version.as_str().is_some_and(|text| !text.is_empty());
     cx.holds(row::VER_01, told, || format!("{} is {version}", declared.wire("svc_version")));
@@ -101,6 +107,10 @@ async fn signup_link(cx: &Cx) -> Result<(), Stop> {
     let entry = cx.api().entry().await?;
     let there = entry.href("person_signup_helper").is_some();
     let declared = cx.declared().helps("person_signup");
+    if declared {
+        // Where it is not linked, only an address that is built could lead there.
+        cx.holds(row::HAL_05, there, || format!("nothing leads to the sign-up: {}", entry.short()));
+    }
     cx.holds(row::ENT_24, there == declared, || format!("declared: {declared}, linked: {there}, in {}", entry.short()));
     Ok(())
 }

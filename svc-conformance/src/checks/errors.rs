@@ -18,10 +18,11 @@ pub(super) const CHECKS: &[Check] = &[
     check!("err/response-names", [ERR_36], response_names).needs("questions.create and rule.response_name"),
     check!("err/response-keys", [ERR_40, LIM_06], response_keys).needs("questions.create"),
     check!("err/partial", [ERR_29, ERR_30, ERR_31, ERR_32, ERR_33, ERR_37], partial)
-        .needs("helper.non_atomic and haf.add_tags"),
+        .needs("helper.non_atomic and haf.add_tags and helper.*.with_person"),
     check!("err/atomic-helper", [ERR_34, ERR_37], atomic)
-        .needs("any.helper and haf.add_tags and not helper.non_atomic"),
-    check!("err/unsupported-function", [ERR_38], unsupported_function).needs("any.helper and unsupported.haf"),
+        .needs("helper.*.with_person and haf.add_tags and not helper.non_atomic"),
+    check!("err/unsupported-function", [ERR_38], unsupported_function)
+        .needs("helper.*.with_person and unsupported.haf"),
 ];
 
 /// What is declared unsupported is refused with 500 and a code; only records of this run are touched.

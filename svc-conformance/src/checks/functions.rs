@@ -5,11 +5,15 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("haf/every-helper", [HAF_01], everywhere).needs("haf.* and helper.*.but_schedule"),
-    check!("haf/add-tags", [HAF_02], members).about("add_tags").needs("haf.add_tags"),
-    check!("haf/unknown-tag", [HAF_03, ERR_37], unknown_tag).needs("haf.add_tags"),
-    check!("haf/add-tags-uri", [HAF_04], members).about("add_tags_uri").needs("haf.add_tags_uri"),
-    check!("haf/add-lists", [HAF_05], members).about("add_lists").needs("haf.add_lists"),
-    check!("haf/add-lists-uri", [HAF_06], members).about("add_lists_uri").needs("haf.add_lists_uri"),
+    check!("haf/add-tags", [HAF_02], members).about("add_tags").needs("haf.add_tags and helper.*.shows_person and tags.create or haf.add_tags and helper.*.shows_person and tags.list"),
+    check!("haf/unknown-tag", [HAF_03, ERR_37], unknown_tag).needs("haf.add_tags and helper.*.with_person"),
+    check!("haf/add-tags-uri", [HAF_04], members)
+        .about("add_tags_uri")
+        .needs("haf.add_tags_uri and helper.*.shows_person and tags.create or haf.add_tags_uri and helper.*.shows_person and tags.list"),
+    check!("haf/add-lists", [HAF_05], members).about("add_lists").needs("haf.add_lists and helper.*.shows_person and lists.create or haf.add_lists and helper.*.shows_person and lists.list"),
+    check!("haf/add-lists-uri", [HAF_06], members)
+        .about("add_lists_uri")
+        .needs("haf.add_lists_uri and helper.*.shows_person and lists.create or haf.add_lists_uri and helper.*.shows_person and lists.list"),
     check!("haf/triggers", [HAF_01, HAF_11, HAF_12, HAF_13], triggers)
         .needs("haf.triggers and helper.*.but_schedule")
         .has_side_effects(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::calls::{declared_helpers, ignored, somebody};
 use super::compare;
 use super::prelude::*;
 use crate::relations::{Known, meaning};
@@ -24,7 +25,12 @@ fn tops(cx: &Cx) -> Vec<Kind> {
 /// The address in the answer to a create leads to the record itself, without an envelope; so does the one found there.
 async fn own(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
+    let mut each = Each::default();
+    for of in old_tops(cx) {
+        each.took(old(cx, &api, of).await)?;
+    }
     for of in tops(cx) {
+        each.took(Ok(()))?;
         let body = compare::filled(cx, of.one);
         let made = [api.make(of.one, &body).await?, api.make(of.one, &json!({})).await?];
         other_way_round(cx, &api, &made).await?;
@@ -45,6 +51,31 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
                 format!("`self` of {} leads to {again}", alone.short())
             });
         }
+    }
+    each.end()
+}
+
+/// Kinds whose records are read, and made by nobody but the server's own.
+fn old_tops(cx: &Cx) -> Vec<Kind> {
+    let declared = cx.declared();
+    let fits = |kind: &Kind| declared.offers(kind.one, "read") && !declared.makes_alone(kind.one);
+    declared.kinds().filter(|kind| kind.under.is_none()).filter(fits).collect()
+}
+
+/// A record that was there before: `self` leads to the record itself, and so does the one found there.
+async fn old(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+    let mut record = api.make(of.one, &json!({})).await?;
+    for _ in 0..2 {
+        let answer = api.get(&record.own()?).await?;
+        let alone = answer.record();
+        let right = answer.status == 200 && is_one(&alone, &record);
+        holds(cx, &[row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10], right, || {
+            format!("`self` of {} leads to {answer}", record.short())
+        });
+        if !right {
+            break;
+        }
+        record = alone;
     }
     Ok(())
 }
@@ -159,17 +190,30 @@ async fn namespace(cx: &Cx) -> Result<(), Stop> {
     }
     for of in tops(cx) {
         let record = api.make(of.one, &json!({})).await?;
-        let mut given = record.identifiers().into_iter();
-        if record.json.get("identifiers").is_none() {
-            continue;
-        }
-        let right = given.any(|identifier| identifier.strip_prefix(&own).is_some_and(|id| !id.is_empty()));
-        cx.holds(row::ENT_08, right, || format!("no identifier of {} begins with {own}", record.short()));
+        has_namespace(cx, &record, &own);
     }
-    if tops(cx).is_empty() && cx.declared().helps("person_signup") {
-        let record = api.make(kind("person").map_or("", |person| person.one), &json!({})).await?;
-        let right = record.identifiers().iter().any(|identifier| identifier.starts_with(&own));
-        cx.holds(row::ENT_08, right || record.json.get("identifiers").is_none(), || record.short());
+    if !tops(cx).is_empty() || !cx.declared().has_identifiers() {
+        return Ok(());
     }
+    each!(name in declared_helpers(cx) => of_helper(cx, name, &own))
+}
+
+/// One identifier of a new record begins with the namespace, where it shows any.
+fn has_namespace(cx: &Cx, record: &Record, own: &str) {
+    if record.json.get("identifiers").is_none() {
+        return;
+    }
+    let mut given = record.identifiers().into_iter();
+    let right = given.any(|identifier| identifier.strip_prefix(own).is_some_and(|id| !id.is_empty()));
+    cx.holds(row::ENT_08, right, || format!("no identifier of {} begins with {own}", record.short()));
+}
+
+/// The identifiers of what a helper makes.
+async fn of_helper(cx: &Cx, name: &'static str, own: &str) -> Result<(), Stop> {
+    let api = cx.api();
+    let ready = api.ready(name).await?;
+    let made = api.call(&[row::HLP_06], &ready, &ready.body(cx, Some(&somebody(cx)))).await?;
+    api.about(&ready, &made).await.map(drop).or_else(ignored)?;
+    has_namespace(cx, &made, own);
     Ok(())
 }

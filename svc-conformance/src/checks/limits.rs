@@ -4,10 +4,15 @@ use super::compare;
 use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
+use crate::kinds::LIMITED;
+
+/// Places of a fixture that are filled at most.
+const MOST_PLACES: u64 = 20;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("lim/capacity", [LIM_04], capacity).needs("field:event.capacity and capacity_enforced"),
-    check!("lim/tickets", [LIM_05], tickets).needs("field:event.ticket_levels and ticket_limit_enforced"),
+    check!("lim/capacity", [LIM_04], capacity).needs("field:event.capacity and capacity_enforced and attendances.make"),
+    check!("lim/tickets", [LIM_05], tickets)
+        .needs("events.create and field:event.ticket_levels and ticket_limit_enforced"),
     check!("cap/declared", [CAP_01, CAP_02, CAP_03, CAP_04, CAP_10, CAP_11, VER_02, VER_03], declared).only_reads(),
     check!("cap/helpers", [CAP_09, ENT_24], signup).needs("helper.person_signup"),
 ];
@@ -41,6 +46,9 @@ async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop
 async fn capacity(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let accepted = json!({"status": "accepted"});
+    if !cx.declared().offers("event", "create") {
+        return last_place(cx, &api, &accepted).await;
+    }
     for (by_helper, places) in ways(cx)?.into_iter().zip([2, 1]) {
         let event = event(cx, &api, &json!({ "capacity": places })).await?;
         for number in 1..=places + 1 {
@@ -56,6 +64,38 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
         attend(cx, &api, &event, &accepted, way).await?;
         let answer = attend(cx, &api, &event, &accepted, way).await?;
         cx.holds(row::LIM_04, answer.is_refused(), || format!("attendance 2 after the places became 1: {answer}"));
+    }
+    Ok(())
+}
+
+/// The places that are left at an event of which none can be created are filled, and nobody else comes. Only an event that is
+/// named for it is filled.
+async fn last_place(cx: &Cx, api: &Client<'_>, accepted: &Value) -> Result<(), Stop> {
+    let lacks = || {
+        none(format!("no event can be created, and none is named as a fixture ({LIMITED}) whose places may be filled"))
+    };
+    let event = api.fixture(LIMITED).await?.ok_or_else(lacks)?;
+    let by_helper = ways(cx)?.first().copied().unwrap_or_default();
+    let (places, taken) = (event["capacity"].as_u64(), event["total_accepted"].as_u64());
+    let Some(left) = places.zip(taken).and_then(|(places, taken)| places.checked_sub(taken)) else {
+        let shows = "does not show `capacity` and `total_accepted`, so that nobody knows how many places are left";
+        return Err(none(format!("the fixture {LIMITED} {shows}")));
+    };
+    if left > MOST_PLACES {
+        return Err(none(format!("the fixture {LIMITED} has {left} places left: name one with {MOST_PLACES} at most")));
+    }
+    let mut came = Vec::new();
+    for number in 1..=left.saturating_add(1) {
+        let answer = attend(cx, api, &event, accepted, by_helper).await?;
+        let right = if number <= left { answer.is_created() } else { answer.is_refused() };
+        cx.holds(row::LIM_04, right, || format!("attendance {number} of an event with {left} places left: {answer}"));
+        came.extend(Some(answer.record()).filter(|_| answer.is_created()));
+    }
+    // Others may come as soon as they can.
+    for record in came.iter().filter(|record| record.link("self").is_some()) {
+        if cx.declared().offers("attendance", "delete") {
+            api.remove(record).await?;
+        }
     }
     Ok(())
 }

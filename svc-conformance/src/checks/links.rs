@@ -11,7 +11,7 @@ use crate::kinds::ACTIONS;
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
         pub(super) const CHECKS: &[Check] =
-            &[$(check!($id, &[$rows, row::HAL_16], links).about($one),)*];
+            &[$(check!($id, &[$rows, row::HAL_16], links).about($one).needs("<kind>.make or <kind>.list"),)*];
     };
 }
 
@@ -98,7 +98,17 @@ async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, stated: &Link
     }
     if stated.optional {
         // Only where that person is known.
-        let Some(href) = record.href(name).filter(|_| cx.declared().offers("person", "read")) else { return Ok(()) };
+        let Some(href) = record.href(name) else {
+            let one = cx.check.subject;
+            cx.lacks(
+                row,
+                format!("no {one} that was read has the link `{name}`, which is sent where that person is known"),
+            );
+            return Ok(());
+        };
+        if !cx.declared().offers("person", "read") {
+            return Ok(());
+        }
         let answer = api.get(&href).await?;
         let right = answer.status == 200 && answer.json.is_object() && !is_page(&answer);
         cx.holds(row, right, || format!("the link {name} leads to nobody: {answer}"));

@@ -26,11 +26,11 @@ macro_rules! checks {
     ($($one:literal $own:literal $create:literal $update:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[
             $(
-                check!($create, rows_of!($own), creates).needs("rule.one").about($one),
-                check!($update, &[row::ERR_14, row::CRU_20, row::ERR_04], updates).needs("rule.one").about($one),
+                check!($create, rows_of!($own), creates).needs("<kind>.create and <kind>.break").about($one),
+                check!($update, &[row::ERR_14, row::CRU_20, row::ERR_04], updates).needs("<kind>.update and <kind>.read and <kind>.break").about($one),
             )*
             check!("err/several", [ERR_26, ERR_39], several).needs("*.create and rule.two"),
-            check!("cap/required", [CAP_05, ERR_12, ERR_26], required).needs("*.create"),
+            check!("cap/required", [CAP_05, ERR_12, ERR_26], required).needs("*.lack"),
             check!("err/malformed", [ERR_12, CRU_21], malformed).needs("*.create and rule.one"),
         ];
     };

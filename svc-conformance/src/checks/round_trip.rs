@@ -10,7 +10,6 @@ use crate::fields;
 use crate::generate::{self, Shown, Turn};
 use crate::kinds::ACTIONS;
 use crate::passive::row_of;
-use crate::settings::Intensity;
 use crate::values::{instant, is_unset};
 
 /// The rows of every field of a kind, and of the shared objects that any kind may carry.
@@ -50,14 +49,18 @@ macro_rules! fields_of {
 macro_rules! checks {
     ($($one:literal $own:literal $whole:literal $parts:literal $changes:literal $nothing:literal $arrays:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[$(
-            check!($whole, fields_of!($own), whole).about($one),
-            check!($parts, &[row::CAP_08, row::ERR_13], parts).about($one).at(Intensity::Quick),
-            check!($changes, changes::ROWS, changes::changes).about($one),
-            check!($nothing, &[row::CRU_17, row::ERR_15], changes::nothing).about($one),
-            check!($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], changes::arrays).about($one),
+            check!($whole, fields_of!($own), whole).about($one).needs("<kind>.send"),
+            check!($parts, &[row::CAP_08, row::ERR_13], parts).about($one).needs("<kind>.omit"),
+            check!($changes, changes::ROWS, changes::changes).about($one).needs("<kind>.change"),
+            check!($nothing, &[row::CRU_17, row::ERR_15], changes::nothing).about($one).needs("<kind>.empty"),
+            check!($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], changes::arrays).about($one).needs("<kind>.arrays"),
         )*
+            check!("cru/changes-of-tag", changes::ROWS, changes::changes).about("tag").needs("<kind>.change"),
+            check!("cru/null-in-tag", &[row::CRU_17, row::ERR_15], changes::nothing).about("tag").needs("<kind>.empty"),
+            check!("cru/changes-of-list", changes::ROWS, changes::changes).about("list").needs("<kind>.change"),
+            check!("cru/null-in-list", &[row::CRU_17, row::ERR_15], changes::nothing).about("list").needs("<kind>.empty"),
             check!("typ/dates-in-helpers", [TYP_17, HLP_06], dates_in_helpers)
-                .needs("helper.*.but_schedule"),
+                .needs("helper.*.with_person"),
         ];
     };
 }
@@ -216,12 +219,29 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let old = "2001-02-03T04:05:06Z";
     let dates = json!({"created_date": old, "modified_date": old});
-    for one in ACTIONS.iter() {
+    let mut each = Each::default();
+    for one in ACTIONS.iter().chain(["person"].iter()) {
         let Some(kind) = kind(one) else { continue };
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
-        let Ok(container) = api.make(kind.under.unwrap_or_default(), &json!({})).await else { continue };
-        let person = cx.marked(&generate::with(&dates, &json!({"given_name": "Dates"})));
-        let body = cx.marked(&generate::with(&dates, &json!({ "person": person })));
+        let container = match kind.under {
+            Some(under) => api.make(under, &json!({})).await,
+            None => api.entry().await,
+        };
+        let container = match container {
+            Ok(container) => container,
+            Err(stop) => {
+                each.took(Err(stop))?;
+                continue;
+            }
+        };
+        each.took(Ok(()))?;
+        let person =
+            generate::with(&generate::least(cx, "person"), &part(cx, "person", &json!({"given_name": "Dates"})));
+        let person = cx.marked(&generate::with(&dates, &person));
+        let body = match kind.under {
+            Some(_) => cx.marked(&generate::with(&dates, &json!({ "person": person }))),
+            None => json!({ "person": person }),
+        };
         let record = api.help(&container, helper, &body).await?;
         for name in ["created_date", "modified_date"] {
             let got = record[name].as_str().and_then(instant);
@@ -230,5 +250,5 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
             });
         }
     }
-    Ok(())
+    each.end()
 }

@@ -42,7 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("res/total-amount", [RES_FUNDRAISING_PAGE_10], amounts)
         .needs("field:fundraising_page.total_amount and field:donation.amount"),
     check!("res/ticket-totals", [RES_EVENT_16, RES_EVENT_17, RES_EVENT_19, RES_EVENT_20], sold)
-        .needs("field:event.ticket_levels and field:attendance.tickets"),
+        .needs("events.create and field:event.ticket_levels and field:attendance.tickets"),
 ];
 
 /// Creates a person whom a server may refuse with 400, which is as these rows say; anything else is judged as a create. None

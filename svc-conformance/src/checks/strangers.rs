@@ -1,5 +1,6 @@
 //! Helpers that are called without a key, and helpers of what is gone (HLP-07 to HLP-09, HLP-23).
 
+use http::Method;
 use serde_json::Map;
 
 use super::calls::{declared_helpers, somebody};
@@ -7,11 +8,12 @@ use super::compare::adopt;
 use super::prelude::*;
 use crate::clean_up::own_up;
 use crate::generate::{restored, without};
+use crate::kinds::KINDS;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/without-key", [HLP_07, HLP_08], anonymous).needs("helper.*.anonymous"),
     check!("hlp/without-key-fails", [HLP_09], anonymous_fails).needs("helper.*.anonymous"),
-    check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.but_schedule"),
+    check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.of_removable"),
 ];
 
 /// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).
@@ -85,7 +87,20 @@ async fn tagged(api: &Client<'_>, tag: &Record) -> Result<Option<Record>, Stop> 
 /// Without a key, a helper of a container that is gone fails (HLP-09).
 async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
-        => gone(cx, &cx.anonymous(), name, row::HLP_09, &[]))
+        => fails(cx, name))
+}
+
+/// A helper of a container that is gone; of one that cannot be removed, a body that is no object.
+async fn fails(cx: &Cx, name: &'static str) -> Result<(), Stop> {
+    let (api, nobody) = (cx.api(), cx.anonymous());
+    let of = KINDS.iter().find(|of| of.helper == Some(name)).and_then(|of| of.under);
+    if of.is_some_and(|under| cx.declared().makes_alone(under) && cx.declared().offers(under, "delete")) {
+        return gone(cx, &nobody, name, row::HLP_09, &[]).await;
+    }
+    let ready = api.ready(name).await?;
+    let answer = nobody.send(Method::POST, &ready.url, Some("[]".to_owned())).await?;
+    cx.prefers(row::HLP_09, answer.status >= 400, || format!("a body that is no object: {answer}"));
+    Ok(())
 }
 
 /// Helpers of a container that is gone fail, and nothing is created (HLP-23).
@@ -103,7 +118,7 @@ async fn gone(
     let api = cx.api();
     let ready = api.ready(name).await?;
     let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else { return Ok(()) };
-    if !cx.declared().offers(under, "delete") || !(cx.declared().offers(under, "create") || name == "record_canvass") {
+    if !cx.declared().offers(under, "delete") || !cx.declared().makes_alone(under) {
         return Err(none(format!("no {under} can be created and deleted")));
     }
     api.remove(container).await?;

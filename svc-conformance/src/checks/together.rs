@@ -10,7 +10,8 @@ use crate::kinds::ACTIONS;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("err/relation-beside-field", [ERR_39], links).needs("*.create and rule.one"),
-    check!("err/function-beside-field", [ERR_39], functions).needs("haf.add_tags and helper.* and rule.one"),
+    check!("err/function-beside-field", [ERR_39], functions)
+        .needs("haf.add_tags and helper.*.with_person and rule.one"),
 ];
 
 /// Faults of a kind's own fields, those of closed lists first.

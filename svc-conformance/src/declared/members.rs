@@ -12,7 +12,7 @@ use svc_declaration::{
 };
 
 use crate::catalogue::{Catalogue, FUNCTIONS, OPERATIONS};
-use crate::kinds::KINDS;
+use crate::kinds::{KINDS, fixtures};
 
 /// Every name in a declaration that is not known at its place, each with those that are.
 pub(super) fn unknown(declaration: &Value) -> Vec<String> {
@@ -38,6 +38,7 @@ pub(super) fn unknown(declaration: &Value) -> Vec<String> {
         names(&collection["sub"], &format!("{place}sub: "), &kinds, &mut found);
         fields(&collection["fields"], &format!("{place}fields."), &mut found);
     }
+    members(&declaration["fixture"], "fixture.", &fixtures(), &mut found);
     let mut helpers: Vec<&str> = KINDS.iter().filter_map(|kind| kind.helper).collect();
     helpers.push("schedule");
     members(&declaration["helpers"], "helpers.", &helpers, &mut found);

@@ -199,7 +199,7 @@ fn line(text: &mut String, row: &RowReport, page: Option<String>) {
         statement = marked(statement(row))
     );
     if !row.reason.is_empty() {
-        let _ = write!(text, "<br><small>{}</small>", escaped(&cut(&row.reason, 1500)));
+        let _ = write!(text, "<br><small>{}</small>", escaped(&cut(&row.told(), 1500)));
     }
     for finding in &row.findings {
         let (check, found) = (escaped(&finding.check), escaped(&finding.message));

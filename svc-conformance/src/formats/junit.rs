@@ -40,7 +40,7 @@ pub(super) fn written(report: &Report) -> String {
 
 fn case(text: &mut String, row: &RowReport) {
     let _ = write!(text, "    <testcase classname=\"{}\" name=\"{} {}\"", area(&row.id), row.id, row.level);
-    let reason = escaped(&row.reason);
+    let reason = escaped(&row.told());
     let inner = if row.outcome == Outcome::Fail {
         format!("<failure message=\"{reason}\">{}</failure>", escaped(&details(row)))
     } else if is_error(row) {

@@ -75,7 +75,10 @@ fn section(text: &mut String, report: &Report, outcome: Outcome) {
     let catalogue = Catalogue::built_in().ok();
     for row in rows.iter().take(MOST) {
         let statement = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
-        let reason: String = row.reason.chars().take(300).collect();
+        let mut reason: String = row.reason.chars().take(300).collect();
+        if !row.advice.is_empty() {
+            reason = format!("{reason}. {}", row.advice);
+        }
         let id = report.page(&row.id).map_or_else(|| row.id.clone(), |page| format!("[{}](<{page}>)", row.id));
         let _ = writeln!(text, "| {id} | {} | {} | {} |", row.level, cell(statement), code(&reason));
     }

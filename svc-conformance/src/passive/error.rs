@@ -91,6 +91,7 @@ fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
         cx.holds(row::ERR_26, listed, || format!("properties {}: {answer}", json!(names)));
         for (row, name) in [(row::ERR_27, "hint"), (row::ERR_28, "reference_code")] {
             if let Some(value) = description.get(name) {
+                cx.run.met.add(if name == "hint" { Encounter::Hint } else { Encounter::ReferenceCode });
                 cx.holds(row, value.is_string(), || format!("{name} {value}: {answer}"));
             }
         }

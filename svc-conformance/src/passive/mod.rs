@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::check::Cx;
 use crate::row;
 
-pub(crate) use values::row as row_of;
+pub(crate) use values::{is_shape, row as row_of};
 
 /// The rows that passive looks can observe, besides every field and link of the catalogue.
 #[rustfmt::skip]

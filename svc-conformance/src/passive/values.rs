@@ -165,6 +165,7 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
         cx.holds(row::TYP_13, list.is_some_and(|list| list.iter().all(formed)), || {
             format!("{identifiers} in {answer}")
         });
+        cx.holds(row::TYP_12, is_shape(identifiers, Shape::Texts), || format!("{identifiers} in {answer}"));
         cx.holds(row::TYP_14, is_unique(identifiers), || format!("{identifiers} in {answer}"));
     }
     let time = |name: &str| object.get(name).filter(|value| !value.is_null());

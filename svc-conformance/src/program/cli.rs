@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::formats::Format;
+use crate::kinds;
 use crate::profile::Profile;
 use crate::settings::Intensity;
 
@@ -100,6 +101,10 @@ pub(super) struct RunOptions {
     /// What the server supports, TOML or JSON (-: from standard input) [default: as the server publishes it]
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
+
+    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17; repeatable
+    #[arg(long, value_name = "KIND=ADDRESS", value_parser = fixture)]
+    pub(super) fixture: Vec<(String, String)>,
 
     /// The least that the claim needs
     #[arg(long, value_enum, default_value_t = Profile::Full)]
@@ -322,6 +327,18 @@ impl ValueEnum for Intensity {
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
+fn fixture(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, address)) if kinds::of_fixture(name).is_some() && !address.is_empty() => {
+            Ok((name.to_owned(), address.to_owned()))
+        }
+        _ => Err(format!(
+            "`{text}` is not of the form KIND=ADDRESS, where KIND is one of: {}",
+            kinds::fixtures().join(", ")
+        )),
     }
 }
 

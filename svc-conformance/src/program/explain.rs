@@ -44,7 +44,7 @@ fn of_row(row: &Row, all: &[Check]) -> String {
 
 fn of_check(check: &Check, catalogue: &Catalogue) -> String {
     let mut text = format!("{}\n\n", check.id);
-    let _ = writeln!(text, "needs        {}", check.needs);
+    let _ = writeln!(text, "needs        {}", check.condition());
     let _ = writeln!(text, "from         intensity {}", check.intensity.as_str());
     let _ = writeln!(text, "writes       {}", if check.writes { "yes" } else { "no" });
     if check.side_effects {

@@ -80,6 +80,9 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
         .fail_fast(options.fail_fast)
         .snapshots(options.snapshots.is_some())
         .clean_up(!options.keep);
+    for (name, address) in &options.fixture {
+        suite = suite.fixture(name, address);
+    }
     if options.allow_writes {
         suite = suite.allow_writes(true);
     }

@@ -1,5 +1,6 @@
 //! What a run found, row by row.
 
+mod advice;
 mod causes;
 mod score;
 mod text;
@@ -132,6 +133,9 @@ pub struct RowReport {
     pub outcome: Outcome,
     /// Why, for every outcome but a pass; for a pass, which check was cut that would have looked further.
     pub reason: String,
+    /// What to do where the row could not be decided; empty for every other outcome.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub advice: String,
     /// Looks at the row.
     pub observations: usize,
     /// The checks that saw it.
@@ -165,6 +169,11 @@ pub struct CheckReport {
 }
 
 impl RowReport {
+    /// Why, and what to do about it.
+    pub(crate) fn told(&self) -> String {
+        if self.advice.is_empty() { self.reason.clone() } else { format!("{}. {}", self.reason, self.advice) }
+    }
+
     /// Whether the row passes though a check was cut that would have looked further.
     fn is_in_part(&self) -> bool {
         self.outcome == Outcome::Pass && !self.reason.is_empty()

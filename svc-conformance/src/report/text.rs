@@ -107,6 +107,9 @@ impl fmt::Display for Report {
                 let space = if at == 0 { "\n" } else { "" };
                 let name = outcome.as_str().to_uppercase();
                 writeln!(f, "{space}{name} {} {}: {}", row.id, row.level, shown(&row.reason, 400))?;
+                if !row.advice.is_empty() {
+                    writeln!(f, "  {}", row.advice)?;
+                }
             }
         }
         for (check, cut) in self.cut() {

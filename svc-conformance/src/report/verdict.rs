@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::RowReport;
+use super::advice::advice;
 use crate::catalogue::{Catalogue, Level, Row};
 use crate::check::Check;
+use crate::checks;
 use crate::outcome::{Finding, Outcome, Seen};
 use crate::passive;
+use crate::reach;
 use crate::run::Run;
 use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
@@ -22,6 +25,21 @@ pub(super) fn rows(
     let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
     let mut rows: Vec<RowReport> =
         catalogue.rows().iter().map(|row| judge(run, row, ran, selection, &checks)).collect();
+    // A row that no check of the suite could see is not one that this run did not see.
+    let every = checks::all();
+    let facts = run.facts();
+    for row in rows.iter_mut().filter(|row| is_open(row)) {
+        if let Some(stated) = catalogue.row(&row.id)
+            && let Err(because) = reach::can_show(&facts, catalogue, &every, stated)
+        {
+            (row.outcome, row.reason) = (Outcome::NotApplicable, because.0);
+        }
+    }
+    for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Inconclusive) {
+        if let Some(stated) = catalogue.row(&row.id) {
+            row.advice = advice(&run.declared, stated, &row.reason);
+        }
+    }
     let mut broken = Vec::new();
     for waiver in waivers {
         let Some(row) = rows.iter_mut().find(|row| row.id == waiver.row) else {
@@ -38,6 +56,12 @@ pub(super) fn rows(
         }
     }
     (rows, broken)
+}
+
+/// Whether no check saw anything of a row that may apply.
+fn is_open(row: &RowReport) -> bool {
+    let undecided = matches!(row.outcome, Outcome::Inconclusive | Outcome::Disabled);
+    undecided && row.observations == 0 && row.findings.is_empty()
 }
 
 /// Everything that all checks saw of one row.
@@ -91,6 +115,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
         level: row.level.as_str().to_owned(),
         outcome,
         reason,
+        advice: String::new(),
         observations: if judged { count } else { 0 },
         checks: all.checks,
         findings: if judged { findings } else { Vec::new() },
@@ -141,39 +166,45 @@ fn held(row: &Row, covering: &[&Ran], ran: &[Ran]) -> (Outcome, String) {
     }
 }
 
-/// Why nothing was seen of a row that applies.
+/// Why nothing was seen of a row that applies: what each check lacked that could have seen it.
 fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
-    let most = run.settings.records;
-    let spent = format!("came to its end without a look at this row; the budget of {most} records is spent");
-    let done = if run.journal.created() < most { "came to its end without a look at this row" } else { &spent };
-    let mut reasons: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut disabled = 0_usize;
-    for one in covering {
-        match &one.end {
-            End::Disabled(reason) => {
-                disabled = disabled.saturating_add(1);
-                reasons.insert(one.check.id, reason);
-            }
-            End::Inconclusive(reason)
-            | End::NotApplicable(reason)
-            | End::Error(reason)
-            | End::Cut { why: reason, .. } => {
-                reasons.insert(one.check.id, reason);
-            }
-            End::Done => {
-                reasons.insert(one.check.id, done);
-            }
-        }
-    }
-    let list: Vec<String> = reasons.iter().map(|(check, reason)| format!("{check}: {reason}")).collect();
     if covering.is_empty() && row.level == Level::May && !passive::ROWS.contains(&row.id.as_str()) {
         return (Outcome::NotApplicable, "the server is free; nothing is judged".to_owned());
     }
-    if !covering.is_empty() && disabled == covering.len() {
+    let most = run.settings.records;
+    let spent =
+        if run.journal.created() < most { String::new() } else { format!("; the budget of {most} records is spent") };
+    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut tell = |reason: String, check: &'static str| reasons.entry(reason).or_default().push(check);
+    for one in covering {
+        let lacks = one.lacks.get(&row.id);
+        match &one.end {
+            // What does not apply says nothing beside what does.
+            End::NotApplicable(_) => {}
+            End::Done => tell(lacks.cloned().unwrap_or_else(|| format!("{}{spent}", unmet(row))), one.check.id),
+            end => tell(lacks.map_or_else(|| end.reason().to_owned(), Clone::clone), one.check.id),
+        }
+    }
+    let list: Vec<String> = reasons.iter().map(|(reason, checks)| format!("{}: {reason}", checks.join(", "))).collect();
+    let is_disabled = |ran: &&Ran| matches!(ran.end, End::Disabled(_));
+    if !covering.is_empty() && covering.iter().all(is_disabled) {
         return (Outcome::Disabled, list.join("; "));
     }
-    let none = || "declared, but nothing of it was met".to_owned();
-    (Outcome::Inconclusive, if list.is_empty() { none() } else { list.join("; ") })
+    (Outcome::Inconclusive, if list.is_empty() { unmet(row) } else { list.join("; ") })
+}
+
+/// What no answer had that would have shown a row.
+fn unmet(row: &Row) -> String {
+    let of = |owner: &str| if owner == "*" { "record".to_owned() } else { owner.replace('_', " ") };
+    match (row.field(), row.link()) {
+        (Some(field), _) if row.applies_where_declared() => {
+            format!("no {} that was read has `{}`", of(&field.owner), field.path)
+        }
+        (_, Some(link)) if row.applies_where_declared() => {
+            format!("no {} that was read has the link `{}`", of(&link.owner), link.name)
+        }
+        _ => "nothing that was met shows this row".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -196,6 +227,7 @@ mod tests {
             check,
             end,
             seen,
+            lacks: BTreeMap::new(),
             unstable: BTreeMap::new(),
             trace: Vec::new(),
             requests: 1,

@@ -42,6 +42,7 @@ impl Suite {
         if let Some(name) = &self.key_header {
             text.dialect.key_header.clone_from(name);
         }
+        text.fixture.extend(self.fixtures.clone());
         let declared = Declared::new(text, source);
         let started = Started {
             token: Seed::new(settings.seed).of("run").token(),
@@ -52,7 +53,10 @@ impl Suite {
             began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         };
         let journal = Journal::open(self.journal.as_deref(), started)?;
-        Ok(Run::new(Arc::clone(&self.target), declared, (self.keys.clone(), recorder), settings, journal))
+        let mut run = Run::new(Arc::clone(&self.target), declared, (self.keys.clone(), recorder), settings, journal);
+        run.fixtures = self.fixtures(&run).await?;
+        run.fixtures.values().for_each(|record| run.keep(record));
+        Ok(run)
     }
 
     /// The entry point, with the key where strangers do not see it.

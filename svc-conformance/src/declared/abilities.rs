@@ -1,0 +1,119 @@
+//! What the declaration lets a client do with records of a kind, beyond single operations.
+
+use svc_declaration::DeclaredField;
+
+use super::Declared;
+use crate::catalogue::Ability;
+use crate::fields::{self, Shape};
+use crate::kinds::{ACTIONS, Kind, kind};
+
+/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required, it and
+/// its answers have responses, and a voided donation has a date.
+pub(crate) const FIRM: &[(&str, &str)] = &[
+    ("donation", "voided_date"),
+    ("event", "type"),
+    ("question", "question_type"),
+    ("question", "responses"),
+    ("answer", "responses"),
+    ("attendance", "tickets"),
+    ("canvass", "canvasser"),
+];
+
+impl Declared {
+    /// Whether anything that is declared shows a record of a kind: a read, a list, or the answer to what makes or changes one.
+    pub(crate) fn shows(&self, one: &str) -> bool {
+        let Some(kind) = kind(one) else { return false };
+        let answers = ["list", "read", "create", "update"].iter().any(|operation| self.offers(one, operation));
+        let listed = || self.kinds().any(|of| self.lists_below(of.one, kind.many));
+        answers || kind.helper.is_some_and(|helper| self.helps(helper)) || listed()
+    }
+
+    /// Whether a client can send anything of a record of a kind.
+    pub(crate) fn takes(&self, one: &str) -> bool {
+        let own = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| self.helps(helper));
+        own || self.offers(one, "create") || self.offers(one, "update") || (one == "person" && self.helps_persons())
+    }
+
+    /// Whether a field of a kind is shown, or taken, by anything that is declared.
+    pub(super) fn reaches(&self, one: &str, field: &DeclaredField) -> bool {
+        (field.readable && self.shows(one)) || (field.writable && self.takes(one))
+    }
+
+    /// Whether a helper is declared that takes a person.
+    pub(crate) fn helps_persons(&self) -> bool {
+        self.text.helpers.keys().any(|name| name != "schedule" && name != "record_canvass")
+    }
+
+    /// Whether the answer of a declared helper is the person whom it was about, or leads there.
+    pub(crate) fn shows_helped_person(&self) -> bool {
+        let leads = |one: &&str| {
+            let helper = kind(one).and_then(|kind| kind.helper);
+            helper.is_some_and(|helper| self.helps(helper)) && self.links(one, "person")
+        };
+        self.helps("person_signup") || ACTIONS.iter().any(leads)
+    }
+
+    /// Whether a declared helper belongs to records that can be made and deleted.
+    pub(crate) fn helps_removable(&self) -> bool {
+        let of = |kind: &Kind| kind.under.filter(|_| kind.helper.is_some_and(|helper| self.helps(helper)));
+        let removable = |one: &str| self.makes_alone(one) && self.offers(one, "delete");
+        crate::kinds::KINDS.iter().filter_map(of).any(removable)
+    }
+
+    /// Whether records of a kind can be made that nobody else knows, without a container.
+    pub(crate) fn makes_alone(&self, one: &str) -> bool {
+        self.offers(one, "create") || (one == "person" && self.helps("person_signup"))
+    }
+
+    /// Whether a client can do something with records of a kind.
+    pub(crate) fn can(&self, one: &str, ability: Ability) -> bool {
+        let makes = || {
+            let helper = kind(one).and_then(|kind| kind.helper);
+            self.offers(one, "create") || helper.is_some_and(|helper| self.helps(helper))
+        };
+        let sends = || makes() && self.has(one, |_, field| field.writable && !field.computed);
+        let changes = || sends() && self.offers(one, "update") && self.offers(one, "read");
+        match ability {
+            Ability::Make => makes(),
+            Ability::Send => sends(),
+            Ability::Omit => makes() && self.has(one, |_, field| field.readable && !field.computed && !field.required),
+            Ability::Change => changes(),
+            Ability::Empty => changes() && self.has(one, |name, field| empties(one, name, field)),
+            Ability::Arrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
+            Ability::Lack => self.offers(one, "create") && self.has(one, |_, field| field.required && field.writable),
+            Ability::Break => (self.offers(one, "create") || self.offers(one, "update")) && self.breakable(one) > 0,
+            Ability::BreakTwo => self.offers(one, "create") && self.breakable(one) > 1,
+        }
+    }
+
+    fn has(&self, one: &str, is: impl Fn(&str, &DeclaredField) -> bool) -> bool {
+        self.fields(one).into_iter().flatten().any(|(name, field)| is(name, field))
+    }
+
+    /// How many fields at the top of a kind have a rule that a body can break.
+    fn breakable(&self, one: &str) -> usize {
+        let (types, enums) = (self.behaves("validates_types"), self.behaves("validates_enums"));
+        let breaks = |name: &str, field: &DeclaredField| {
+            let shape = fields::find(one, name).map(|known| known.shape);
+            let has_type = shape.is_some_and(|shape| !matches!(shape, Shape::Reference | Shape::OneOrMany));
+            let ranged = field.maximum.is_some() || field.minimum.is_some() || field.max_length.is_some();
+            let narrowed = field.kind == "enum" && field.values.is_some();
+            field.required || ranged || narrowed || (types && has_type) || (enums && shape == Some(Shape::Enum))
+        };
+        let own = self.fields(one).into_iter().flatten();
+        own.filter(|(name, field)| field.writable && !field.computed && breaks(name, field)).count()
+    }
+}
+
+/// Whether an update may empty a field (CRU-17).
+fn empties(one: &str, name: &str, field: &DeclaredField) -> bool {
+    let free = field.writable && field.readable && !field.computed && !field.required;
+    free && !FIRM.contains(&(one, name)) && !(one == "person" && name == "gender")
+}
+
+/// Whether a field is a list that an update replaces (CRU-18).
+fn is_list(one: &str, name: &str, field: &DeclaredField) -> bool {
+    let shape = fields::find(one, name).map(|known| known.shape);
+    let listed = matches!(shape, Some(Shape::Texts | Shape::Objects | Shape::OneOrMany));
+    listed && field.kind.ends_with("[]") && field.writable && field.readable && (one, name) != ("attendance", "tickets")
+}
