@@ -40,6 +40,7 @@ const AREAS: &[(&str, usize)] = &[
     ("ERR", 40),
     ("LIM", 6),
     ("VER", 3),
+    ("FLT", 12),
     ("UND", 42),
 ];
 

@@ -18,12 +18,14 @@
 //! | equal stores | equal histories of calls have equal outcomes and equal reads here and in a [`MemoryStore`] |
 //! | undo | a refused call changes nothing; one that failed in parts made what its outcome says, and nothing else |
 //! | clock | the dates of a tenant's writes increase strictly; a new record was changed when it was created |
+//! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
 //! | together | calls at the same time come to what they come to one after the other, in some order |
 //!
 //! The histories are random and the same at each run. They have all operations and helpers, over two tenants: identifiers,
 //! names and e-mail addresses that are taken, full events, tickets, two currencies, schedules, deletes of everything. Ids
 //! and dates are compared by the order of their first appearance.
 
+mod filters;
 mod history;
 mod rulebook;
 mod shown;
@@ -52,6 +54,7 @@ use crate::{
     value::{Id, Timestamp},
 };
 
+pub use filters::check_filters;
 pub use rulebook::check_rulebook;
 
 /// Checks the laws over some hundred histories; see [`Laws`] for more of them.

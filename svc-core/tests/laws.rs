@@ -3,7 +3,7 @@
 #![cfg(feature = "store-tests")]
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, Laws, check, check_rulebook};
+use svc_core::laws::{Broken, Laws, check, check_filters, check_rulebook};
 use svc_core::memory::MemoryStore;
 
 /// Compared with another one of its kind: undo, clock, together; and that equal histories are equal at all.
@@ -22,4 +22,10 @@ async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Res
 #[tokio::test]
 async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), Broken> {
     check_rulebook(300).await
+}
+
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over and jumped to.
+#[tokio::test]
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+    check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
 }

@@ -22,6 +22,7 @@ const FLOORS: &[&str] = &[
     "record",
     "draft",
     "helper",
+    "filter",
     "page",
     "raw",
     "ops",

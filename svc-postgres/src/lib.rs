@@ -21,6 +21,7 @@ mod connect;
 mod database;
 mod error;
 mod fetch;
+mod filtered;
 mod jumps;
 mod layout;
 #[cfg(feature = "mapped")]

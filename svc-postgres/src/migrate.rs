@@ -14,8 +14,10 @@ use crate::{error::ConnectError, options::Options, texts::containers};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Every change, in order.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql"))];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql")),
+    Migration::new(2, "filters", include_str!("../migrations/0002_filters.sql")),
+];
 
 /// Every table.
 pub(crate) const TABLES: [&str; 13] = [

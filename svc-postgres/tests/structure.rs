@@ -11,7 +11,7 @@ const LINES: usize = 3_500;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 26] = [
+const DATA: [&str; 27] = [
     "Revision",
     "Context",
     "Error",
@@ -20,6 +20,7 @@ const DATA: [&str; 26] = [
     "Tenant",
     "api::ApiBuilder",
     "auth",
+    "filter",
     "helper::PersonMatching",
     "helper::StockMatching",
     "link::Address",

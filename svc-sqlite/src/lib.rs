@@ -59,6 +59,7 @@ mod data_version;
 mod error;
 mod export;
 mod fetch;
+mod filtered;
 mod file;
 mod keys;
 #[cfg(feature = "mapped")]

@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),
     Migration::new(3, "turns", include_str!("../migrations/0003_turns.sql")),
     Migration::new(4, "repair", include_str!("../migrations/0004_repair.sql")).repairing(),
+    Migration::new(5, "filters", include_str!("../migrations/0005_filters.sql")),
 ];
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.

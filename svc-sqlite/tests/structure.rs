@@ -10,7 +10,7 @@ const LINES: usize = 4_250;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 29] = [
+const DATA: [&str; 30] = [
     "Revision",
     "Context",
     "Error",
@@ -23,6 +23,7 @@ const DATA: [&str; 29] = [
     "context::Context",
     "error::Error",
     "error::Result",
+    "filter",
     "helper::PersonMatching",
     "helper::StockMatching",
     "link::Address",

@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
+pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
 pub use names::{Behaviour, KindRow};
 pub use rows::{Field, Link, Row, Way};
 pub use types::Type;

@@ -18,6 +18,7 @@ mod concurrent;
 mod crud;
 mod entry;
 mod errors;
+mod filters;
 mod functions;
 mod helpers;
 mod hypermedia;
@@ -68,6 +69,7 @@ pub(crate) fn all() -> Vec<Check> {
         stateful::CHECKS,
         concurrent::CHECKS,
         places::CHECKS,
+        filters::CHECKS,
     ]
     .concat()
 }

@@ -24,6 +24,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("ERR", "errors"),
     ("LIM", "limits"),
     ("VER", "versions"),
+    ("FLT", "filters"),
     ("UND", "left open"),
 ];
 

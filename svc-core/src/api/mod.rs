@@ -10,6 +10,7 @@ mod composed;
 mod declared;
 pub(crate) mod description;
 mod exposure;
+mod filters;
 mod handling;
 mod judge;
 mod lock_keys;

@@ -7,12 +7,13 @@ use svc_core::{
     auth::Caller,
     context::Context,
     error::Error,
+    filter::Filterable,
     helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
     raw::{RawPage, RawRecord},
     rules::decide,
-    store::{self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault, cursor::Start},
+    store::{self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault, cursor::Start, filtered::Ordered},
 };
 
 use super::Store;
@@ -20,6 +21,7 @@ use crate::{
     apply::Apply,
     error::{self, StoreError},
     fetch::{Direct, record},
+    filtered,
     page::Place,
     rows::{is_at, raw_at},
     tally::last_turn,
@@ -33,6 +35,15 @@ impl store::Store for Store {
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
         let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
+        if let Some(plan) = request.plan().map_err(|wrong| Error::invalid(wrong.into()))? {
+            let (cursors, request, tenant) = (cursors.clone(), request.clone(), place.tenant);
+            // Counting a range takes longer than a page.
+            let read = readers.spawn(move |file| {
+                let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
+                filtered::page(file, kind, ordered, &plan)
+            });
+            return Ok(read.await?);
+        }
         let after = match cursors.start(place.tenant, &collection, page) {
             Start::After(row) => Some(row),
             Start::At(position) if position >= readers.with(|file| Ok(place.total(file)?))? => None,
@@ -53,6 +64,10 @@ impl store::Store for Store {
         })?;
         let next = cursors.next(place.tenant, &collection, page, found.last);
         Ok(RawPage::new(found.records, total).with_next(next))
+    }
+
+    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+        Filterable::of(kind).collect()
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

@@ -7,6 +7,7 @@ mod codes;
 mod collections;
 mod errors;
 mod fields;
+mod filters;
 mod headers;
 mod helpers;
 mod hypermedia;
@@ -187,6 +188,7 @@ pub fn registry() -> Vec<Fault> {
         hypermedia::faults(),
         links::faults(),
         collections::faults(),
+        filters::faults(),
         fields::faults(),
         values::faults(),
         updates::faults(),
