@@ -7,8 +7,11 @@ pub(crate) use raw::RawPage;
 pub(crate) use request::pairs;
 pub use request::{PageRequest, Parameter, Values};
 
+use std::collections::HashSet;
+
 use crate::{
-    filter::{Filter, Filterable, Plan, Range, Wrong},
+    error::Result,
+    filter::{Filter, Filterable, Plan, Range, Wrong, matches},
     link::Scope,
     model::Resource,
     record::{RawRecord, Record},
@@ -61,6 +64,26 @@ impl ListRequest {
             Some(Filterable::ModifiedDate) => record.meta().modified.micros(),
             _ => 0,
         }
+    }
+
+    /// The page of the records that the [points](Plan::Points) of the filter lead to, in the order of creation for each point,
+    /// however often each is among them: what does not fit the filter is left out, and the rest is ordered, counted and cut.
+    ///
+    /// # Errors
+    ///
+    /// When the fields of a record are not JSON.
+    pub fn page_of<R: Resource>(&self, found: Vec<Record<R>>) -> Result<Page<R>> {
+        let (mut seen, mut kept) = (HashSet::new(), Vec::with_capacity(found.len()));
+        for raw in found.into_iter().map(Record::into_raw) {
+            let fits = self.filter.as_ref().map_or(Ok(true), |filter| matches(filter.tree(), &raw));
+            if seen.insert(raw.meta().id.clone()) && fits? {
+                kept.push((self.time_of(&raw), raw));
+            }
+        }
+        kept.sort_by_key(|(time, raw)| (*time, raw.meta().created));
+        let total = kept.len() as u64;
+        let records = self.page.cut(kept.into_iter()).map(|(_, raw)| Record::from_raw(raw)).collect();
+        Ok(Page::new(records, total))
     }
 
     /// What a store looks up; `None` for a collection without filter and order.

@@ -154,6 +154,20 @@ impl Operator {
         }
     }
 
+    /// What it asks, in a sentence.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Eq => "It has the value.",
+            Self::Ne => "It has not the value.",
+            Self::Gt => "It is later.",
+            Self::Ge => "It is that moment or later.",
+            Self::Lt => "It is earlier.",
+            Self::Le => "It is that moment or earlier.",
+            Self::In => "It has one of the values.",
+        }
+    }
+
     /// Whether it asks which value comes first.
     const fn needs_order(self) -> bool {
         matches!(self, Self::Gt | Self::Ge | Self::Lt | Self::Le)

@@ -64,7 +64,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         _ => {}
     }
     if spec.success(all.api.response_style()).output == Output::Collection {
-        about.insert("parameters".to_owned(), paging(all));
+        about.insert("parameters".to_owned(), paging(all, &route.target));
     }
     if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
         about.insert("parameters".to_owned(), json!([prefer()]));
@@ -94,17 +94,23 @@ fn kind_of(target: &Target) -> Option<Kind> {
     }
 }
 
-/// The parameters of a collection (COL-29, UND-14); anything else is ignored.
-fn paging(all: &Definitions<'_>) -> Value {
+/// The parameters of a collection (COL-29, UND-14, FLT-01, FLT-09); anything else is ignored.
+fn paging(all: &Definitions<'_>, target: &Target) -> Value {
     let parameter = |it: Parameter| {
         let schema = match it.values {
             Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
+            Values::Text { example } => json!({ "type": "string", "examples": [example] }),
+            Values::OneOf(values) => json!({ "type": "string", "enum": values }),
             _ => json!({ "type": "string" }),
         };
         let text = format!("{}.", it.text);
         json!({ "name": it.name, "in": "query", "required": false, "description": text, "schema": schema })
     };
-    all.api.parameters().into_iter().map(parameter).collect()
+    let filters = match target {
+        Target::Collection { kind, scope: Scope::All } => all.api.filter_parameters(*kind),
+        _ => Vec::new(),
+    };
+    all.api.parameters().into_iter().chain(filters).map(parameter).collect()
 }
 
 /// The header that says what becomes of properties that are not taken (UND-22).

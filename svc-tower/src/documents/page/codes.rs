@@ -88,6 +88,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         Code::NotImplemented | Code::NotSupported => Some("capabilities"),
         Code::FieldInvalid | Code::FieldRequired => Some("types"),
         Code::PersonNotFound | Code::PersonRequired => Some("matching"),
+        Code::FilterInvalid => Some("filters"),
         _ => None,
     };
     let mut entries = vec![docs.relation("error")];

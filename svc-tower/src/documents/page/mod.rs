@@ -3,6 +3,7 @@
 
 mod codes;
 mod fields;
+mod filters;
 mod machine;
 mod relation;
 mod topics;

@@ -9,7 +9,8 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, codes, open, relation
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-pub(super) const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+pub(super) const NAMES: &[&str] =
+    &["matching", "limits", "authentication", "response_style", "relations", "types", "filters"];
 
 /// The page of a topic, of the error object or of the capability document; `None` for another name.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
@@ -19,6 +20,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         "authentication" => authentication(docs),
         "response_style" => response_style(docs),
         "relations" => relations(docs),
+        "filters" => super::filters::page(docs),
         "types" => {
             let text = "What the values of fields can be. `[]` behind a type is an array of it.";
             let mut page = topic("types", "Types", text);
@@ -32,7 +34,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     })
 }
 
-fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
+pub(super) fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
     open(name, Subject::Topic, title.to_owned(), summary)
 }
 
@@ -77,6 +79,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
             topic("types", "Types", "of fields"),
             topic("relations", "Relations", "every link name"),
+            topic("filters", "Filters", "what collections can be filtered and ordered by"),
         ],
     });
     page.lists.push(Listing {
