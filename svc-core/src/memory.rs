@@ -172,7 +172,7 @@ impl Answers for Direct<'_> {
 #[async_trait]
 impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        if request.plan().map_err(|wrong| Error::invalid(wrong.into()))?.is_some() {
+        if request.plan()?.is_some() {
             return self.read(&cx.tenant, |tables| tables.filtered(kind, request));
         }
         self.read(&cx.tenant, |tables| {

@@ -10,7 +10,7 @@ pub use request::{PageRequest, Parameter, Values};
 use std::collections::HashSet;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     filter::{Filter, Filterable, Plan, Range, Wrong, matches},
     link::Scope,
     model::Resource,
@@ -92,7 +92,12 @@ impl ListRequest {
     ///
     /// For a request that was not made of a client's: a filter for which nothing can be looked up, or an order by another date
     /// than that of the range.
-    pub fn plan(&self) -> Result<Option<Plan>, Wrong> {
+    pub fn plan(&self) -> Result<Option<Plan>> {
+        self.planned().map_err(|wrong| Error::invalid(wrong.into()))
+    }
+
+    /// The same, and what is wrong where nothing can be looked up.
+    pub(crate) fn planned(&self) -> Result<Option<Plan>, Wrong> {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
             (None, Some(order)) => Plan::Range(Range::whole(order)),

@@ -34,7 +34,7 @@ impl Database {
         let ListRequest { scope, page, .. } = request;
         let place = Place::of(tenant, kind, scope)?;
         let collection = place.collection();
-        if let Some(plan) = request.plan().map_err(|wrong| Error::invalid(wrong.into()))? {
+        if let Some(plan) = request.plan()? {
             return self.filtered(kind, Ordered { cursors, tenant, collection: &collection, request }, &plan).await;
         }
         let after = match cursors.start(tenant, &collection, page) {

@@ -10,8 +10,8 @@ mod parts;
 use svc_core::model::Kind;
 
 use crate::layout::{SLOTS, layout};
-pub(crate) use parts::containers;
 use dates::Dated;
+pub(crate) use parts::containers;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
 
 /// Names the texts, and lists them for the tests.

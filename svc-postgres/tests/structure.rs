@@ -6,8 +6,9 @@ mod layers;
 
 use layers::{circle, rules, sources, uses};
 
-/// Lines of code of this crate, at most: without unit tests, comments and blank lines.
-const LINES: usize = 3_500;
+/// Lines of code of this crate, at most: without unit tests, comments and blank lines. 160 of them are the statements about
+/// filters and orders by date, which no other store has in common.
+const LINES: usize = 3_660;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.

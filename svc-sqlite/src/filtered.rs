@@ -8,12 +8,7 @@ use svc_core::{
     link::Scope,
     model::Kind,
     raw::RawPage,
-    store::{
-        Key, Stored,
-        cursor::OrderedStart,
-        filtered::Ordered,
-        lookup,
-    },
+    store::{Key, Stored, cursor::OrderedStart, filtered::Ordered, lookup},
 };
 
 use crate::{

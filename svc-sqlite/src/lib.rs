@@ -59,8 +59,8 @@ mod data_version;
 mod error;
 mod export;
 mod fetch;
-mod filtered;
 mod file;
+mod filtered;
 mod keys;
 #[cfg(feature = "mapped")]
 mod mapped;

@@ -90,15 +90,13 @@ async fn flt_08_links_keep_the_filter() {
 async fn flt_09_orders() {
     let server = Server::start().await;
     people(&server, 3).await;
-    let first = server.get("people?order=created_date").await.json["_embedded"]["svc:people"][0]["_links"]["self"]["href"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert_eq!(server.put(&first, json!({"family_name": "x"})).await.status, 200);
+    let page = server.get("people?order=created_date").await.json;
+    let first = page["_embedded"]["svc:people"][0]["_links"]["self"]["href"].as_str().unwrap();
+    assert_eq!(server.put(first, json!({"family_name": "x"})).await.status, 200);
     assert_eq!(names(&server.get("people?order=modified_date").await.json), ["P1", "P2", "P0"]);
     assert_eq!(names(&server.get("people?order=created_date").await.json), ["P0", "P1", "P2"]);
-    let found = server.get("people?filter=identifiers in ('crm:0','crm:2')&order=modified_date".replace(' ', "%20").as_str());
-    assert_eq!(names(&found.await.json), ["P2", "P0"]);
+    let found = server.get("people?filter=identifiers%20in%20('crm:0','crm:2')&order=modified_date").await;
+    assert_eq!(names(&found.json), ["P2", "P0"]);
 }
 
 /// FLT-03, FLT-04: what is refused, with its place; nothing of the text is repeated.

@@ -5,8 +5,8 @@ mod layers;
 
 use layers::{Source, circle, flat, rules, sources, uses};
 
-/// Lines of this crate without unit tests, at most.
-const LINES: usize = 4_250;
+/// Lines of this crate without unit tests, at most; 140 of them are the statements about filters and orders by date.
+const LINES: usize = 4_390;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.

@@ -145,7 +145,8 @@ async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
             let text = format!("{field} eq {}", quoted(&value));
             fits(cx, api, (&url, &text), &record, true, &[row::FLT_01, row, row::FLT_12]).await?;
             let (capitals, part) = (value.to_uppercase(), format!("{value}x"));
-            fits(cx, api, (&url, &format!("{field} eq {}", quoted(&part))), &record, false, &[row::FLT_01, row]).await?;
+            fits(cx, api, (&url, &format!("{field} eq {}", quoted(&part))), &record, false, &[row::FLT_01, row])
+                .await?;
             // The address of the server's own identifiers may be written in either case by itself.
             if field == "email_address" || capitals.to_lowercase() == value {
                 let text = format!("{field} eq {}", quoted(&capitals));

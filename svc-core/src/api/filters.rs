@@ -37,11 +37,17 @@ impl Api {
         let fields = self.filterable(kind);
         let Some(first) = fields.first() else { return Vec::new() };
         let names: Vec<&str> = fields.iter().map(|field| field.as_str()).collect();
-        let dates: Vec<&'static str> = fields.iter().filter(|field| field.is_date()).map(|field| field.as_str()).collect();
-        let text = format!("Only the records that this fits; of `{}`. The page on filters has the grammar", names.join("`, `"));
+        let dates: Vec<&'static str> =
+            fields.iter().filter(|field| field.is_date()).map(|field| field.as_str()).collect();
+        let text = format!(
+            "Only the records that this fits; of `{}`. The page on filters has the grammar",
+            names.join("`, `")
+        );
         let example = fields.iter().find(|field| **field == Filterable::ModifiedDate).unwrap_or(first).example();
         let filter = Parameter { name: FILTER, text, values: Values::Text { example } };
-        let text = String::from("The date by which the records are ordered, ascending; in the order of creation when it is not sent");
+        let text = String::from(
+            "The date by which the records are ordered, ascending; in the order of creation when it is not sent",
+        );
         let order = Parameter { name: ORDER, text, values: Values::OneOf(dates.clone()) };
         std::iter::once(filter).chain((!dates.is_empty()).then_some(order)).collect()
     }
@@ -80,7 +86,7 @@ impl Api {
             encode(&value, &mut asked.repeated);
         }
         if problems.is_empty() {
-            problems.extend(asked.request.plan().err().map(|wrong: Wrong| {
+            problems.extend(asked.request.planned().err().map(|wrong: Wrong| {
                 let of_order = asked.request.filter.as_ref().is_some_and(|filter| filter.plan().is_ok());
                 if of_order { problem(ORDER, wrong.text) } else { Problem::from(wrong) }
             }));
@@ -92,9 +98,13 @@ impl Api {
     fn no_filter(&self, kind: Kind, scope: &Scope, name: &str) -> Problem {
         let plural = kind.plural();
         let text = if matches!(scope, Scope::Under(_)) && !self.filterable(kind).is_empty() {
-            format!("{{property}} is not possible for the {plural} of one record. The collection of all {plural} has it.")
+            format!(
+                "{{property}} is not possible for the {plural} of one record. The collection of all {plural} has it."
+            )
         } else {
-            format!("{{property}} is not possible for {plural}. The capability document names the collections that have it.")
+            format!(
+                "{{property}} is not possible for {plural}. The capability document names the collections that have it."
+            )
         };
         problem(name, text)
     }

@@ -34,7 +34,12 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Wrong> {
                         Some((_, '\'')) if letters.next_if(|(_, next)| *next == '\'').is_some() => quoted.push('\''),
                         Some((_, '\'')) => break,
                         Some((_, letter)) => quoted.push(letter),
-                        None => return Err(Wrong::new(at, "This quote is not closed. Close it with `'`; write a quote inside as `''`.")),
+                        None => {
+                            return Err(Wrong::new(
+                                at,
+                                "This quote is not closed. Close it with `'`; write a quote inside as `''`.",
+                            ));
+                        }
                     }
                 }
                 Token::Quoted(quoted)

@@ -302,7 +302,11 @@ impl Wrong {
 
 impl From<Wrong> for Problem {
     fn from(wrong: Wrong) -> Self {
-        Self::new(Code::FilterInvalid, FILTER, format!("{{property}} is wrong at character {}: {}", wrong.at, wrong.text))
+        Self::new(
+            Code::FilterInvalid,
+            FILTER,
+            format!("{{property}} is wrong at character {}: {}", wrong.at, wrong.text),
+        )
     }
 }
 

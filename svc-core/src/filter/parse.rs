@@ -81,7 +81,10 @@ impl Parser<'_> {
                 self.depth = self.depth.saturating_sub(1);
                 Ok(inner)
             }
-            _ => Err(Wrong::new(at, format!("A comparison begins with the name of a field, without quotes. {}", self.possible()))),
+            _ => Err(Wrong::new(
+                at,
+                format!("A comparison begins with the name of a field, without quotes. {}", self.possible()),
+            )),
         }
     }
 
@@ -115,7 +118,9 @@ impl Parser<'_> {
     fn value(&mut self, field: Filterable) -> Result<Value, Wrong> {
         let form = match field {
             Filterable::Identifiers => "an identifier in single quotes, such as 'crm:17'",
-            Filterable::CreatedDate | Filterable::ModifiedDate => "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'",
+            Filterable::CreatedDate | Filterable::ModifiedDate => {
+                "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'"
+            }
             Filterable::EmailAddress => "an e-mail address in single quotes",
             Filterable::Name => "a name in single quotes",
         };
@@ -128,7 +133,9 @@ impl Parser<'_> {
             (Token::Quoted(text) | Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
                 date(text).map(Value::Date)
             }
-            (Token::Quoted(text), Filterable::Identifiers) => Identifier::parse(text).and_then(|it| self.identifier(it)),
+            (Token::Quoted(text), Filterable::Identifiers) => {
+                Identifier::parse(text).and_then(|it| self.identifier(it))
+            }
             (Token::Quoted(text), Filterable::EmailAddress) => {
                 Some(normal_email(text)).filter(|text| !text.is_empty()).map(Value::Email)
             }

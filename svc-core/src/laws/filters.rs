@@ -99,7 +99,8 @@ impl<S: Store> Law<'_, S> {
         let mut request = ListRequest::all(PageRequest::new(1, size));
         self.text = if self.dice.once_in(10) { String::new() } else { self.any(&fields, &all, 2) };
         if !self.text.is_empty() {
-            let filter = Filter::read(&self.text, &fields, NAMESPACE).map_err(|wrong| self.broken(&wrong.to_string()))?;
+            let filter =
+                Filter::read(&self.text, &fields, NAMESPACE).map_err(|wrong| self.broken(&wrong.to_string()))?;
             request = request.filtered(filter);
         }
         if request.filter.is_none() || self.dice.once_in(3) {
@@ -141,7 +142,11 @@ impl<S: Store> Law<'_, S> {
         let page = self.store.list(cx, kind, &request).await.map_err(|error| self.broken(&error.to_string()))?;
         let jumped: Vec<Id> = page.records.into_iter().map(|record| record.meta().id.clone()).collect();
         let there: Vec<Id> = request.page.cut(meant.into_iter()).collect();
-        if jumped == there { Ok(()) } else { Err(self.broken(&format!("page {} of {size} has {jumped:?}", number + 1))) }
+        if jumped == there {
+            Ok(())
+        } else {
+            Err(self.broken(&format!("page {} of {size} has {jumped:?}", number + 1)))
+        }
     }
 
     /// A text of the grammar.

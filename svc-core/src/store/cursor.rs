@@ -105,7 +105,8 @@ impl Cursors {
     /// would show records under a wrong number.
     #[must_use]
     pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> Start {
-        let after = page.after.as_deref().and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
+        let after =
+            page.after.as_deref().and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
         match after {
             Some([row]) => Start::After(row),
             None if page.number <= 1 => Start::After(0),
@@ -130,7 +131,9 @@ impl Cursors {
         let place = ordered(collection, request, page.number);
         let read = page.after.as_deref().and_then(|text| self.read(Purpose::Mark, tenant, &place, text));
         match read {
-            Some([time, row, total]) => OrderedStart::After(Mark::new(time, row, u64::try_from(total).unwrap_or_default())),
+            Some([time, row, total]) => {
+                OrderedStart::After(Mark::new(time, row, u64::try_from(total).unwrap_or_default()))
+            }
             None => OrderedStart::At(page.skipped()),
         }
     }

@@ -7,7 +7,7 @@ use svc_core::{
     auth::Caller,
     context::Context,
     error::Error,
-    filter::Filterable,
+    filter::{Filterable, Plan},
     helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
@@ -35,14 +35,15 @@ impl store::Store for Store {
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
         let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
-        if let Some(plan) = request.plan().map_err(|wrong| Error::invalid(wrong.into()))? {
-            let (cursors, request, tenant) = (cursors.clone(), request.clone(), place.tenant);
-            // Counting a range takes longer than a page.
-            let read = readers.spawn(move |file| {
+        if let Some(plan) = request.plan()? {
+            // A page of a range that no continuation leads to counts it, which takes longer than a page.
+            let counts = matches!(plan, Plan::Range(_)) && page.after.is_none();
+            let (cursors, tenant, request) = (cursors.clone(), place.tenant, request.clone());
+            let read = move |file: &rusqlite::Connection| {
                 let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
                 filtered::page(file, kind, ordered, &plan)
-            });
-            return Ok(read.await?);
+            };
+            return Ok(if counts { readers.spawn(read).await? } else { readers.with(read)? });
         }
         let after = match cursors.start(place.tenant, &collection, page) {
             Start::After(row) => Some(row),

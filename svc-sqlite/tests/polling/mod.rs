@@ -36,7 +36,10 @@ async fn write<S: Store>(store: &S, cx: &Context, writer: usize) -> Vec<(Id, Tim
             Some((at, _)) if number % 3 == 2 && !is_refused => {
                 let mut fields = Object::new();
                 fields.insert("given_name", format!("Ada {number}"));
-                Work::Update(svc_core::link::Address::top(Kind::Person, Id::clone(at)), RawPatch::new(Kind::Person, fields))
+                Work::Update(
+                    svc_core::link::Address::top(Kind::Person, Id::clone(at)),
+                    RawPatch::new(Kind::Person, fields),
+                )
             }
             // An identifier that is taken: nothing of the call stays.
             _ => Work::Create(draft(if is_refused { "taken:1" } else { &own })),

@@ -70,7 +70,9 @@ fn ignored(name: &'static str, rows: &[&str], parameter: &'static str, fits: fn(
             Box::pin(async move {
                 let address = call.uri.to_string();
                 let answer = server.send(call.clone()).await;
-                let Some((path, query)) = address.split_once('?').filter(|_| answer.status == 400) else { return answer };
+                let Some((path, query)) = address.split_once('?').filter(|_| answer.status == 400) else {
+                    return answer;
+                };
                 let is_meant = |pair: &&str| pair.strip_prefix(parameter).is_some_and(fits);
                 let kept: Vec<&str> = query.split('&').filter(|pair| !is_meant(pair)).collect();
                 if kept.len() == query.split('&').count() {
@@ -104,19 +106,25 @@ pub(super) fn faults() -> Vec<Fault> {
         read_as("gt is read as ge", &[row::FLT_02, row::FLT_01], |text| text.replace("%20gt%20", "%20ge%20")),
         read_as("lt is read as le", &[row::FLT_02, row::FLT_01], |text| text.replace("%20lt%20", "%20le%20")),
         read_as("or is read as and", &[row::FLT_10], |text| text.replace("%20or%20", "%20and%20")),
-        read_as("in takes the first value alone", &[row::FLT_10, row::FLT_08, row::FLT_01, row::FLT_05], |text| {
-            match (text.find("%2C"), text.find("%29")) {
+        read_as(
+            "in takes the first value alone",
+            &[row::FLT_10, row::FLT_08, row::FLT_01, row::FLT_05],
+            |text| match (text.find("%2C"), text.find("%29")) {
                 (Some(comma), Some(end)) if comma < end && text.contains("%20in%20") => {
                     format!("{}{}", text.get(..comma).unwrap_or_default(), text.get(end..).unwrap_or_default())
                 }
                 _ => text.to_owned(),
-            }
-        }),
+            },
+        ),
         read_as("addresses are compared with their case", &[row::FLT_06, row::FLT_05], |text| {
             if in_capitals(text) { text.replace("FILTER.", "NOBODY.") } else { text.to_owned() }
         }),
         read_as("identifiers are compared without case", &[row::FLT_07], |text| {
-            if text.starts_with("identifiers%20eq") { text.to_lowercase().replace("%2c", "%2C") } else { text.to_owned() }
+            if text.starts_with("identifiers%20eq") {
+                text.to_lowercase().replace("%2c", "%2C")
+            } else {
+                text.to_owned()
+            }
         }),
         shown("the total of a filter is that of the collection", &[row::FLT_05, row::COL_23, row::COL_20], |page| {
             add(page, "total_records", 7);

@@ -146,7 +146,9 @@ pub(super) fn few_filters() -> Interceptor {
         if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
             && document.contains_key("declaration_version")
         {
-            for (many, collection) in document.get_mut("collections").and_then(Value::as_object_mut).into_iter().flatten() {
+            for (many, collection) in
+                document.get_mut("collections").and_then(Value::as_object_mut).into_iter().flatten()
+            {
                 for list in ["filter", "order"] {
                     if let Some(shown) = collection.get_mut(list) {
                         *shown = json!(declared(many, list));
@@ -158,9 +160,9 @@ pub(super) fn few_filters() -> Interceptor {
             let many = path.rsplit('/').next().unwrap_or_default();
             let refused = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
                 matches!(name, "filter" | "order")
-                    && ["identifiers", "created_date", "modified_date", "email_address", "name"].iter().any(|field| {
-                        value.contains(field) && !declared(many, name).contains(field)
-                    })
+                    && ["identifiers", "created_date", "modified_date", "email_address", "name"]
+                        .iter()
+                        .any(|field| value.contains(field) && !declared(many, name).contains(field))
             });
             if refused && answer.is_success() {
                 let description = json!({ "error_code": "FILTER_INVALID", "description": "Not at character 1." });

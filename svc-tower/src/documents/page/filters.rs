@@ -11,7 +11,8 @@ use super::{DocPage, Docs, Entry, Facts, Listing, topics::topic};
 pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let api = docs.api;
     if !api.has_filters() {
-        let text = "This server filters and orders no collection: `filter` and `order` are parameters that it does not know.";
+        let text =
+            "This server filters and orders no collection: `filter` and `order` are parameters that it does not know.";
         return topic("filters", "Filters", text);
     }
     let text = "`?filter=...` shows the records of a collection that fit, `?order=...` orders them by a date.";
@@ -46,7 +47,10 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let is_there = |field: &&Filterable| kinds.clone().any(|kind| api.filterable(*kind).contains(field));
     let about = |field: &Filterable| {
         let operators: Vec<String> = field.operators().map(|operator| format!("`{}`", operator.as_str())).collect();
-        (format!("`{}`", field.as_str()), format!("{} By {}: `{}`.", field.text(), operators.join(", "), field.example()))
+        (
+            format!("`{}`", field.as_str()),
+            format!("{} By {}: `{}`.", field.text(), operators.join(", "), field.example()),
+        )
     };
     page.facts.push(Facts { title: "Fields", rows: Filterable::ALL.iter().filter(is_there).map(about).collect() });
     let meaning = |operator: &Operator| (format!("`{}`", operator.as_str()), operator.text().to_owned());
