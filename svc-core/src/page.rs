@@ -66,24 +66,32 @@ impl ListRequest {
         }
     }
 
-    /// The page of the records that the [points](Plan::Points) of the filter lead to, in the order of creation for each point,
-    /// however often each is among them: what does not fit the filter is left out, and the rest is ordered, counted and cut.
+    /// The page of the records that the [points](Plan::Points) of the filter lead to, however often each is among them: what does
+    /// not fit the filter is left out, and the rest is ordered, counted and cut.
     ///
     /// # Errors
     ///
     /// When the fields of a record are not JSON.
     pub fn page_of<R: Resource>(&self, found: Vec<Record<R>>) -> Result<Page<R>> {
-        let (mut seen, mut kept) = (HashSet::new(), Vec::with_capacity(found.len()));
-        for raw in found.into_iter().map(Record::into_raw) {
-            let fits = self.filter.as_ref().map_or(Ok(true), |filter| matches(filter.tree(), &raw));
-            if seen.insert(raw.meta().id.clone()) && fits? {
-                kept.push((self.time_of(&raw), raw));
+        let mut found: Vec<RawRecord> = found.into_iter().map(Record::into_raw).collect();
+        let mut seen = HashSet::new();
+        found.retain(|record| seen.insert(record.meta().id.clone()));
+        found.sort_by_key(|record| record.meta().created);
+        self.page_of_all(found).map(Page::from_raw)
+    }
+
+    /// The same of records in the order of creation, each once.
+    pub(crate) fn page_of_all(&self, all: Vec<RawRecord>) -> Result<RawPage> {
+        let mut kept = Vec::new();
+        for record in all {
+            if self.filter.as_ref().map_or(Ok(true), |filter| matches(filter.tree(), &record))? {
+                kept.push((self.time_of(&record), record));
             }
         }
-        kept.sort_by_key(|(time, raw)| (*time, raw.meta().created));
+        // Stable: records of one moment stay in the order of creation.
+        kept.sort_by_key(|(time, _)| *time);
         let total = kept.len() as u64;
-        let records = self.page.cut(kept.into_iter()).map(|(_, raw)| Record::from_raw(raw)).collect();
-        Ok(Page::new(records, total))
+        Ok(RawPage::new(self.page.cut(kept.into_iter()).map(|(_, record)| record).collect(), total))
     }
 
     /// What a store looks up; `None` for a collection without filter and order.

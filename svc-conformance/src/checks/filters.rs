@@ -250,7 +250,7 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
         let Some(field) = declared.first() else { continue };
         let url = api.collection(of.many).await?;
         let mistakes = [
-            format!("{field}"),
+            field.clone(),
             format!("{field} eq"),
             format!("{field} like 'x'"),
             format!("{field} eq 'x"),

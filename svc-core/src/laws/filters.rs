@@ -160,7 +160,7 @@ impl<S: Store> Law<'_, S> {
             }
             if depth > 0 && self.dice.once_in(3) {
                 let inner = self.any(fields, all, depth.saturating_sub(1));
-                text.push_str(&format!("({inner})"));
+                text.extend(["(", &inner, ")"]);
             } else {
                 text.push_str(&self.term(fields, all));
             }
@@ -217,6 +217,6 @@ fn name(number: usize) -> String {
 }
 
 fn id(kind: Kind, place: usize, number: usize) -> String {
-    let kind = if kind == Kind::Tag { 1 } else { 0 };
+    let kind = u8::from(kind == Kind::Tag);
     format!("0198f000-0000-7000-8{kind}0{place}-{number:012}")
 }

@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
-    error::{Error, Result},
-    filter::{Filter, matches},
     helper::normal_email,
     link::{Address, Ref, Scope},
     model::Kind,
-    page::{ListRequest, RawPage},
     record::{Computed, RawRecord},
     schema::{Reference, Source},
     store::{Answer, Change, Insert, Key, Outbox, Question, Replace, Set, Stored, Sum},
@@ -86,24 +83,6 @@ impl Tables {
             }
         };
         Some(self.collections.get(&(kind, under)).unwrap_or(&NOTHING))
-    }
-
-    /// A page of the records that fit a filter, in the order of a date: each record is looked at, which is what a filter means
-    /// and what no other store does.
-    pub(super) fn filtered(&self, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let rows = self.collection(kind, &request.scope).ok_or_else(Error::not_found)?;
-        let mut kept = Vec::new();
-        for stored in rows.iter().filter_map(|row| self.in_row(*row)) {
-            let filter = request.filter.as_ref().map(Filter::tree);
-            if filter.map_or(Ok(true), |tree| matches(tree, &stored.record))? {
-                kept.push((request.time_of(&stored.record), stored));
-            }
-        }
-        // Sorting is stable: records of one moment stay in the order of creation.
-        kept.sort_by_key(|(time, _)| *time);
-        let total = kept.len() as u64;
-        let records = request.page.cut(kept.into_iter()).map(|(_, stored)| stored.record).collect();
-        Ok(RawPage::new(records, total))
     }
 
     fn under(&self, kind: Kind, link: &'static str, id: &Id) -> impl Iterator<Item = i64> + '_ {

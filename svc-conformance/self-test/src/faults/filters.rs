@@ -162,7 +162,9 @@ pub(super) fn faults() -> Vec<Fault> {
         Fault::new(FAMILY, "ordered pages are upside down", &[row::FLT_09], || {
             Interceptor::pages(|call, page, _| {
                 if call.uri.to_string().contains("order=") {
-                    members(page).into_iter().for_each(|members| members.reverse());
+                    if let Some(members) = members(page) {
+                        members.reverse();
+                    }
                 }
             })
         })
