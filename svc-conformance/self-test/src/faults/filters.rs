@@ -161,10 +161,10 @@ pub(super) fn faults() -> Vec<Fault> {
         ignored("an order that is not declared is ignored", &[row::FLT_04], "order=", |_| true),
         Fault::new(FAMILY, "ordered pages are upside down", &[row::FLT_09], || {
             Interceptor::pages(|call, page, _| {
-                if call.uri.to_string().contains("order=") {
-                    if let Some(members) = members(page) {
-                        members.reverse();
-                    }
+                if call.uri.to_string().contains("order=")
+                    && let Some(members) = members(page)
+                {
+                    members.reverse();
                 }
             })
         })
