@@ -108,6 +108,8 @@ impl Facts<'_> {
             Term::Helper(helper) => self.helper(helper),
             Term::Function(None) => !declared.text.action_functions.is_empty(),
             Term::Function(Some(function)) => declared.acts(function),
+            Term::Filter(field) => declared.filters_any(field.as_deref()),
+            Term::Order => declared.kinds().any(|kind| !declared.orders(kind).is_empty()),
             Term::Behaviour(name) => declared.behaves(name),
             Term::Met(encounter) => self.met.has(*encounter),
         }

@@ -142,6 +142,29 @@ impl Declared {
         collection.is_some_and(|collection| collection.operations.iter().any(|offered| offered == operation))
     }
 
+    /// What the collection of a kind can be filtered by.
+    pub(crate) fn filters(&self, kind: Kind) -> &[String] {
+        self.listed(kind).map_or(&[], |collection| &collection.filter)
+    }
+
+    /// The dates that the collection of a kind can be ordered by.
+    pub(crate) fn orders(&self, kind: Kind) -> &[String] {
+        self.listed(kind).map_or(&[], |collection| &collection.order)
+    }
+
+    /// Whether any collection can be filtered by a field, or by anything.
+    pub(crate) fn filters_any(&self, field: Option<&str>) -> bool {
+        let has = |filters: &[String]| match field {
+            Some(field) => filters.iter().any(|one| one == field),
+            None => !filters.is_empty(),
+        };
+        self.kinds().any(|kind| has(self.filters(kind)))
+    }
+
+    fn listed(&self, kind: Kind) -> Option<&DeclaredCollection> {
+        self.collection(kind.many).filter(|_| self.offers(kind.one, "list"))
+    }
+
     /// Whether an operation is declared for any kind.
     pub(crate) fn offers_any(&self, operation: &str) -> bool {
         self.kinds().any(|kind| self.offers(kind.one, operation))

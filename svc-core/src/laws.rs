@@ -19,6 +19,7 @@
 //! | undo | a refused call changes nothing; one that failed in parts made what its outcome says, and nothing else |
 //! | clock | the dates of a tenant's writes increase strictly; a new record was changed when it was created |
 //! | feed | who follows the change feed, by [`check_feed`], has what is there, with its dates |
+//! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
 //! | together | calls at the same time come to what they come to one after the other, in some order |
 //!
 //! The histories are random and the same at each run. They have all operations and helpers, over two tenants: identifiers,
@@ -26,6 +27,7 @@
 //! and dates are compared by the order of their first appearance.
 
 mod feed;
+mod filters;
 mod history;
 mod rulebook;
 mod shown;
@@ -55,6 +57,7 @@ use crate::{
 };
 
 pub use feed::{check_feed, check_feed_among_writers};
+pub use filters::check_filters;
 pub use rulebook::check_rulebook;
 
 /// Checks the laws over some hundred histories; see [`Laws`] for more of them.

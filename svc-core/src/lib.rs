@@ -120,6 +120,7 @@ pub mod describe;
 pub mod draft;
 pub mod error;
 pub mod field_set;
+pub mod filter;
 mod hal;
 pub mod helper;
 #[doc(hidden)]

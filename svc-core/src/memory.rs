@@ -19,6 +19,7 @@ use crate::{
     auth::AnonymousTenant,
     context::{Context, Tenant},
     error::{Error, Result},
+    filter::Filterable,
     helper::{HelperName, PersonMatching, StockMatching},
     link::{Address, ShareNames},
     model::Kind,
@@ -190,10 +191,13 @@ impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         self.read(&cx.tenant, |tables| {
             let rows = tables.collection(kind, &request.scope).ok_or_else(Error::not_found)?;
-            let page = request.page.cut(rows.iter()).filter_map(|row| tables.in_row(*row));
-            let records = page.map(|stored| stored.record).collect();
-            Ok(RawPage::new(records, rows.len() as u64))
+            // Each record is looked at, which is what a filter means and what no other store does.
+            request.page_of_all(rows.iter().filter_map(|row| Some(tables.in_row(*row)?.record)).collect())
         })
+    }
+
+    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+        Filterable::of(kind).collect()
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

@@ -4,9 +4,18 @@ pub(crate) mod raw;
 mod request;
 
 pub(crate) use raw::RawPage;
+pub(crate) use request::pairs;
 pub use request::{PageRequest, Parameter, Values};
 
-use crate::{link::Scope, model::Resource, record::Record};
+use std::collections::HashSet;
+
+use crate::{
+    error::{Error, Result},
+    filter::{Filter, Filterable, Plan, Range, Wrong, matches},
+    link::Scope,
+    model::Resource,
+    record::{RawRecord, Record},
+};
 
 /// A collection to read: which records, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,13 +25,96 @@ pub struct ListRequest {
     pub scope: Scope,
     /// Which page of them (COL-20).
     pub page: PageRequest,
+    /// Which of these records alone (FLT-01). It is there only where some [`Filterable`] is registered for the kind, compares
+    /// these alone, and has a [plan](Self::plan).
+    pub filter: Option<Filter>,
+    /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where there is none.
+    pub order: Option<Filterable>,
 }
 
 impl ListRequest {
     /// One page of the records in a scope.
     #[must_use]
     pub fn new(scope: Scope, page: PageRequest) -> Self {
-        Self { scope, page }
+        Self { scope, page, filter: None, order: None }
+    }
+
+    /// The same of the records that fit a filter alone.
+    #[must_use]
+    pub fn filtered(self, filter: Filter) -> Self {
+        Self { filter: Some(filter), ..self }
+    }
+
+    /// The same in the order of a date.
+    #[must_use]
+    pub fn ordered(self, by: Filterable) -> Self {
+        Self { order: Some(by), ..self }
+    }
+
+    /// What a record stands at in the order that is asked for: its date in microseconds, 0 in the order of creation. Records at
+    /// the same place stand in the order of creation.
+    #[must_use]
+    pub fn time_of(&self, record: &RawRecord) -> i64 {
+        let range = || match self.filter.as_ref()?.plan() {
+            Ok(Plan::Range(range)) => Some(range.field),
+            _ => None,
+        };
+        match self.order.or_else(range) {
+            Some(Filterable::CreatedDate) => record.meta().created.micros(),
+            Some(Filterable::ModifiedDate) => record.meta().modified.micros(),
+            _ => 0,
+        }
+    }
+
+    /// The page of the records that the [points](Plan::Points) of the filter lead to, however often each is among them: what does
+    /// not fit the filter is left out, and the rest is ordered, counted and cut.
+    ///
+    /// # Errors
+    ///
+    /// When the fields of a record are not JSON.
+    pub fn page_of<R: Resource>(&self, found: Vec<Record<R>>) -> Result<Page<R>> {
+        let mut found: Vec<RawRecord> = found.into_iter().map(Record::into_raw).collect();
+        let mut seen = HashSet::new();
+        found.retain(|record| seen.insert(record.meta().id.clone()));
+        found.sort_by_key(|record| record.meta().created);
+        self.page_of_all(found).map(Page::from_raw)
+    }
+
+    /// The same of records in the order of creation, each once.
+    pub(crate) fn page_of_all(&self, all: Vec<RawRecord>) -> Result<RawPage> {
+        let mut kept = Vec::new();
+        for record in all {
+            if self.filter.as_ref().map_or(Ok(true), |filter| matches(filter.tree(), &record))? {
+                kept.push((self.time_of(&record), record));
+            }
+        }
+        // Stable: records of one moment stay in the order of creation.
+        kept.sort_by_key(|(time, _)| *time);
+        let total = kept.len() as u64;
+        Ok(RawPage::new(self.page.cut(kept.into_iter()).map(|(_, record)| record).collect(), total))
+    }
+
+    /// What a store looks up; `None` for a collection without filter and order.
+    ///
+    /// # Errors
+    ///
+    /// For a request that was not made of a client's: a filter for which nothing can be looked up, or an order by another date
+    /// than that of the range.
+    pub fn plan(&self) -> Result<Option<Plan>> {
+        self.planned().map_err(|wrong| Error::invalid(wrong.into()))
+    }
+
+    /// The same, and what is wrong where nothing can be looked up.
+    pub(crate) fn planned(&self) -> Result<Option<Plan>, Wrong> {
+        let plan = match (&self.filter, self.order) {
+            (None, None) => return Ok(None),
+            (None, Some(order)) => Plan::Range(Range::whole(order)),
+            (Some(filter), _) => filter.plan()?,
+        };
+        match (&plan, self.order) {
+            (Plan::Range(range), Some(order)) if range.field != order => Err(Wrong::of_order(range.field)),
+            _ => Ok(Some(plan)),
+        }
     }
 
     /// One page of all records of the tenant.

@@ -3,7 +3,7 @@
 #![cfg(feature = "store-tests")]
 
 use async_trait::async_trait;
-use svc_core::laws::{Broken, Laws, check, check_feed, check_feed_among_writers, check_rulebook};
+use svc_core::laws::{Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_rulebook};
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
@@ -89,4 +89,10 @@ async fn a_feed_that_forgets_breaks_the_law() {
     assert_eq!(histories.unwrap_err().law, "feed");
     let writers = check_feed_among_writers(&[store()], &Tenant::new("one"), 200).await;
     assert_eq!(writers.unwrap_err().law, "feed");
+}
+
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over and jumped to.
+#[tokio::test]
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+    check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
 }

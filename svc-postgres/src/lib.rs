@@ -22,6 +22,7 @@ mod database;
 mod error;
 mod feed;
 mod fetch;
+mod filtered;
 mod jumps;
 mod layout;
 #[cfg(feature = "mapped")]

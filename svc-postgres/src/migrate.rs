@@ -18,6 +18,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql")),
     Migration::new(2, "changes", include_str!("../migrations/0002_changes.sql")),
     Migration::new(3, "answers", include_str!("../migrations/0003_answers.sql")),
+    Migration::new(4, "filters", include_str!("../migrations/0004_filters.sql")),
 ];
 
 /// Every table.

@@ -4,7 +4,11 @@ use svc_core::{
     Error, ListRequest,
     model::Kind,
     raw::{RawPage, RawRecord},
-    store::cursor::{Cursors, Start},
+    store::{
+        Stored,
+        cursor::{Cursors, Start},
+        filtered::Ordered,
+    },
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -30,6 +34,9 @@ impl Database {
         let ListRequest { scope, page, .. } = request;
         let place = Place::of(tenant, kind, scope)?;
         let collection = place.collection();
+        if let Some(plan) = request.plan()? {
+            return self.filtered(kind, Ordered { cursors, tenant, collection: &collection, request }, &plan).await;
+        }
         let after = match cursors.start(tenant, &collection, page) {
             Start::After(row) => row,
             Start::At(position) => jumps.to(self, &place, position).await?.unwrap_or(i64::MAX),
@@ -54,21 +61,23 @@ impl Database {
     }
 }
 
-/// The records of a page, and the row of the last one when more follow.
-fn records(rows: &[Row], first: usize, size: usize) -> Result<(Vec<RawRecord>, Option<i64>)> {
-    let mut records = Vec::with_capacity(size.min(rows.len()));
-    let mut last = None;
+/// The records in the rows of a page, whose columns begin at `first`.
+pub(crate) fn behind(rows: &[Row], first: usize) -> Result<Vec<Stored>> {
+    let mut records = Vec::with_capacity(rows.len());
     for row in rows {
         // A page without records has one row, for the total.
-        if row.try_get::<_, Option<i16>>(first)?.is_none() {
-            continue;
+        if row.try_get::<_, Option<i16>>(first)?.is_some() {
+            records.push(stored(row, first)?);
         }
-        if records.len() == size {
-            return Ok((records, last));
-        }
-        let stored = stored(row, first)?;
-        last = Some(stored.row);
-        records.push(stored.record);
     }
-    Ok((records, None))
+    Ok(records)
+}
+
+/// The records of a page, and the row of the last one when more follow.
+fn records(rows: &[Row], first: usize, size: usize) -> Result<(Vec<RawRecord>, Option<i64>)> {
+    let mut records = behind(rows, first)?;
+    let more = records.len() > size;
+    records.truncate(size);
+    let last = records.last().filter(|_| more).map(|stored| stored.row);
+    Ok((records.into_iter().map(|stored| stored.record).collect(), last))
 }

@@ -4,11 +4,13 @@
 //! Only the name of the schema and constants of the interface's tables go into a text; values are always bound. Statements
 //! are held to what a cluster that shards by tenant can do with one hop: the rules are in the tests of this file.
 
+mod dates;
 mod parts;
 
 use svc_core::model::Kind;
 
 use crate::layout::{SLOTS, layout};
+use dates::Dated;
 pub(crate) use parts::containers;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
 
@@ -20,6 +22,10 @@ macro_rules! texts {
         pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
             /// The worker of a tenant, in the tables of Citus: not for other servers.
             pub(crate) worker: String,
+            /// Pages in the order of `created_date` and of `modified_date`: see [`dates`].
+            pub(crate) dated_after: [String; 2],
+            pub(crate) dated_first: [String; 2],
+            pub(crate) dated_jump: [String; 2],
             /// A page of the records under one, by each of [`SLOTS`].
             pub(crate) page_under: [String; 4],
             /// Only its records.
@@ -33,6 +39,9 @@ macro_rules! texts {
             pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
                 let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
                 for (name, under) in [
+                    ("dated_after", &self.dated_after[..]),
+                    ("dated_first", &self.dated_first),
+                    ("dated_jump", &self.dated_jump),
                     ("page_under", &self.page_under),
                     ("rows_under", &self.rows_under),
                     ("members_under", &self.members_under),
@@ -47,7 +56,7 @@ macro_rules! texts {
 
 texts! {
     // What the rulebook asks.
-    by_id, one, by_identifier, by_email, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
+    by_id, one, by_identifier, by_email, by_emails, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records of one moment.
     page,
@@ -106,6 +115,8 @@ impl Texts {
                 rows(condition)
             )
         };
+        let created = Dated::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
+        let modified = Dated::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
         let members = |condition: &str| {
             format!("SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq")
         };
@@ -135,6 +146,12 @@ impl Texts {
                 "SELECT k.place, {cols} FROM unnest({}) k(hash, place) {} {} {tot}",
                 arrays(2, "uuid int"),
                 oldest(s, "k.hash"),
+                each(s, "record", "r", &format!("r.kind::int = {person} AND r.seq = e.seq"))
+            ),
+            // All of them, not the oldest alone.
+            by_emails: format!(
+                "SELECT {cols} FROM unnest($2::uuid[]) k(hash) {} {} {tot} LIMIT (SELECT $3::bigint)",
+                each(s, "email", "e", "e.hash = k.hash"),
                 each(s, "record", "r", &format!("r.kind::int = {person} AND r.seq = e.seq"))
             ),
             by_name: format!(
@@ -192,6 +209,9 @@ impl Texts {
                  WHERE p.shardid = get_shard_id_for_distribution_column('{s}.ledger', $1) AND n.noderole = 'primary' \
                  AND n.isactive"
             ),
+            dated_after: [created.after, modified.after],
+            dated_first: [created.first, modified.first],
+            dated_jump: [created.jump, modified.jump],
             page: page(of_all),
             page_under: SLOTS.map(|slot| page(&under(slot, "$6"))),
             rows_of_all: rows(of_all),

@@ -11,7 +11,7 @@ const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seq
                         SET enable_mergejoin = off; SET enable_material = off";
 
 /// Statements that also run outside of a transaction, where nothing is set.
-const READS: [&str; 12] = [
+const READS: [&str; 16] = [
     "page",
     "page_under",
     "rows_of_all",
@@ -24,6 +24,10 @@ const READS: [&str; 12] = [
     "by_identifier",
     "by_email",
     "by_name",
+    "by_emails",
+    "dated_after",
+    "dated_first",
+    "dated_jump",
 ];
 
 /// How a statement is planned that is kept for any values, as a server settles on.

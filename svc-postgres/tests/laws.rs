@@ -1,13 +1,15 @@
 //! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many histories, and `SVC_LAWS_SEED` the
 //! seed of the first.
 
+#[path = "../../svc-sqlite/tests/polling/mod.rs"]
+mod polling;
 mod support;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_core::{
     Tenant,
-    laws::{Broken, Laws, check_feed_among_writers},
+    laws::{Broken, Laws, check_feed_among_writers, check_filters},
 };
 use svc_postgres::{Options, Store};
 
@@ -67,4 +69,22 @@ async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(),
     let other = Store::connect(database.options.clone()).await.unwrap();
     let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
     check_feed_among_writers(&[one, other], &tenant, calls.unwrap_or(1_000)).await
+}
+
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation of each record shows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+    let Some(server) = support::server() else { return Ok(()) };
+    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
+    let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
+    check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
+}
+
+/// FLT-12: 8 writers, one call in ten rolled back, and a poller by `modified_date`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn flt_12_a_poller_by_date_misses_nothing() {
+    let Some(server) = support::server() else { return };
+    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
+    let tenant = store.ensure_tenant("demo").await.unwrap();
+    polling::misses_nothing(&store, &tenant).await;
 }

@@ -6,12 +6,13 @@ mod layers;
 
 use layers::{circle, rules, sources, uses};
 
-/// Lines of code of this crate, at most: without unit tests, comments and blank lines. 160 of them tell and read the change feed.
-const LINES: usize = 3_660;
+/// Lines of code of this crate, at most: without unit tests, comments and blank lines. 3 500 are the store; 160 tell and read
+/// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again.
+const LINES: usize = 3_880;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 33] = [
+const DATA: [&str; 34] = [
     "Revision",
     "Context",
     "Error",
@@ -20,6 +21,7 @@ const DATA: [&str; 33] = [
     "Tenant",
     "api::ApiBuilder",
     "auth",
+    "filter",
     "helper::PersonMatching",
     "helper::StockMatching",
     "link::Address",

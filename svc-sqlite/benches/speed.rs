@@ -1,7 +1,7 @@
 //! Speed of the service over the store, in process, against the same work by hand on rusqlite measured in the same run.
 //!
-//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- totals`, `-- writes`,
-//! `-- strangers`, `-- conditional` one of them.
+//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- filter`, `-- totals`,
+//! `-- writes`, `-- strangers`, `-- conditional` one of them.
 //! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 mod baseline;
@@ -39,11 +39,14 @@ fn main() -> ExitCode {
     if is_asked_for("page") {
         page(&mut report);
     }
-    if is_asked_for("deep") || is_asked_for("totals") {
+    if is_asked_for("deep") || is_asked_for("totals") || is_asked_for("filter") {
         let runtime = one_thread();
         let server = runtime.block_on(Server::large());
         if is_asked_for("deep") {
             deep(&mut report, &runtime, &server);
+        }
+        if is_asked_for("filter") {
+            filter(&mut report, &runtime, &server);
         }
         if is_asked_for("totals") {
             totals(&mut report, &runtime, &server);
@@ -120,6 +123,28 @@ fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
         let what = format!("page 39 000 against page 1 of one million, by {how}, CPU");
         report.line(&what, Bound::AtMost(1.3), each / first, "x", &format!("{each:.1} us, page 1 {first:.1} us"));
     }
+}
+
+/// Page 1 000 of a filtered range of one million people against its page 2, both by `next`: page 1 also counts the range. And a
+/// look-up by e-mail address against a get by id.
+fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
+    let range = "people?filter=modified_date%20ge%20%271990-01-01%27";
+    let page = |number: u32| next_link(&runtime.block_on(get(server, &format!("{range}&page={}", number - 1))));
+    let (second, far) = (page(2), page(1_000));
+    let [near, far] = interleaved(
+        ROUNDS,
+        [&mut || read(runtime, server, &second, PAGES), &mut || read(runtime, server, &far, PAGES)],
+    );
+    let what = "page 1 000 of a filtered range of one million against page 2, CPU";
+    report.line(what, Bound::AtMost(1.3), far / near, "x", &format!("{far:.1} us, page 2 {near:.1} us"));
+    let by_id = format!("people/{}", data::id(Kind::Person, MANY / 2));
+    let by_email = format!("people?filter=email_address%20eq%20%27person.{}%40example.org%27", MANY / 2);
+    let [by_id, by_email] = interleaved(
+        ROUNDS,
+        [&mut || read(runtime, server, &by_id, PAGES), &mut || read(runtime, server, &by_email, PAGES)],
+    );
+    let what = "one of a million people by e-mail address against by id, CPU";
+    report.line(what, Bound::AtMost(1.2), by_email / by_id, "x", &format!("{by_email:.1} us, by id {by_id:.1} us"));
 }
 
 /// Totals over one million records against totals over one thousand.

@@ -61,6 +61,7 @@ mod export;
 mod feed;
 mod fetch;
 mod file;
+mod filtered;
 mod kept;
 mod keys;
 #[cfg(feature = "mapped")]

@@ -22,6 +22,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(4, "repair", include_str!("../migrations/0004_repair.sql")).repairing(),
     Migration::new(5, "changes", include_str!("../migrations/0005_changes.sql")),
     Migration::new(6, "answers", include_str!("../migrations/0006_answers.sql")),
+    Migration::new(7, "filters", include_str!("../migrations/0007_filters.sql")),
 ];
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.

@@ -89,7 +89,8 @@ pub(crate) fn one(
     file.prepare_cached(sql)?.query_row(parameters, |row| stored(table, row)).optional()
 }
 
-fn stored(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
+/// The record in a row of a statement.
+pub(crate) fn stored(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
     let (row, record) = read_raw(table, row, &mut BytesMut::new())?;
     Ok(Stored::new(row, record))
 }

@@ -5,6 +5,19 @@ use svc_core::{
     store::{KindTable, kind_code},
 };
 
+/// The statements about ranges of one date; empty where there is no collection of all.
+#[derive(Debug, Default)]
+pub(crate) struct Dated {
+    /// How many records from `?2` to `?3`.
+    pub(crate) count: String,
+    /// Date and row of the record of them with `?4` others before it.
+    pub(crate) nth: String,
+    /// The first records of the moment `?2` behind the row `?3`, `?4` of them.
+    pub(crate) same: String,
+    /// The first records behind the moment `?2`, up to `?3`, `?4` of them.
+    pub(crate) later: String,
+}
+
 /// The statements of one table.
 #[derive(Debug, Default)]
 pub(crate) struct Statements {
@@ -18,6 +31,9 @@ pub(crate) struct Statements {
     pub(crate) every: String,
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
+    /// Ranges of the collection of all by date of creation, and by date of change.
+    pub(crate) created: Dated,
+    pub(crate) modified: Dated,
     /// Every row of the collection of all, ascending.
     pub(crate) scan: String,
     /// Every row under `?2`, for each column, ascending.
@@ -63,6 +79,8 @@ impl Statements {
             page_under: each(&|column| {
                 format!("{select} WHERE r.tenant = ?1 AND r.{column} = ?4 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3")
             }),
+            created: dated(table, &select, "created"),
+            modified: dated(table, &select, "modified"),
             scan: of_all(format!("SELECT seq FROM {name} WHERE tenant = ?1 ORDER BY seq")),
             scan_under: each(&|column| {
                 format!("SELECT seq FROM {name} WHERE tenant = ?1 AND {column} = ?2 ORDER BY seq")
@@ -88,6 +106,14 @@ impl Statements {
             &self.page,
             &self.every,
             &self.scan,
+            &self.created.count,
+            &self.created.nth,
+            &self.created.same,
+            &self.created.later,
+            &self.modified.count,
+            &self.modified.nth,
+            &self.modified.same,
+            &self.modified.later,
             &self.exists,
             &self.place,
             &self.owners,
@@ -98,6 +124,26 @@ impl Statements {
         let each = [&self.page_under, &self.scan_under, &self.set_column];
         let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
+    }
+}
+
+fn dated(table: &KindTable, select: &str, date: &str) -> Dated {
+    if !table.kind.schema().has_collection() {
+        return Dated::default();
+    }
+    let name = table.name;
+    Dated {
+        count: format!("SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"),
+        // A walk over the index alone, as counting is.
+        nth: format!(
+            "SELECT {date}, seq FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3 ORDER BY {date}, seq \
+             LIMIT 1 OFFSET ?4"
+        ),
+        // Two statements: for one over both, the index would be walked from the first record of the moment on.
+        same: format!("{select} WHERE r.tenant = ?1 AND r.{date} = ?2 AND r.seq > ?3 ORDER BY r.seq LIMIT ?4"),
+        later: format!(
+            "{select} WHERE r.tenant = ?1 AND r.{date} > ?2 AND r.{date} <= ?3 ORDER BY r.{date}, r.seq LIMIT ?4"
+        ),
     }
 }
 

@@ -5,12 +5,13 @@ mod layers;
 
 use layers::{Source, circle, flat, rules, sources, uses};
 
-/// Lines of this crate without unit tests, at most; 100 of them tell and read the change feed.
-const LINES: usize = 4_330;
+/// Lines of this crate without unit tests, at most: 4 250 are the store; 100 tell and read the change feed, 140 are the statements
+/// about filters and orders by date, 60 keep the answers of calls that come again.
+const LINES: usize = 4_550;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 36] = [
+const DATA: [&str; 37] = [
     "Revision",
     "Context",
     "Error",
@@ -23,6 +24,7 @@ const DATA: [&str; 36] = [
     "context::Context",
     "error::Error",
     "error::Result",
+    "filter",
     "helper::PersonMatching",
     "helper::StockMatching",
     "link::Address",

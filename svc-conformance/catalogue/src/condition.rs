@@ -98,6 +98,10 @@ pub enum Term {
     Helper(HelperTerm),
     /// An action function; none for any.
     Function(Option<String>),
+    /// A collection can be filtered by this; none for anything.
+    Filter(Option<String>),
+    /// A collection can be ordered by a date.
+    Order,
     /// A behaviour is declared.
     Behaviour(String),
     /// The run came across it.
@@ -167,6 +171,8 @@ const PLAIN: &[(&str, Term)] = &[
     ("fixture.missing_address", Term::MissingAddress),
     ("fixture.ticketed_event", Term::TicketedEvent),
     ("haf.*", Term::Function(None)),
+    ("filter.*", Term::Filter(None)),
+    ("order.*", Term::Order),
     ("helper.*", Term::Helper(HelperTerm::Any)),
     ("helper.*.anonymous", Term::Helper(HelperTerm::AnyAnonymous)),
     ("helper.*.with_person", Term::Helper(HelperTerm::WithPerson)),
@@ -191,6 +197,9 @@ pub const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
 /// The action functions of the interface (HAF-01).
 pub const FUNCTIONS: &[&str] =
     &["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
+
+/// What collections may be filtered by (FLT-01).
+pub const FILTERS: &[&str] = &["identifiers", "created_date", "modified_date", "email_address", "name"];
 
 /// A word that means nothing, with what would mean something in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,6 +253,9 @@ impl Words {
         }
         if let Some(function) = word.strip_prefix("haf.") {
             return Ok(Term::Function(Some(one_of(function, word, FUNCTIONS.iter().copied())?)));
+        }
+        if let Some(name) = word.strip_prefix("filter.") {
+            return Ok(Term::Filter(Some(one_of(name, word, FILTERS.iter().copied())?)));
         }
         if let Some(name) = word.strip_prefix("helper.") {
             return Ok(Term::Helper(match name.strip_suffix(".anonymous") {
@@ -300,7 +312,7 @@ impl Words {
         if kind.is_none() && many != "*" {
             let plain = PLAIN.iter().map(|(name, _)| *name);
             let behaviours = self.behaviours.iter().map(|behaviour| behaviour.name.as_str());
-            let begun = ["field:...", "link:...", "type:...", "helper....", "haf....", "*...."];
+            let begun = ["field:...", "link:...", "type:...", "helper....", "haf....", "filter....", "*...."];
             one_of(word, word, plain.chain(behaviours).chain(begun).chain(collections()))?;
         }
         let one = kind.map(|kind| kind.one.clone());
@@ -435,6 +447,9 @@ mod tests {
             "helper.person_signup",
             "helper.person_signup.anonymous",
             "haf.add_tags",
+            "filter.*",
+            "filter.name",
+            "order.*",
             "validates_types",
             "met.error_body",
             "type:string[]",
@@ -454,6 +469,7 @@ mod tests {
             ("link:human.self", "person"),
             ("helper.person_signin", "person_signup"),
             ("haf.add_tag", "add_tags"),
+            ("filter.names", "name"),
             ("validates_type", "validates_types"),
             ("met.error", "met.error_body"),
             ("type:text", "string"),

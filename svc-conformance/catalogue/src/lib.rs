@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use ability::{ABILITIES, Ability};
-pub use condition::{Condition, Encounter, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word};
+pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word};
 pub use names::{Behaviour, KindRow};
 pub use rows::{Field, Link, Row, Way};
 pub use types::Type;

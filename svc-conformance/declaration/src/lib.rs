@@ -158,6 +158,12 @@ pub struct DeclaredCollection {
     pub fields: BTreeMap<String, DeclaredField>,
     /// The links that its records send, without prefix.
     pub links: Vec<String>,
+    /// What its collection can be filtered by, such as `modified_date` (FLT-01).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+    /// What its collection can be ordered by, such as `modified_date` (FLT-09).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
     /// Address of its collection, where it is listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub href: Option<String>,

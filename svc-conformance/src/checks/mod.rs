@@ -20,6 +20,7 @@ mod crud;
 mod entry;
 mod errors;
 mod feed;
+mod filters;
 mod functions;
 mod helpers;
 mod hypermedia;
@@ -74,6 +75,7 @@ pub(crate) fn all() -> Vec<Check> {
         idempotency::CHECKS,
         places::CHECKS,
         feed::CHECKS,
+        filters::CHECKS,
     ]
     .concat()
 }

@@ -26,6 +26,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("VER", "versions"),
     ("ETG", "conditional requests"),
     ("IDM", "requests that come again"),
+    ("FLT", "filters"),
     ("UND", "left open"),
 ];
 

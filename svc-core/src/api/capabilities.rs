@@ -7,6 +7,7 @@ use crate::capability::{
 use crate::{
     auth::Operation,
     context::Base,
+    filter::Filterable,
     helper::HelperName,
     link::{Scope, Target},
     model::Kind,
@@ -100,6 +101,11 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
     collection.sub = below.collect();
     collection.fields = fields.collect();
     collection.links = api.sent_links(kind).into_iter().map(str::to_owned).collect();
+    if listed {
+        let names = |fields: &mut dyn Iterator<Item = &Filterable>| fields.map(|it| it.as_str().to_owned()).collect();
+        collection.filter = names(&mut api.filterable(kind).iter());
+        collection.order = names(&mut api.filterable(kind).iter().filter(|field| field.is_date()));
+    }
     collection.href = listed.then(|| api.href(base, &Target::Collection { kind, scope: Scope::All }));
     Some(collection)
 }

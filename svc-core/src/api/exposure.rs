@@ -7,6 +7,7 @@ use std::{marker::PhantomData, sync::Arc};
 use super::registry::{Adapter, Registration};
 use crate::{
     field_set::{FieldSet, LinkKey, WritableSet},
+    filter::Filterable,
     model::{Resource, Under},
     names::Operation,
     ops::{Create, Delete, Find, Get, List, Update},
@@ -48,6 +49,24 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     {
         self.registered.list = Some(self.through::<R>());
         self.registered.under.push(Parent::KIND);
+        self
+    }
+
+    /// Lets the collection of all records be filtered by these, and ordered by the dates among them (FLT-01, FLT-09). The
+    /// library reads each filter, refuses whatever compares another field or has no [plan](crate::ListRequest::plan), and
+    /// hands the rest to [`List`] in the request. Name only what an index of the backend leads to. What does not leave the server is
+    /// left out: nobody learns it by a filter.
+    #[must_use]
+    pub fn filterable(mut self, fields: impl IntoIterator<Item = Filterable>) -> Self
+    where
+        S: List<R>,
+    {
+        for field in fields {
+            if !self.registered.filterable.contains(&field) {
+                self.registered.filterable.push(field);
+            }
+        }
+        self.registered.filterable.sort_unstable();
         self
     }
 

@@ -14,6 +14,7 @@ mod declared;
 pub(crate) mod description;
 mod entity_tag;
 mod exposure;
+mod filters;
 mod handling;
 mod idempotency;
 mod judge;

@@ -10,6 +10,7 @@ use crate::{
     draft::{Draft, Patch, RawDraft, RawPatch},
     error::{Error, Result},
     field_set::FieldBits,
+    filter::Filterable,
     helper::{self, HelperName, HelperSpec, MatchKey, Plan, RawOutcome, RawPlan},
     link::{Address, Scope},
     model::{Kind, Resource},
@@ -328,6 +329,8 @@ pub(crate) struct Registration {
     pub(crate) withheld: Vec<Operation>,
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,
+    /// What the collection of all records can be filtered and ordered by.
+    pub(crate) filterable: Vec<Filterable>,
     /// Links to one record that the store does not keep.
     pub(crate) unlinked: Vec<&'static str>,
     /// What is narrower than the interface; `None` where nothing is.
@@ -349,6 +352,7 @@ impl Registration {
             update: has(Operation::Update).then(|| of.clone() as _),
             delete: has(Operation::Delete).then(|| of.clone() as _),
             find: Some(of),
+            filterable: if has(Operation::List) { store.filterable(kind) } else { Vec::new() },
             ..Self::default()
         }
     }

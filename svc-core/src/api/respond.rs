@@ -15,7 +15,7 @@ use crate::{
     link::{Address, Scope, Target},
     model::Kind,
     operation::{Handler, OperationSpec},
-    page::{ListRequest, PageRequest, RawPage},
+    page::{PageRequest, RawPage},
     record::RawRecord,
 };
 
@@ -214,7 +214,11 @@ impl Api {
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
         let Some(list) = &self.registered(kind).list else { return Err(Error::not_implemented()) };
-        let request = ListRequest::new(scope.clone(), asked.request);
+        let filtered = match self.filtered(kind, scope, asked.request, query, &cx.namespace) {
+            Ok(filtered) => filtered,
+            Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
+        };
+        let (request, repeated) = (filtered.request, asked.repeated + &filtered.repeated);
         let page: RawPage = match list.list(cx, &request).await {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
@@ -225,7 +229,7 @@ impl Api {
             scope,
             request: &request.page,
             names_page: asked.names_page,
-            repeated: &asked.repeated,
+            repeated: &repeated,
             page: &page,
             signup: kind == HelperName::PersonSignup.records()
                 && *scope == Scope::All

@@ -110,6 +110,12 @@ codes! {
     CursorInvalid = "CURSOR_INVALID", 400,
         cause "`after` was cut off or put together by hand, or is a cursor of another server, collection or tenant.",
         mend "Follow the `next` link as it is. Without one, begin anew: note `last` of the change feed, read the collections, then follow it.";
+    /// A filter or an order is not one that this collection has.
+    ///
+    /// Row: FLT-03.
+    FilterInvalid = "FILTER_INVALID", 400,
+        cause "`filter` does not follow the grammar, names a field that this collection cannot be filtered by, or asks for something that no index leads to; or `order` is no date that the collection can be ordered by.",
+        mend "Mend the filter at the character that the description names; the page on filters has the grammar, and the capability document says which fields each collection has.";
     /// Another tag or list already has this name.
     NameInUse = "NAME_IN_USE", 400,
         cause "Names of tags and lists are unique, and this one is taken.",

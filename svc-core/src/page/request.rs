@@ -62,13 +62,20 @@ pub struct Parameter {
 }
 
 /// The values of a query parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Values {
     /// A whole number from 1; this one when it is not sent.
     Number(u32),
     /// What this server gave.
     Token,
+    /// A text.
+    Text {
+        /// One that would be taken.
+        example: &'static str,
+    },
+    /// One of these.
+    OneOf(Vec<&'static str>),
 }
 
 /// A page that a query asks for, and how much of it the query said itself.
@@ -149,7 +156,8 @@ fn is_token(after: &str) -> bool {
     after.len() <= 256 && after.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+/// The names and values of a query, decoded.
+pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(key, value)| (decoded(key), decoded(value)))
 }

@@ -8,11 +8,14 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::hex;
-use crate::page::{Next, PageRequest};
+use crate::{
+    filter::{Filter, Filterable},
+    page::{ListRequest, Next, PageRequest},
+};
 
-/// Bytes of the tag that proves a cursor, and of the row id it hides.
+/// Bytes of the tag that proves a cursor, and of each number that it hides.
 const TAG: usize = 12;
-const ROW: usize = 8;
+const NUMBER: usize = 8;
 
 /// Where a page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,60 @@ pub enum Start {
     After(i64),
     /// At the member with so many members before it (COL-22): see [`OffsetIndex`](super::offset_index::OffsetIndex).
     At(u64),
+}
+
+/// Where a page of an ordered collection begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderedStart {
+    /// After this record of a walk that counted its records when it began.
+    After(Mark),
+    /// With so many records before it.
+    At(u64),
+}
+
+/// A record in an ordered collection: by its date, then by its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Mark {
+    /// Its date in microseconds; 0 in the order of creation.
+    pub time: i64,
+    /// Its row.
+    pub row: i64,
+    /// How many records the collection had when the walk began.
+    pub total: u64,
+}
+
+impl Mark {
+    /// A record, and how many there are.
+    #[must_use]
+    pub fn new(time: i64, row: i64, total: u64) -> Self {
+        Self { time, row, total }
+    }
+}
+
+/// What a cursor is made for: its tag and what it hides differ with it.
+#[derive(Clone, Copy)]
+enum Purpose {
+    /// A row in a collection in the order of creation.
+    Row,
+    /// A mark in an ordered or filtered one.
+    Mark,
+}
+
+impl Purpose {
+    const fn tag(self) -> u8 {
+        match self {
+            Self::Row => b't',
+            Self::Mark => b'T',
+        }
+    }
+
+    const fn hide(self) -> u8 {
+        match self {
+            Self::Row => b'h',
+            Self::Mark => b'H',
+        }
+    }
 }
 
 /// Writes and reads the cursors of one store.
@@ -48,9 +105,10 @@ impl Cursors {
     /// would show records under a wrong number.
     #[must_use]
     pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> Start {
-        let after = page.after.as_deref().and_then(|text| self.read(tenant, &leading_to(collection, page), text));
+        let after =
+            page.after.as_deref().and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
         match after {
-            Some(row) => Start::After(row),
+            Some([row]) => Start::After(row),
             None if page.number <= 1 => Start::After(0),
             None => Start::At(page.skipped()),
         }
@@ -60,39 +118,70 @@ impl Cursors {
     #[must_use]
     pub fn next(&self, tenant: i64, collection: &[u8], page: &PageRequest, last: Option<i64>) -> Next {
         let next = PageRequest::new(page.number.saturating_add(1), page.size);
-        last.map_or(Next::End, |row| Next::After(self.write(tenant, &leading_to(collection, &next), row)))
+        last.map_or(Next::End, |row| {
+            Next::After(self.write(Purpose::Row, tenant, &leading_to(collection, &next), [row]))
+        })
     }
 
-    /// The cursor after a row: letters and digits only.
-    fn write(&self, tenant: i64, place: &[u8], row: i64) -> String {
-        let tag = self.tag(tenant, place, row);
-        let hidden = row.to_be_bytes();
-        let mut bytes = [0; TAG + ROW];
-        let hide = self.hide(tenant, place, tag);
-        for (byte, value) in bytes.iter_mut().zip(tag.into_iter().chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b))) {
-            *byte = value;
+    /// Where a page of a filtered or ordered collection begins. A continuation of another filter or order is ignored as one
+    /// of another collection is (FLT-08).
+    #[must_use]
+    pub fn ordered_start(&self, tenant: i64, collection: &[u8], request: &ListRequest) -> OrderedStart {
+        let page = &request.page;
+        let place = ordered(collection, request, page.number);
+        let read = page.after.as_deref().and_then(|text| self.read(Purpose::Mark, tenant, &place, text));
+        match read {
+            Some([time, row, total]) => {
+                OrderedStart::After(Mark::new(time, row, u64::try_from(total).unwrap_or_default()))
+            }
+            None => OrderedStart::At(page.skipped()),
         }
+    }
+
+    /// What comes after a page of a filtered or ordered collection: `last` is its last record when more follow.
+    #[must_use]
+    pub fn ordered_next(&self, tenant: i64, collection: &[u8], request: &ListRequest, last: Option<Mark>) -> Next {
+        let Some(Mark { time, row, total }) = last else { return Next::End };
+        let place = ordered(collection, request, request.page.number.saturating_add(1));
+        let total = i64::try_from(total).unwrap_or(i64::MAX);
+        Next::After(self.write(Purpose::Mark, tenant, &place, [time, row, total]))
+    }
+
+    /// A cursor that hides some numbers: letters and digits only.
+    fn write<const N: usize>(&self, purpose: Purpose, tenant: i64, place: &[u8], numbers: [i64; N]) -> String {
+        let hidden: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+        let tag = self.tag(purpose, tenant, place, &hidden);
+        let hide = self.hide(purpose, tenant, place, tag);
+        let bytes: Vec<u8> = tag.into_iter().chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b)).collect();
         hex::encode(&bytes)
     }
 
-    /// The row in a cursor; `None` when it is damaged, or of another tenant, place or store.
-    fn read(&self, tenant: i64, place: &[u8], text: &str) -> Option<i64> {
-        let bytes: [u8; TAG + ROW] = hex::decode(text)?;
+    /// The numbers in a cursor; `None` when it is damaged, or of another tenant, place, purpose or store.
+    fn read<const N: usize>(&self, purpose: Purpose, tenant: i64, place: &[u8], text: &str) -> Option<[i64; N]> {
+        let bytes = hex::decode_all(text)?;
         let (tag, hidden) = bytes.split_first_chunk::<TAG>()?;
-        let mut row = *hidden.first_chunk::<ROW>()?;
-        for (byte, hide) in row.iter_mut().zip(self.hide(tenant, place, *tag)) {
-            *byte ^= hide;
+        if hidden.len() != N.saturating_mul(NUMBER) {
+            return None;
         }
-        let row = i64::from_be_bytes(row);
-        bool::from(self.tag(tenant, place, row).ct_eq(tag)).then_some(row)
+        let hide = self.hide(purpose, tenant, place, *tag);
+        let shown: Vec<u8> = hidden.iter().zip(hide).map(|(a, b)| a ^ b).collect();
+        if !bool::from(self.tag(purpose, tenant, place, &shown).ct_eq(tag)) {
+            return None;
+        }
+        let mut numbers = [0; N];
+        for (number, bytes) in numbers.iter_mut().zip(shown.chunks_exact(NUMBER)) {
+            *number = i64::from_be_bytes(first(bytes));
+        }
+        Some(numbers)
     }
 
-    fn tag(&self, tenant: i64, place: &[u8], row: i64) -> [u8; TAG] {
-        first(self.mac(b't', tenant, place, &row.to_be_bytes()))
+    fn tag(&self, purpose: Purpose, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
+        first(&self.mac(purpose.tag(), tenant, place, hidden))
     }
 
-    fn hide(&self, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; ROW] {
-        first(self.mac(b'h', tenant, place, &tag))
+    /// Enough for every number of a cursor.
+    fn hide(&self, purpose: Purpose, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
+        self.mac(purpose.hide(), tenant, place, &tag)
     }
 
     /// All parts but the place have a fixed length for each purpose, so no two messages are alike.
@@ -111,8 +200,19 @@ fn leading_to(collection: &[u8], page: &PageRequest) -> Vec<u8> {
     [collection, &page.number.to_be_bytes(), &page.size.to_be_bytes()].concat()
 }
 
-fn first<const N: usize>(mac: [u8; 32]) -> [u8; N] {
-    std::array::from_fn(|index| mac.get(index).copied().unwrap_or_default())
+/// What a cursor to a page of a filtered or ordered collection is bound to: filter and order are among it. Their lengths
+/// stand before them, so that no two are alike.
+fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
+    let filter = request.filter.as_ref().map(Filter::text).unwrap_or_default().as_bytes();
+    let order = request.order.map(Filterable::as_str).unwrap_or_default().as_bytes();
+    let length = |part: &[u8]| (part.len() as u64).to_be_bytes();
+    let page = leading_to(&[], &PageRequest::new(number, request.page.size));
+    let parts: [&[u8]; 7] = [&length(collection), collection, &length(filter), filter, &length(order), order, &page];
+    parts.concat()
+}
+
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
 }
 
 impl fmt::Debug for Cursors {
@@ -161,7 +261,7 @@ mod tests {
     #[test]
     fn neighbours_look_unrelated() {
         let file = Cursors::new(&SECRET);
-        let (one, two) = (file.write(1, b"people", 1), file.write(1, b"people", 2));
+        let (one, two) = (file.write(Purpose::Row, 1, b"people", [1]), file.write(Purpose::Row, 1, b"people", [2]));
         let alike = one.bytes().zip(two.bytes()).filter(|(one, two)| one == two).count();
         assert!(alike < 12, "{one} {two}");
     }
@@ -173,15 +273,16 @@ mod tests {
         #[test]
         fn bound_to_its_collection(tenant: i64, collection: Vec<u8>, row: i64, other: i64, elsewhere: Vec<u8>) {
             let file = Cursors::new(&SECRET);
-            let text = file.write(tenant, &collection, row);
+            let text = file.write(Purpose::Row, tenant, &collection, [row]);
             prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            prop_assert_eq!(file.read(tenant, &collection, &text), Some(row));
-            prop_assert_eq!(Cursors::new(&[8; 32]).read(tenant, &collection, &text), None);
+            prop_assert_eq!(file.read(Purpose::Row, tenant, &collection, &text), Some([row]));
+            prop_assert_eq!(file.read::<1>(Purpose::Mark, tenant, &collection, &text), None);
+            prop_assert_eq!(Cursors::new(&[8; 32]).read::<1>(Purpose::Row, tenant, &collection, &text), None);
             if other != tenant {
-                prop_assert_eq!(file.read(other, &collection, &text), None);
+                prop_assert_eq!(file.read::<1>(Purpose::Row, other, &collection, &text), None);
             }
             if elsewhere != collection {
-                prop_assert_eq!(file.read(tenant, &elsewhere, &text), None);
+                prop_assert_eq!(file.read::<1>(Purpose::Row, tenant, &elsewhere, &text), None);
             }
         }
 
@@ -189,13 +290,13 @@ mod tests {
         #[test]
         fn damage_is_seen(row: i64, place in 0_usize..40, text in "\\PC*", digit in "[0-9a-f]") {
             let file = Cursors::new(&SECRET);
-            let whole = file.write(1, b"people", row);
+            let whole = file.write(Purpose::Row, 1, b"people", [row]);
             let mut damaged = whole.clone();
             damaged.replace_range(place..=place, &digit);
             if damaged != whole {
-                prop_assert_eq!(file.read(1, b"people", &damaged), None);
+                prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &damaged), None);
             }
-            prop_assert_eq!(file.read(1, b"people", &text), None);
+            prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &text), None);
         }
     }
 }

@@ -12,16 +12,15 @@ pub fn encode(bytes: &[u8]) -> String {
 /// The bytes that [`encode`] wrote; `None` for anything that it would not have written.
 #[must_use]
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+    decode_all(text)?.try_into().ok()
+}
+
+/// The same of any number of bytes.
+#[must_use]
+pub fn decode_all(text: &str) -> Option<Vec<u8>> {
     let digit = |text: u8| DIGITS.iter().position(|digit| *digit == text).and_then(|value| u8::try_from(value).ok());
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    if pairs.len() != N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(bytes)
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //! behaves alike.
 //!
 //! With the feature `store` there is also what every store of its own tables needs and would have to write again: cursors
-//! (`cursor`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
+//! (`cursor`), pages of what a filter leads to (`filtered`), jumps to a page (`offset_index`), keys (`keys`), what records are found by (`lookup`), the layout of
 //! tables (`KindTable`), their migrations (`migration`), the count of transactions (`commits`), what a replica must have (`written`), everything as changes for another store (`transfer`), and whether that
 //! has the same then (`compare`).
 
@@ -34,6 +34,8 @@ mod counts;
 pub mod cursor;
 pub mod feed;
 mod fetched;
+#[cfg(feature = "store")]
+pub mod filtered;
 #[cfg(feature = "store")]
 pub mod hex;
 mod kept;
@@ -88,6 +90,7 @@ pub use tenant_name::new_tenant;
 use crate::{
     context::Context,
     error::Result,
+    filter::Filterable,
     helper::{PersonMatching, StockMatching},
     link::Address,
     model::Kind,
@@ -170,6 +173,13 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container.
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage>;
+
+    /// What the collection of all records of a kind can be filtered by, and ordered by where it is a date (FLT-01, FLT-09):
+    /// only what an index leads to. [`list`](Self::list) is then asked for that; by default nothing.
+    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+        let _ = kind;
+        Vec::new()
+    }
 
     /// The record at an address; `None` where there is none (COL-03, COL-19).
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>>;

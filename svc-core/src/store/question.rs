@@ -5,6 +5,7 @@ use std::{cmp::Ordering, fmt, sync::Arc};
 use super::{Kept, Stored, Sum};
 use crate::{
     error::Error,
+    filter::Point,
     link::Address,
     model::Kind,
     value::{Id, Identifier},
@@ -39,6 +40,19 @@ impl Key {
                 .iter()
                 .find(|reference| reference.name == *name)
                 .map(|reference| reference.kind),
+        }
+    }
+}
+
+impl Key {
+    /// What a [`Point`] of a filter on records of a kind leads to. An e-mail address leads to every person that has it.
+    #[must_use]
+    pub fn of_point(kind: Kind, point: &Point) -> Self {
+        match point {
+            Point::Id(id) => Self::Id(kind, id.clone()),
+            Point::Identifier(identifier) => Self::Identifier(kind, identifier.clone()),
+            Point::Email(address) => Self::Email(address.clone()),
+            Point::Name(name) => Self::Name(kind, name.clone()),
         }
     }
 }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
+    filter::Filterable,
     helper::PersonMatching,
     link::Address,
     model::Kind,
@@ -22,6 +23,10 @@ impl store::Store for Store {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let tenant = self.tenant(&cx.tenant).await?;
         Ok(self.database().page((&self.inner.jumps, &self.inner.cursors), tenant, kind, request).await?)
+    }
+
+    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+        Filterable::of(kind).collect()
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

@@ -7,6 +7,7 @@ use svc_core::{
     auth::Caller,
     context::Context,
     error::Error,
+    filter::{Filterable, Plan},
     helper::PersonMatching,
     link::{Address, Scope},
     model::Kind,
@@ -17,6 +18,7 @@ use svc_core::{
         self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault,
         cursor::Start,
         feed::{FeedQuery, Telling},
+        filtered::Ordered,
     },
 };
 
@@ -26,6 +28,7 @@ use crate::{
     error::{self, StoreError},
     feed,
     fetch::{Direct, record},
+    filtered,
     page::Place,
     rows::{is_at, raw_at},
     tally::last_turn,
@@ -39,6 +42,16 @@ impl store::Store for Store {
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
         let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
+        if let Some(plan) = request.plan()? {
+            // A page of a range that no continuation leads to counts it, which takes longer than a page.
+            let counts = matches!(plan, Plan::Range(_)) && page.after.is_none();
+            let (cursors, tenant, request) = (cursors.clone(), place.tenant, request.clone());
+            let read = move |file: &rusqlite::Connection| {
+                let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
+                filtered::page(file, kind, ordered, &plan)
+            };
+            return Ok(if counts { readers.spawn(read).await? } else { readers.with(read)? });
+        }
         let after = match cursors.start(place.tenant, &collection, page) {
             Start::After(row) => Some(row),
             Start::At(position) if position >= readers.with(|file| Ok(place.total(file)?))? => None,
@@ -59,6 +72,10 @@ impl store::Store for Store {
         })?;
         let next = cursors.next(place.tenant, &collection, page, found.last);
         Ok(RawPage::new(found.records, total).with_next(next))
+    }
+
+    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+        Filterable::of(kind).collect()
     }
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

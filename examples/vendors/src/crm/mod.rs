@@ -18,6 +18,7 @@ mod transactions;
 use std::sync::Arc;
 
 use svc_core::api::{Atomicity, BuildError, IfMatch};
+use svc_core::filter::Filterable;
 use svc_core::helper::{PersonSignup, RecordSignature};
 use svc_core::model::{Person, Petition, Signature, Tag, Tagging, person, petition, tag};
 use svc_core::{Api, Vendor, fields, writable};
@@ -38,6 +39,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete().find();
             people
+                .filterable([Filterable::EmailAddress])
                 .without_link(person::link::modified_by)
                 .readable(fields!(person::{given_name, family_name, source, email_addresses}))
                 .writable(writable!(person::{given_name, family_name, source, email_addresses}))

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use rusqlite::ErrorCode;
 use svc_core::{
     Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find, FindKey, Get, List, ListRequest,
-    Page, Problem, Record, Result, Update, UpdateRequest, link::Address, model::Kind, model::Tagging, record::Meta,
+    Page, Problem, Record, Result, Update, UpdateRequest, filter::Plan, filter::Point, helper::MatchKey, link::Address,
+    model::Kind, model::Tagging, record::Meta,
 };
 
 use super::client::{Param, Row, Transaction};
@@ -16,6 +17,16 @@ use super::refs;
 impl<R: Mapped> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
+        // A filter by e-mail: the library has read it and says what to look up, and takes what fits.
+        if let Some(Plan::Points(points)) = request.plan()? {
+            let mut found = Vec::new();
+            for point in points {
+                let Point::Email(address) = point else { continue };
+                let Some((condition, value)) = R::having(&FindKey::Match(MatchKey::Email(address))) else { continue };
+                found.extend(select(&tx, cx, &format!("{condition} ORDER BY rowid"), &[&value]).await?);
+            }
+            return request.page_of(found);
+        }
         let (column, above) = match &request.scope {
             svc_core::link::Scope::All => ("?2", None),
             svc_core::link::Scope::Under(above) => {

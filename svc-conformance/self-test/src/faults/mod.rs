@@ -9,6 +9,7 @@ pub(crate) mod conditional;
 mod errors;
 mod feed;
 mod fields;
+mod filters;
 mod headers;
 mod helpers;
 mod hypermedia;
@@ -190,6 +191,7 @@ pub fn registry() -> Vec<Fault> {
         hypermedia::faults(),
         links::faults(),
         collections::faults(),
+        filters::faults(),
         fields::faults(),
         values::faults(),
         updates::faults(),

@@ -144,6 +144,7 @@ pub fn registry() -> Vec<Odd> {
             options.extras = true;
         }),
         Odd::reference("the reference server, its key bound to a person", same),
+        Odd::reference("the reference server, whose declaration names few filters", same).with(wrapped::few_filters),
         Odd::reference("the reference server under the style examples", |api| {
             api.response_style(ResponseStyle::Examples)
         }),

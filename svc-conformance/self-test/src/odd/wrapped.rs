@@ -131,3 +131,47 @@ pub(super) fn short_lists() -> Interceptor {
         Some(Answer::document(400, &json!({ sight.rel("error"): error })))
     })
 }
+
+/// Filters that the declaration names: of people by address and date, of tags by name, of nothing else. Others are refused.
+pub(super) fn few_filters() -> Interceptor {
+    fn declared(many: &str, list: &str) -> &'static [&'static str] {
+        match (many, list) {
+            ("people", "filter") => &["email_address", "modified_date"],
+            ("tags", "filter") => &["name"],
+            _ => &[],
+        }
+    }
+    Interceptor::after(|call, answer, sight| {
+        let text = call.uri.to_string();
+        if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
+            && document.contains_key("declaration_version")
+        {
+            for (many, collection) in
+                document.get_mut("collections").and_then(Value::as_object_mut).into_iter().flatten()
+            {
+                for list in ["filter", "order"] {
+                    if let Some(shown) = collection.get_mut(list) {
+                        *shown = json!(declared(many, list));
+                    }
+                }
+            }
+            answer.set_json(&Value::Object(document));
+        } else if let Some((path, query)) = text.split_once('?') {
+            let many = path.rsplit('/').next().unwrap_or_default();
+            let refused = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
+                matches!(name, "filter" | "order")
+                    && ["identifiers", "created_date", "modified_date", "email_address", "name"]
+                        .iter()
+                        .any(|field| value.contains(field) && !declared(many, name).contains(field))
+            });
+            if refused && answer.is_success() {
+                let description = json!({ "error_code": "FILTER_INVALID", "description": "Not at character 1." });
+                let kind = link_map::NAMES.iter().find(|(_, name)| *name == many).map_or("", |(one, _)| *one);
+                let entry =
+                    json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
+                let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
+                *answer = Answer::document(400, &json!({ sight.rel("error"): error }));
+            }
+        }
+    })
+}

@@ -6,6 +6,7 @@ use super::{ApiBuilder, Runner, narrowed};
 use crate::{
     api::{Registration, Sizes, composed::Composed},
     auth::Operation,
+    filter::Filterable,
     link::{Address, Target, law},
     model::Kind,
     schema::Mode,
@@ -91,6 +92,20 @@ fn kind_contradictions(
     if registered.all && schema.home.is_some() {
         problems
             .push(format!("{} have no collection of their own: replace `.list()` by `.under::<...>()`", schema.plural));
+    }
+    if !registered.filterable.is_empty() && !registered.all {
+        problems.push(format!("{} can be filtered but not listed: register `.list()`", schema.plural));
+    }
+    for field in &registered.filterable {
+        if !Filterable::of(kind).any(|it| it == *field) {
+            let possible: Vec<&str> = Filterable::of(kind).map(Filterable::as_str).collect();
+            problems.push(format!(
+                "{} cannot be filtered by `{}`: leave it out; possible are {}",
+                schema.plural,
+                field.as_str(),
+                possible.join(", ")
+            ));
+        }
     }
     for parent in &registered.under {
         if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {

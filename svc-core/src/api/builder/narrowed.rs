@@ -5,6 +5,7 @@ use super::ApiBuilder;
 use crate::{
     api::Registration,
     field_set::FieldBits,
+    filter::Filterable,
     model::Kind,
     schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
 };
@@ -44,6 +45,12 @@ impl ApiBuilder {
                     }
                 }
             }
+            // Nobody learns by a filter what the server does not show.
+            let (readable, fields) = (registered.readable.unwrap_or(FieldBits::ALL), kind.schema().fields);
+            let is_shown = |field: &Filterable| {
+                field.shows().and_then(|name| fields.place(name)).is_none_or(|place| readable.contains(place))
+            };
+            registered.filterable.retain(is_shown);
         }
     }
 }

@@ -37,6 +37,9 @@ impl Definitions<'_> {
             collection.require("fields", by_name(&field));
             collection.require("links", texts());
             collection.insert("href", address());
+            for name in ["filter", "order"] {
+                collection.insert(name, texts());
+            }
             let mut helper = Members::default();
             helper.require("relation", text());
             helper.require("anonymous", flag());

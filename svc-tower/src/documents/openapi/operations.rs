@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::{
-    api::Offered,
+    api::{Api, Offered},
     link::{Address, Scope, Target},
     model::Kind,
     operation::{Input, Key, OperationSpec, Output},
@@ -65,7 +65,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
     }
     let mut parameters = conditions::parameters(all.api, method, &route.target);
     match spec.success(all.api.response_style()).output {
-        Output::Collection => parameters.extend(paging(all.api.parameters())),
+        Output::Collection => parameters.extend(paging(collection_parameters(all.api, &route.target))),
         Output::Changes => parameters.extend(paging(all.api.changes_parameters())),
         _ => {}
     }
@@ -106,11 +106,22 @@ fn kind_of(target: &Target) -> Option<Kind> {
     }
 }
 
+/// What a collection takes (COL-29, UND-14, FLT-01, FLT-09).
+fn collection_parameters(api: &Api, target: &Target) -> Vec<Parameter> {
+    let filters = match target {
+        Target::Collection { kind, scope: Scope::All } => api.filter_parameters(*kind),
+        _ => Vec::new(),
+    };
+    api.parameters().into_iter().chain(filters).collect()
+}
+
 /// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is ignored.
 fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
     let parameter = |it: Parameter| {
         let schema = match it.values {
             Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
+            Values::Text { example } => json!({ "type": "string", "examples": [example] }),
+            Values::OneOf(values) => json!({ "type": "string", "enum": values }),
             _ => json!({ "type": "string" }),
         };
         let text = format!("{}.", it.text);

@@ -92,6 +92,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         }
         Code::IdempotencyKeyInvalid | Code::IdempotencyKeyReused if docs.api.keeps_answers() => Some("idempotency"),
         Code::PersonNotFound | Code::PersonRequired => Some("matching"),
+        Code::FilterInvalid => Some("filters"),
         _ => None,
     };
     let mut entries = vec![docs.relation("error")];

@@ -4,6 +4,7 @@
 mod changes;
 mod codes;
 mod fields;
+mod filters;
 mod machine;
 mod relation;
 mod topics;

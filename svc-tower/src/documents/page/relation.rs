@@ -165,12 +165,16 @@ fn collection(docs: &Docs<'_>, kind: Kind) -> DocPage {
     ]
     .map(|(name, text)| docs.plain(name, "integer", text))
     .into();
-    let rows = api.parameters().into_iter().map(|parameter| (parameter.name.to_owned(), parameter.text)).collect();
+    let filters = api.filter_parameters(kind);
+    let is_filtered = !filters.is_empty();
+    let parameters = api.parameters().into_iter().chain(filters);
+    let rows = parameters.map(|parameter| (parameter.name.to_owned(), parameter.text)).collect();
     page.facts.push(Facts { title: "Query", rows });
     page.requests = docs.examples().of_collection(kind);
     let parents = schema.scopes().filter(|parent| api.offers_under(kind, *parent));
     let mut see = vec![docs.relation(schema.singular)];
     see.extend(parents.map(|parent| docs.relation(parent.singular())));
+    see.extend(is_filtered.then(|| docs.entry("filters")));
     page.lists.push(Listing { title: "See also", entries: see });
     page
 }

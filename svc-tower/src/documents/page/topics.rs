@@ -15,7 +15,7 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, changes, codes, open,
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types"];
+const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types", "filters"];
 
 /// The pages of extensions, where the server has them.
 const CONDITIONAL: &str = "conditional_requests";
@@ -37,6 +37,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         CONDITIONAL => conditional_requests(docs)?,
         IDEMPOTENCY => idempotency(docs)?,
         "relations" => relations(docs),
+        "filters" => super::filters::page(docs),
         "types" => {
             let text = "What the values of fields can be. `[]` behind a type is an array of it.";
             let mut page = topic("types", "Types", text);
@@ -51,7 +52,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     })
 }
 
-fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
+pub(super) fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
     open(name, Subject::Topic, title.to_owned(), summary)
 }
 
@@ -96,6 +97,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
             topic("types", "Types", "of fields"),
             topic("relations", "Relations", "every link name"),
+            topic("filters", "Filters", "what collections can be filtered and ordered by"),
         ],
     };
     if api.conditional_requests().is_some() {

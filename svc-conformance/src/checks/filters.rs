@@ -1,0 +1,391 @@
+//! Filters and orders of collections, as a server declares them (FLT-01 to FLT-12).
+
+use super::compare;
+use super::prelude::*;
+use crate::address::with_parameter;
+use crate::catalogue::FILTERS;
+use crate::values::instant;
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("flt/values", [FLT_01, FLT_05, FLT_06, FLT_07, FLT_12], values).needs("filter.*"),
+    check!("flt/dates", [FLT_01, FLT_02], dates).needs("filter.created_date or filter.modified_date"),
+    check!("flt/words", [FLT_10], words).needs("filter.*"),
+    check!("flt/refused", [FLT_03, FLT_04], refused).needs("filter.*").only_reads(),
+    check!("flt/pages", [FLT_01, FLT_05, FLT_08], paged).needs("filter.*"),
+    check!("flt/order", [FLT_08, FLT_09], ordered).needs("order.*"),
+    check!("flt/tenants", [FLT_11], tenants).needs("filter.* and auth.multi_key"),
+];
+
+/// Fields whose values a client gives to a record.
+const OWN: [&str; 3] = ["identifiers", "email_address", "name"];
+/// Dates.
+const DATES: [&str; 2] = ["created_date", "modified_date"];
+/// Members of a page that a walk asks for.
+const FEW: &str = "2";
+/// Pages of which an order is looked at.
+const PAGES: usize = 3;
+
+/// A literal of the grammar.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Everything that is not plain in a query.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(one).collect()
+}
+
+/// The address of what fits a filter.
+fn filtered(url: &str, text: &str) -> String {
+    with_parameter(url, "filter", &encoded(text))
+}
+
+/// The kinds that are filtered by one of these and that the suite can make.
+fn kinds(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
+    let has = |kind: &Kind| cx.declared().filters(*kind).iter().any(|field| fields.contains(&field.as_str()));
+    cx.declared().kinds().filter(|kind| has(kind) && cx.declared().offers(kind.one, "create")).collect()
+}
+
+/// Some of them: each field once is enough.
+fn few(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
+    let mut wanted: Vec<&str> = fields.to_vec();
+    let mut some = kinds(cx, fields);
+    some.retain(|kind| {
+        let before = wanted.len();
+        wanted.retain(|field| !cx.declared().filters(*kind).iter().any(|one| one == field));
+        wanted.len() < before
+    });
+    some
+}
+
+/// A record of a kind with values of its own in what it is filtered by.
+async fn made(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Record, Stop> {
+    let mut fields = compare::filled(cx, of.one);
+    if of.one == "person" && cx.declared().field("person", "email_addresses[].address").is_some() {
+        let address = format!("Filter.{}@example.org", cx.unique());
+        put(&mut fields, "email_addresses", json!([{ "address": address, "primary": true }]));
+    }
+    let made = api.make(of.one, &fields).await?;
+    api.as_read(of.one, made).await
+}
+
+/// What a record shows of a field that it is filtered by.
+fn shown(record: &Record, field: &str) -> Vec<String> {
+    let texts = |value: &Value| value.as_str().map(ToOwned::to_owned);
+    match field {
+        "identifiers" => record.identifiers().into_iter().map(ToOwned::to_owned).collect(),
+        "email_address" => {
+            let all = record["email_addresses"].as_array().map_or(&[][..], Vec::as_slice);
+            all.iter().filter_map(|entry| texts(&entry["address"])).collect()
+        }
+        other => texts(&record[other]).into_iter().collect(),
+    }
+}
+
+/// The members that fit a filter, all of them.
+async fn found(cx: &Cx, api: &Client<'_>, url: &str, text: &str, rows: &[&str]) -> Result<(Record, Vec<Record>), Stop> {
+    let answer = api.get(&filtered(url, text)).await?;
+    must(cx, rows, answer.status == 200 && answer.json.is_object(), || format!("filter={text}: {answer}"))?;
+    let page = answer.record();
+    let mut members = page.embedded();
+    if let Some(next) = page.link("next") {
+        members.extend(api.members(&next).await?);
+    }
+    Ok((page, members))
+}
+
+/// Whether a record is one of those that fit; others must not be there where `alone` says so.
+async fn fits(
+    cx: &Cx,
+    api: &Client<'_>,
+    (url, text): (&str, &str),
+    record: &Record,
+    expected: bool,
+    rows: &[&str],
+) -> Result<(), Stop> {
+    let (page, members) = found(cx, api, url, text, rows).await?;
+    let times = members.iter().filter(|member| is_one(member, record)).count();
+    let right = times == usize::from(expected) && members.len() == usize::from(expected);
+    holds(cx, rows, right, || {
+        format!("filter={text} shows {} records, {} {times} times: {}", members.len(), record.short(), page.short())
+    });
+    if right {
+        let total = page["total_records"].as_u64();
+        cx.holds(row::FLT_05, total == Some(u64::from(expected)), || {
+            format!("filter={text} shows {} records and counts {}: {}", members.len(), json!(total), page.short())
+        });
+    }
+    Ok(())
+}
+
+/// Every declared field that a client gives values to finds its record, and nothing else does.
+async fn values(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let some = few(cx, &OWN);
+    if some.is_empty() {
+        return Err(none("nothing can be created that is filtered by a value of its own"));
+    }
+    each!(of in some => value(cx, &api, of))
+}
+
+async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+    let url = api.collection(of.many).await?;
+    let record = made(cx, api, of).await?;
+    let other = made(cx, api, of).await?;
+    let mut asked = None;
+    for field in OWN {
+        if !cx.declared().filters(of).iter().any(|one| one == field) {
+            continue;
+        }
+        let row = if field == "email_address" { row::FLT_06 } else { row::FLT_07 };
+        let strangers = shown(&other, field);
+        for value in shown(&record, field).into_iter().filter(|value| !strangers.contains(value)).take(3) {
+            let text = format!("{field} eq {}", quoted(&value));
+            fits(cx, api, (&url, &text), &record, true, &[row::FLT_01, row, row::FLT_12]).await?;
+            let (capitals, part) = (value.to_uppercase(), format!("{value}x"));
+            fits(cx, api, (&url, &format!("{field} eq {}", quoted(&part))), &record, false, &[row::FLT_01, row])
+                .await?;
+            // The address of the server's own identifiers may be written in either case by itself.
+            if field == "email_address" || capitals.to_lowercase() == value {
+                let text = format!("{field} eq {}", quoted(&capitals));
+                fits(cx, api, (&url, &text), &record, field == "email_address", &[row]).await?;
+            }
+            asked = Some(text);
+        }
+    }
+    if let Some(text) = asked.filter(|_| cx.declared().offers(of.one, "delete")) {
+        api.remove(&record).await?;
+        fits(cx, api, (&url, &text), &record, false, &[row::FLT_12]).await?;
+    }
+    Ok(())
+}
+
+/// By its date a record is found, and by the moments around it is not.
+async fn dates(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let some = few(cx, &DATES);
+    if some.is_empty() {
+        return Err(none("nothing can be created that is filtered by a date"));
+    }
+    each!(of in some => dated(cx, &api, of))
+}
+
+async fn dated(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
+    let url = api.collection(of.many).await?;
+    let record = made(cx, api, of).await?;
+    for field in DATES {
+        if !cx.declared().filters(of).iter().any(|one| one == field) {
+            continue;
+        }
+        let Some(date) = shown(&record, field).pop() else { continue };
+        let Some(moment) = instant(&date) else { continue };
+        let value = quoted(&date);
+        for (text, expected) in [
+            (format!("{field} eq {value}"), true),
+            (format!("{field} ge {value} and {field} le {value}"), true),
+            (format!("{field} gt {value}"), false),
+            (format!("{field} ge {value} and {field} lt {value}"), false),
+        ] {
+            let (page, members) = found(cx, api, &url, &text, &[row::FLT_02]).await?;
+            let times = members.iter().filter(|member| is_one(member, &record)).count();
+            cx.holds(row::FLT_02, times == usize::from(expected), || {
+                format!("filter={text} shows {} {times} times: {}", record.short(), page.short())
+            });
+            let later = text.contains(" gt ");
+            let outside = members.iter().find(|member| {
+                let date = shown(member, field).pop().and_then(|date| instant(&date));
+                date.is_none_or(|date| if later { date <= moment } else { date != moment })
+            });
+            cx.holds(row::FLT_01, outside.is_none(), || {
+                format!("filter={text} shows {}, which it does not fit", outside.map(Record::short).unwrap_or_default())
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What records of a kind are told apart by in a filter.
+fn told_apart(cx: &Cx, of: Kind, record: &Record) -> Result<&'static str, Stop> {
+    let declared = |field: &&str| cx.declared().filters(of).iter().any(|one| one == field);
+    let field = OWN.into_iter().find(|field| declared(field) && !shown(record, field).is_empty());
+    field.ok_or_else(|| none("a record shows nothing of what it is filtered by"))
+}
+
+/// `and`, `or`, `in`, `ne` and parentheses, over two records.
+async fn words(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let some = few(cx, &OWN);
+    let of = *some.first().ok_or_else(|| none("nothing can be created that is filtered by a value of its own"))?;
+    let url = api.collection(of.many).await?;
+    let (one, other) = (made(cx, &api, of).await?, made(cx, &api, of).await?);
+    let field = told_apart(cx, of, &one)?;
+    let value = |record: &Record| shown(record, field).first().map(|value| quoted(value)).unwrap_or_default();
+    let (a, b) = (value(&one), value(&other));
+    for (text, expected) in [
+        (format!("{field} eq {a} or {field} eq {b}"), [true, true]),
+        (format!("{field} in ({a}, {b})"), [true, true]),
+        (format!("{field} eq {a} and {field} eq {b}"), [false, false]),
+        (format!("{field} in ({a}, {b}) and {field} ne {a}"), [false, true]),
+        (format!("{field} eq {a} or {field} eq {b} and {field} ne {b}"), [true, false]),
+        (format!("({field} eq {a} or {field} eq {b}) and {field} ne {b}"), [true, false]),
+        (format!("({field} eq {a} or {field} eq {b}) and {field} ne {a}"), [false, true]),
+    ] {
+        let (page, members) = found(cx, &api, &url, &text, &[row::FLT_10]).await?;
+        let there = [&one, &other].map(|record| members.iter().any(|member| is_one(member, record)));
+        let wanted = expected.iter().filter(|wanted| **wanted).count();
+        cx.holds(row::FLT_10, there == expected && members.len() == wanted, || {
+            format!("filter={text} shows {} records, of the two {there:?}: {}", members.len(), page.short())
+        });
+    }
+    Ok(())
+}
+
+/// What is no filter, or not declared, is refused.
+async fn refused(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    for (number, of) in cx.declared().kinds().filter(|kind| !cx.declared().filters(*kind).is_empty()).enumerate() {
+        let declared = cx.declared().filters(of);
+        let Some(field) = declared.first() else { continue };
+        let url = api.collection(of.many).await?;
+        let mistakes = [
+            field.clone(),
+            format!("{field} eq"),
+            format!("{field} like 'x'"),
+            format!("{field} eq 'x"),
+            format!("({field} eq 'x'"),
+            format!("{field} in 'x'"),
+            String::from("eq 'x'"),
+            String::from("no_such_field eq 'x'"),
+        ];
+        // One grammar is read for all.
+        for text in mistakes.into_iter().filter(|_| number < 3) {
+            let answer = api.get(&filtered(&url, &text)).await?;
+            cx.holds(row::FLT_03, answer.status == 400 && names_place(&answer, text.chars().count()), || {
+                format!("filter={text}: {answer}")
+            });
+        }
+        let others = FILTERS.iter().copied().chain(["origin_system"]);
+        for field in others.filter(|field| !declared.iter().any(|one| one == field)) {
+            let answer = api.get(&filtered(&url, &format!("{field} eq '2026-11-01T00:00:00Z'"))).await?;
+            cx.holds(row::FLT_04, answer.status == 400, || format!("filter by {field}, not declared: {answer}"));
+        }
+        let orders = cx.declared().orders(of);
+        for field in DATES.into_iter().chain(["origin_system"]).filter(|field| !orders.iter().any(|one| one == field)) {
+            let answer = api.get(&with_parameter(&url, "order", field)).await?;
+            cx.holds(row::FLT_04, answer.status == 400, || format!("order by {field}, not declared: {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a description names a character of the text.
+fn names_place(answer: &Answer, length: usize) -> bool {
+    let numbers = |text: &str| {
+        let words = text.split(|letter: char| !letter.is_ascii_digit());
+        words.filter_map(|word| word.parse::<usize>().ok()).any(|number| (1..=length.max(1)).contains(&number))
+    };
+    let text = |description: &Value| description["description"].as_str().map(ToOwned::to_owned);
+    answer.descriptions().into_iter().filter_map(text).any(|text| numbers(&text))
+}
+
+/// A walk over filtered pages.
+async fn paged(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let some = few(cx, &OWN);
+    let of = *some.first().ok_or_else(|| none("nothing can be created that is filtered by a value of its own"))?;
+    let mut all = vec![made(cx, &api, of).await?];
+    for _ in 0..4 {
+        all.push(made(cx, &api, of).await?);
+    }
+    let field = all.first().map_or(Ok(""), |record| told_apart(cx, of, record))?;
+    let values: Vec<String> =
+        all.iter().filter_map(|record| shown(record, field).first().map(|value| quoted(value))).collect();
+    let url = with_parameter(&api.collection(of.many).await?, "per_page", FEW);
+    let text = format!("{field} in ({})", values.join(", "));
+    let pages = api.pages(&filtered(&url, &text)).await?;
+    let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
+    for record in &all {
+        let times = members.iter().filter(|member| is_one(member, record)).count();
+        cx.holds(row::FLT_08, times == 1, || format!("{} is {times} times on {} pages", record.short(), pages.len()));
+    }
+    cx.holds(row::FLT_01, members.len() == all.len(), || {
+        format!("a filter that fits {} records shows {}", all.len(), members.len())
+    });
+    for page in &pages {
+        let total = page["total_records"].as_u64();
+        cx.holds(row::FLT_05, total == u64::try_from(all.len()).ok(), || {
+            format!("a filter that fits {} records counts {}: {}", all.len(), json!(total), page.short())
+        });
+        for name in ["self", "prev", "previous"] {
+            let Some(link) = page.link(name) else { continue };
+            let answer = api.get(&link).await?;
+            let right = answer.status == 200
+                && answer.record()["total_records"] == page["total_records"]
+                && answer.record().embedded().iter().all(|member| all.iter().any(|record| is_one(member, record)));
+            cx.holds(row::FLT_08, right, || format!("`{name}` of a filtered page is {link}, which leads to {answer}"));
+        }
+    }
+    Ok(())
+}
+
+/// The dates of ordered pages do not fall.
+async fn ordered(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    // One record by itself is in every order.
+    for of in few(cx, &DATES).into_iter().filter(|_| cx.run.settings.writes) {
+        for _ in 0..3 {
+            made(cx, &api, of).await?;
+        }
+    }
+    for of in cx.declared().kinds() {
+        let url = match cx.declared().orders(of) {
+            [] => continue,
+            _ => with_parameter(&api.collection(of.many).await?, "per_page", FEW),
+        };
+        for field in cx.declared().orders(of) {
+            let (mut pages, mut last) = (0_usize, None);
+            let ordered = with_parameter(&url, "order", field);
+            let walked = api.walk(&ordered, |page| {
+                for member in page.embedded() {
+                    let date = shown(&member, field).pop().and_then(|date| instant(&date));
+                    cx.holds(row::FLT_09, date.is_some() && date >= last, || {
+                        format!("in the order of {field}, {} stands behind {last:?}", member.short())
+                    });
+                    last = date;
+                }
+                pages = pages.saturating_add(1);
+                pages < PAGES
+            });
+            let walked = walked.await?;
+            cx.holds(row::FLT_09, matches!(walked, crate::client::Walked::Done), || {
+                format!("a collection in the order of {field} cannot be walked over: {walked:?}")
+            });
+            cx.holds(row::FLT_08, pages > 0, || format!("order={field} shows no page"));
+        }
+    }
+    Ok(())
+}
+
+/// What one tenant finds, another does not.
+async fn tenants(cx: &Cx) -> Result<(), Stop> {
+    let (api, other) = (cx.api(), cx.other().ok_or_else(|| none("no key of another tenant"))?);
+    let some = few(cx, &OWN);
+    if some.is_empty() {
+        return Err(none("nothing can be created that is filtered by a value of its own"));
+    }
+    for of in some {
+        let record = made(cx, &api, of).await?;
+        let url = other.collection(of.many).await?;
+        for field in OWN.into_iter().filter(|field| cx.declared().filters(of).iter().any(|one| one == field)) {
+            let Some(value) = shown(&record, field).into_iter().next() else { continue };
+            let text = format!("{field} eq {}", quoted(&value));
+            let (page, members) = found(cx, &other, &url, &text, &[row::FLT_11]).await?;
+            cx.holds(row::FLT_11, members.is_empty(), || {
+                format!("with the key of another tenant, filter={text} shows {}", page.short())
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Whether a record fits a filter: the meaning of a filter, however it is looked up (FLT-02).
+
+use super::{Filterable, Operator, Term, Tree, Value};
+use crate::{
+    error::Result,
+    helper::emails,
+    json::Json,
+    link::ShareNames,
+    record::RawRecord,
+    value::{Identifier, Timestamp},
+};
+
+/// Whether a record fits. A field with several values, such as identifiers, has a value when one of them is that; `ne` is
+/// the contrary of `eq`.
+///
+/// # Errors
+///
+/// When the stored fields are not JSON.
+pub fn matches(tree: &Tree, record: &RawRecord) -> Result<bool> {
+    fits(tree, &mut Seen { record, identifiers: None, emails: None })
+}
+
+/// A record, and what of it was read already.
+struct Seen<'r> {
+    record: &'r RawRecord,
+    identifiers: Option<Vec<Identifier>>,
+    emails: Option<Vec<String>>,
+}
+
+fn fits(tree: &Tree, seen: &mut Seen<'_>) -> Result<bool> {
+    match tree {
+        Tree::Is(term) => holds(term, seen),
+        Tree::All(trees) => {
+            for tree in trees {
+                if !fits(tree, seen)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Tree::Any(trees) => {
+            for tree in trees {
+                if fits(tree, seen)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+    }
+}
+
+fn holds(term: &Term, seen: &mut Seen<'_>) -> Result<bool> {
+    let meta = seen.record.meta();
+    let date = match term.field {
+        Filterable::CreatedDate => meta.created,
+        Filterable::ModifiedDate => meta.modified,
+        Filterable::Identifiers | Filterable::EmailAddress | Filterable::Name => {
+            let has = seen.has_any(&term.values)?;
+            return Ok(has != (term.operator == Operator::Ne));
+        }
+    };
+    let than = |compare: fn(&Timestamp, &Timestamp) -> bool| {
+        term.values.iter().any(|value| matches!(value, Value::Date(value) if compare(&date, value)))
+    };
+    Ok(match term.operator {
+        Operator::Eq | Operator::In => than(Timestamp::eq),
+        Operator::Ne => than(Timestamp::ne),
+        Operator::Gt => than(Timestamp::gt),
+        Operator::Ge => than(Timestamp::ge),
+        Operator::Lt => than(Timestamp::lt),
+        Operator::Le => than(Timestamp::le),
+    })
+}
+
+impl Seen<'_> {
+    fn has_any(&mut self, values: &[Value]) -> Result<bool> {
+        for value in values {
+            if self.has(value)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has(&mut self, value: &Value) -> Result<bool> {
+        let record = self.record;
+        let fields = || record.read_fields(&ShareNames::default());
+        Ok(match value {
+            Value::Id(id) => record.meta().id == *id,
+            Value::Identifier(identifier) => {
+                self.identifiers.get_or_insert_with(|| record.meta().identifiers.to_vec()).contains(identifier)
+            }
+            Value::Email(address) => {
+                if self.emails.is_none() {
+                    self.emails = Some(emails(&fields()?).collect());
+                }
+                self.emails.as_ref().is_some_and(|emails| emails.contains(address))
+            }
+            Value::Name(name) => fields()?.get("name").and_then(Json::as_str) == Some(name),
+            Value::Date(_) => false,
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! The grammar of filters, as the published practice writes them:
+//!
+//! ```text
+//! filter     = all *("or" all)
+//! all        = one *("and" one)
+//! one        = "(" filter ")" / field ("eq" / "ne" / "gt" / "ge" / "lt" / "le") value / field "in" "(" value *("," value) ")"
+//! value      = "'" *(character / "''") "'"        ; a date also without quotes
+//! ```
+
+use super::{
+    DEEPEST, Filterable, LONGEST, MOST_VALUES, Operator, Term, Tree, Value, Wrong,
+    lexer::{Token, tokens},
+    one_of,
+};
+use crate::{
+    helper::normal_email,
+    value::{Date, Id, Identifier, Timestamp},
+};
+
+/// Reads a whole text.
+pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result<Tree, Wrong> {
+    if text.len() > LONGEST {
+        return Err(Wrong::new(1, format!("It is longer than {LONGEST} bytes. Ask for less at once.")));
+    }
+    let last = text.chars().count();
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens: tokens.into_iter().peekable(), last, fields, namespace, depth: 0, values: 0 };
+    let tree = parser.any()?;
+    match parser.tokens.next() {
+        None => Ok(tree),
+        Some((at, Token::Close)) => Err(Wrong::new(at, "This parenthesis closes none that is open.")),
+        Some((at, _)) => Err(Wrong::new(at, "A comparison ends before this. Possible: `and`, `or`, or the end.")),
+    }
+}
+
+struct Parser<'a> {
+    tokens: std::iter::Peekable<std::vec::IntoIter<(usize, Token)>>,
+    /// The last character of the text.
+    last: usize,
+    fields: &'a [Filterable],
+    namespace: &'a str,
+    depth: usize,
+    values: usize,
+}
+
+impl Parser<'_> {
+    fn any(&mut self) -> Result<Tree, Wrong> {
+        self.several("or", Self::all, Tree::Any)
+    }
+
+    fn all(&mut self) -> Result<Tree, Wrong> {
+        self.several("and", Self::one, Tree::All)
+    }
+
+    /// One or more, joined by a word.
+    fn several(
+        &mut self,
+        word: &str,
+        one: fn(&mut Self) -> Result<Tree, Wrong>,
+        join: fn(Vec<Tree>) -> Tree,
+    ) -> Result<Tree, Wrong> {
+        let first = one(self)?;
+        let mut all = vec![first];
+        while self.tokens.next_if(|(_, token)| is_word(token, word)).is_some() {
+            all.push(one(self)?);
+        }
+        Ok(if all.len() > 1 { join(all) } else { all.pop().ok_or_else(|| self.ended("a comparison"))? })
+    }
+
+    fn one(&mut self) -> Result<Tree, Wrong> {
+        let Some((at, token)) = self.tokens.next() else { return Err(self.ended("a comparison")) };
+        match token {
+            Token::Word(word) => self.comparison(at, &word).map(Tree::Is),
+            Token::Open => {
+                self.depth = self.depth.saturating_add(1);
+                if self.depth > DEEPEST {
+                    return Err(Wrong::new(at, format!("More than {DEEPEST} parentheses are open. Leave some out.")));
+                }
+                let inner = self.any()?;
+                self.expect(&Token::Close, "`)`, `and` or `or`")?;
+                self.depth = self.depth.saturating_sub(1);
+                Ok(inner)
+            }
+            _ => Err(Wrong::new(
+                at,
+                format!("A comparison begins with the name of a field, without quotes. {}", self.possible()),
+            )),
+        }
+    }
+
+    fn comparison(&mut self, at: usize, name: &str) -> Result<Term, Wrong> {
+        let field = self.fields.iter().copied().find(|field| field.as_str().eq_ignore_ascii_case(name));
+        let Some(field) = field else {
+            let text = format!("This collection cannot be filtered by that. {}", self.possible());
+            return Err(Wrong::new(at, text));
+        };
+        let possible = || one_of(field.operators().map(Operator::as_str));
+        let Some((place, token)) = self.tokens.next() else { return Err(self.ended(&possible())) };
+        let fits = |operator: &Operator| is_word(&token, operator.as_str());
+        let Some(operator) = field.operators().find(fits) else {
+            let text = format!("`{}` cannot be compared so. Possible: {}.", field.as_str(), possible());
+            return Err(Wrong::new(place, text));
+        };
+        let values = if operator == Operator::In { self.list(field)? } else { vec![self.value(field)?] };
+        Ok(Term { field, operator, values, at })
+    }
+
+    fn list(&mut self, field: Filterable) -> Result<Vec<Value>, Wrong> {
+        self.expect(&Token::Open, "`(`, with values behind it")?;
+        let mut values = vec![self.value(field)?];
+        while self.tokens.next_if(|(_, token)| *token == Token::Comma).is_some() {
+            values.push(self.value(field)?);
+        }
+        self.expect(&Token::Close, "`,` or `)`")?;
+        Ok(values)
+    }
+
+    fn value(&mut self, field: Filterable) -> Result<Value, Wrong> {
+        let form = match field {
+            Filterable::Identifiers => "an identifier in single quotes, such as 'crm:17'",
+            Filterable::CreatedDate | Filterable::ModifiedDate => {
+                "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'"
+            }
+            Filterable::EmailAddress => "an e-mail address in single quotes",
+            Filterable::Name => "a name in single quotes",
+        };
+        let Some((at, token)) = self.tokens.next() else { return Err(self.ended(form)) };
+        self.values = self.values.saturating_add(1);
+        if self.values > MOST_VALUES {
+            return Err(Wrong::new(at, format!("It has more than {MOST_VALUES} values. Ask for less at once.")));
+        }
+        let value = match (&token, field) {
+            (Token::Quoted(text) | Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
+                date(text).map(Value::Date)
+            }
+            (Token::Quoted(text), Filterable::Identifiers) => {
+                Identifier::parse(text).and_then(|it| self.identifier(it))
+            }
+            (Token::Quoted(text), Filterable::EmailAddress) => {
+                Some(normal_email(text)).filter(|text| !text.is_empty()).map(Value::Email)
+            }
+            (Token::Quoted(text), Filterable::Name) => Some(Value::Name(text.clone())),
+            _ => None,
+        };
+        value.ok_or_else(|| Wrong::new(at, format!("`{}` is compared with {form}.", field.as_str())))
+    }
+
+    /// One of the server's own is the id of the record.
+    fn identifier(&self, identifier: Identifier) -> Option<Value> {
+        if identifier.system() == self.namespace {
+            Id::new(identifier.id()).map(Value::Id)
+        } else {
+            Some(Value::Identifier(identifier))
+        }
+    }
+
+    fn expect(&mut self, wanted: &Token, possible: &str) -> Result<(), Wrong> {
+        match self.tokens.next() {
+            Some((_, token)) if token == *wanted => Ok(()),
+            Some((at, _)) => Err(Wrong::new(at, format!("Possible here: {possible}."))),
+            None => Err(self.ended(possible)),
+        }
+    }
+
+    fn ended(&self, missing: &str) -> Wrong {
+        Wrong::new(self.last, format!("It ends here, and something is missing. Possible: {missing}."))
+    }
+
+    fn possible(&self) -> String {
+        format!("Possible: {}.", one_of(self.fields.iter().map(|field| field.as_str())))
+    }
+}
+
+fn is_word(token: &Token, wanted: &str) -> bool {
+    matches!(token, Token::Word(word) if word.eq_ignore_ascii_case(wanted))
+}
+
+/// A moment, or the first one of a day in UTC.
+fn date(text: &str) -> Option<Timestamp> {
+    let day = || Date::parse(text).and_then(|_| Timestamp::parse(&format!("{text}T00:00:00Z")));
+    Timestamp::parse(text).or_else(day)
+}

@@ -1,0 +1,83 @@
+//! Pages of a collection that is filtered or ordered, from what a store has found (FLT-05 to FLT-08).
+
+use super::{
+    Stored,
+    cursor::{Cursors, Mark, OrderedStart},
+};
+use crate::{
+    error::{Code, Error, Problem, Result},
+    filter::{FILTER, Filter, MOST_FOUND, matches},
+    page::{ListRequest, Next, RawPage},
+};
+
+/// A filtered or ordered collection of a tenant.
+#[derive(Debug, Clone, Copy)]
+pub struct Ordered<'a> {
+    /// The cursors of the store.
+    pub cursors: &'a Cursors,
+    /// The tenant's number.
+    pub tenant: i64,
+    /// The name of the collection.
+    pub collection: &'a [u8],
+    /// What was asked for.
+    pub request: &'a ListRequest,
+}
+
+impl Ordered<'_> {
+    /// The page of the records that the points of a filter lead to, whatever their order and however often each is among them.
+    /// More than [`MOST_FOUND`] need not be looked up.
+    ///
+    /// # Errors
+    ///
+    /// Where that are too many, and where a stored record cannot be read.
+    pub fn of_points(&self, mut found: Vec<Stored>) -> Result<RawPage> {
+        found.sort_unstable_by_key(|stored| stored.row);
+        found.dedup_by_key(|stored| stored.row);
+        if found.len() > MOST_FOUND {
+            let text = format!("{{property}} leads to more than {MOST_FOUND} records. Ask for less at once.");
+            return Err(Error::invalid(Problem::new(Code::FilterInvalid, FILTER, text)));
+        }
+        let mut kept = Vec::with_capacity(found.len());
+        for stored in found {
+            let tree = self.request.filter.as_ref().map(Filter::tree);
+            if tree.map_or(Ok(true), |tree| matches(tree, &stored.record))? {
+                kept.push((self.request.time_of(&stored.record), stored));
+            }
+        }
+        kept.sort_by_key(|(time, stored)| (*time, stored.row));
+        let total = kept.len() as u64;
+        let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
+        let begin = match self.start() {
+            OrderedStart::After(mark) => {
+                kept.partition_point(|(time, stored)| (*time, stored.row) <= (mark.time, mark.row))
+            }
+            OrderedStart::At(position) => usize::try_from(position).unwrap_or(usize::MAX),
+        };
+        let more = kept.len() > begin.saturating_add(size);
+        let page: Vec<_> = kept.into_iter().skip(begin).take(size).collect();
+        let last = page.last().filter(|_| more).map(|(time, stored)| Mark::new(*time, stored.row, total));
+        let next = self.next(last);
+        Ok(RawPage::new(page.into_iter().map(|(_, stored)| stored.record).collect(), total).with_next(next))
+    }
+
+    /// Where the page begins.
+    #[must_use]
+    pub fn start(&self) -> OrderedStart {
+        self.cursors.ordered_start(self.tenant, self.collection, self.request)
+    }
+
+    /// The page of a range: the records behind its start, one more than the page has where more follow.
+    #[must_use]
+    pub fn of_range(&self, mut found: Vec<Stored>, total: u64) -> RawPage {
+        let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
+        let more = found.len() > size;
+        found.truncate(size);
+        let mark = |stored: &Stored| Mark::new(self.request.time_of(&stored.record), stored.row, total);
+        let next = self.next(found.last().filter(|_| more).map(mark));
+        RawPage::new(found.into_iter().map(|stored| stored.record).collect(), total).with_next(next)
+    }
+
+    fn next(&self, last: Option<Mark>) -> Next {
+        self.cursors.ordered_next(self.tenant, self.collection, self.request, last)
+    }
+}

@@ -1,0 +1,98 @@
+//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along the index of a date (FLT-05 to
+//! FLT-08). Each is one round trip.
+
+use svc_core::{
+    Error,
+    filter::{Filterable, MOST_FOUND, Plan, Point, Range},
+    link::Scope,
+    model::Kind,
+    raw::RawPage,
+    store::{Answer, Key, Question, cursor::OrderedStart, filtered::Ordered, lookup},
+};
+use uuid::Uuid;
+
+use crate::{
+    database::Database,
+    error::{Result, StoreError},
+    fetch::Fetch,
+    page::behind,
+    pipeline::{Query, values},
+    rows::{code, stored},
+};
+
+impl Database {
+    /// What this store answers of a filter: the collection of all records of a kind.
+    pub(crate) async fn filtered(&self, kind: Kind, ordered: Ordered<'_>, plan: &Plan) -> Result<RawPage> {
+        if ordered.request.scope != Scope::All {
+            return Err(Error::not_found().into());
+        }
+        match plan {
+            Plan::Points(points) => self.of_points(kind, ordered, points).await,
+            Plan::Range(range) => self.of_range(kind, ordered, range).await,
+            _ => Err(StoreError::unexpected("a plan that this store does not know")),
+        }
+    }
+
+    async fn of_points(&self, kind: Kind, ordered: Ordered<'_>, points: &[Point]) -> Result<RawPage> {
+        let (mut questions, mut emails) = (Vec::new(), Vec::new());
+        for point in points {
+            match point {
+                Point::Email(address) => emails.push(Uuid::from_bytes(lookup::email(address))),
+                point => questions.push(Question::Record(Key::of_point(kind, point))),
+            }
+        }
+        let mut fetch = Fetch::new(&self.texts, ordered.tenant, questions);
+        let mut queries = fetch.take_queries();
+        let asked = queries.len();
+        if !emails.is_empty() {
+            // One more than may be found says that there are too many.
+            let most = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
+            queries.push(Query::new(&*self.texts.by_emails, values![ordered.tenant, emails, most]));
+        }
+        if queries.is_empty() {
+            return Ok(ordered.of_points(Vec::new())?);
+        }
+        let given = self.read(ordered.tenant, queries).await?;
+        let (one_by_one, people) = given.split_at_checked(asked).unwrap_or((&given, &[]));
+        let mut found = Vec::new();
+        for (_, answer) in fetch.answers(one_by_one)? {
+            if let Answer::Record(record) = answer {
+                found.extend(record);
+            }
+        }
+        for row in people.iter().flatten() {
+            found.push(stored(row, 0)?);
+        }
+        Ok(ordered.of_points(found)?)
+    }
+
+    async fn of_range(&self, kind: Kind, ordered: Ordered<'_>, range: &Range) -> Result<RawPage> {
+        let (tenant, kind, whole) = (ordered.tenant, code(kind), range.is_whole());
+        let date = match range.field {
+            Filterable::CreatedDate => 0,
+            Filterable::ModifiedDate => 1,
+            _ => return Err(StoreError::unexpected("a range of what is no date")),
+        };
+        let text = |texts: &'_ [String; 2]| texts.get(date).cloned().unwrap_or_default();
+        let limit = i64::from(ordered.request.page.size).saturating_add(1);
+        let (known, query) = match ordered.start() {
+            OrderedStart::After(mark) => {
+                let values = values![tenant, kind, mark.time, mark.row, range.to, limit];
+                (Some(mark.total), Query::new(text(&self.texts.dated_after), values))
+            }
+            OrderedStart::At(position) => {
+                let texts = if position == 0 { &self.texts.dated_first } else { &self.texts.dated_jump };
+                let position = i64::try_from(position).unwrap_or(i64::MAX);
+                (None, Query::new(text(texts), values![tenant, kind, range.from, position, range.to, limit, whole]))
+            }
+        };
+        let given = self.read(tenant, vec![query]).await?;
+        let rows = given.first().map_or(&[][..], Vec::as_slice);
+        let (total, first) = match (known, rows.first()) {
+            (Some(total), _) => (total, 0),
+            (None, Some(row)) => (u64::try_from(row.try_get::<_, i64>(0)?).unwrap_or_default(), 1),
+            (None, None) => return Err(StoreError::unexpected("a page without a total")),
+        };
+        Ok(ordered.of_range(behind(rows, first)?, total))
+    }
+}
