@@ -67,14 +67,14 @@ impl Api {
             (Form::Updated, Outcome::Updated(record)) => {
                 Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
             }
-            (form, Outcome::Helped(outcome)) => self.answer_help(cx, form, self.whole(cx, answering, body, outcome)),
+            (form, Outcome::Helped(outcome)) => self.answer_help(cx, form, &self.whole(cx, answering, body, outcome)),
             _ => Err(unfitting()),
         }
     }
 
-    fn answer_help(&self, cx: &Context, form: Form, outcome: RawOutcome) -> Result<Reply> {
+    fn answer_help(&self, cx: &Context, form: Form, outcome: &RawOutcome) -> Result<Reply> {
         if outcome.has_failures() {
-            return Ok(self.report(cx, &outcome));
+            return Ok(self.report(cx, outcome));
         }
         let status = match form {
             Form::Notice(text) => return Ok(notice(text)),

@@ -48,6 +48,7 @@ impl Validators {
 
 /// What a request asks of what is there.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_field_names, reason = "the names of the headers")]
 pub(super) struct Conditions {
     if_match: Option<EntityTags>,
     if_unmodified_since: Option<i64>,

@@ -63,13 +63,13 @@ impl Api {
             Target::Helper { helper, .. } => (helper.records(), true),
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
-        let sent = self.body_object(cx, kind, body, may_be_empty);
-        let sent = sent.and_then(|object| Ok((object, self.idempotent(cx, (target, kind), headers, body)?)));
-        let mut reply = match &sent {
-            Ok((body, idempotent)) => {
-                self.write_object(cx, &Sent { target, body, headers, idempotent: idempotent.as_ref() }).await
+        let object = self.body_object(cx, kind, body, may_be_empty);
+        let mut reply = match object.map(|object| (object, self.idempotent(cx, (target, kind), headers, body))) {
+            Ok((body, Ok(idempotent))) => {
+                let sent = Sent { target, body: &body, headers, idempotent: idempotent.as_ref() };
+                self.write_object(cx, &sent).await
             }
-            Err(unreadable) => unreadable.clone(),
+            Ok((_, Err(refused))) | Err(refused) => refused,
         };
         handling.mark(&mut reply);
         reply

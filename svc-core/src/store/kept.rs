@@ -16,6 +16,9 @@ use crate::{
 /// How long an answer is kept: 24 hours, in microseconds.
 const KEPT_FOR: i64 = 24 * 60 * 60 * 1_000_000;
 
+/// What makes an answer of what a call comes to.
+type Answering = Arc<dyn Fn(&Outcome) -> Result<Bytes> + Send + Sync>;
+
 /// The key of a call that may come again, and how its answer is made of what it comes to.
 ///
 /// The answer is made in the turn of the call and stored with what the call changes: whoever sends the call again, because
@@ -23,7 +26,7 @@ const KEPT_FOR: i64 = 24 * 60 * 60 * 1_000_000;
 #[derive(Clone)]
 pub struct Keep {
     key: Arc<str>,
-    answer: Arc<dyn Fn(&Outcome) -> Result<Bytes> + Send + Sync>,
+    answer: Answering,
 }
 
 impl Keep {

@@ -16,7 +16,7 @@ impl Idempotency for Crm {
     }
 
     async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
-        let (company, customer) = (cx.tenant.number(), kept.people.first().and_then(|person| person.number()));
+        let (company, customer) = (cx.tenant.number(), kept.people.first().and_then(svc_core::value::Id::number));
         let tx = self.tx(cx).await?;
         let old = "DELETE FROM kept_answers WHERE company_no = ?1 AND kept_at < ?2";
         tx.execute(old, &[&company, &kept.oldest().micros()]).await?;

@@ -92,6 +92,7 @@ fn tag_from(member: &'static str) -> impl Fn() -> Interceptor {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) fn faults() -> Vec<Fault> {
     vec![
         answers("no-etag-on-records", row::ETG_01, Method::GET, is_record, |answer| {
