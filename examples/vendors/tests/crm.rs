@@ -116,7 +116,7 @@ fn the_integration_of_crm_is_counted() -> Result<(), Box<dyn Error>> {
         *(if ["client.rs", "existing.rs"].contains(&name.as_str()) { &mut before } else { &mut integration }) += lines;
     }
     println!("crm: {integration} lines of integration beside {before} that were there before");
-    assert!(integration <= 480, "{integration} lines of integration");
+    assert!(integration <= 490, "{integration} lines of integration");
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
     assert!(readme.contains(&format!("in {integration} lines")), "the README says another number than {integration}");
     Ok(())
