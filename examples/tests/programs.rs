@@ -13,7 +13,10 @@ const NEEDS_A_FEATURE: [(&str, &str); 2] = [
 ];
 
 /// Files whose tests return at once unless this variable of the environment is set, as `.ci/run` does.
-const NEEDS_A_VARIABLE: [(&str, &str); 1] = [("examples/tests/browser/driver.rs", "SVC_BROWSER_TESTS")];
+const NEEDS_A_VARIABLE: [(&str, &str); 2] = [
+    ("examples/tests/browser/driver.rs", "SVC_BROWSER_TESTS"),
+    ("examples/tests/keep_in_step/main.rs", "SVC_GUIDE_TESTS"),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

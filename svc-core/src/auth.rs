@@ -14,10 +14,9 @@ pub use tenant::Tenant;
 
 pub use crate::names::Operation;
 use crate::{
-    api::digest,
     link::Address,
     names::{HelperName, Kind},
-    value::{Id, Timestamp},
+    value::{Id, Timestamp, digest},
 };
 
 /// One thing that a key may be allowed to do: an operation on a kind, or a helper (AUT-04).

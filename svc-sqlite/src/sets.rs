@@ -134,7 +134,8 @@ mod tests {
                 {
                     assert!(text.contains("tenant = ?1"), "{text}");
                     let steps = plan(&file, &text);
-                    assert!(!steps.contains("SCAN"), "{text}\n{steps}");
+                    // What was found by an index is gone through once more to be numbered.
+                    assert!(!steps.replace("SCAN (subquery", "").contains("SCAN"), "{text}\n{steps}");
                     texts += 1;
                 }
             }

@@ -122,8 +122,7 @@ impl Api {
     }
 
     fn unknown_cursor(&self) -> Reply {
-        let text =
-            "{property} is no cursor that the change feed gave to this key's tenant. Follow a `next` link as it is.";
+        let text = "{property} is no cursor that the change feed gave to this key's tenant. Follow `next` and `last` links as they are.";
         self.invalid(None, &[Problem::new(Code::CursorInvalid, AFTER, text)])
     }
 

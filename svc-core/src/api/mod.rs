@@ -51,7 +51,6 @@ pub(crate) use registry::Registration;
 use answering::Answering;
 pub(crate) use builder::Runner;
 use idempotency::KeptBy;
-pub(crate) use idempotency::digest;
 use response_cache::ResponseCache;
 
 use crate::{

@@ -109,7 +109,7 @@ codes! {
     /// Row: SYN-07.
     CursorInvalid = "CURSOR_INVALID", 400,
         cause "`after` was cut off or put together by hand, or is a cursor of another server, collection or tenant.",
-        mend "Follow the `next` link as it is. Without one, begin anew: note `last` of the change feed, read the collections, then follow it.";
+        mend "Follow `next` and `last` links as they are. Without one, begin anew: note `last` of the change feed, read the collections, then follow it.";
     /// A filter or an order is not one that this collection has.
     ///
     /// Row: FLT-03.

@@ -23,7 +23,8 @@ pub(crate) struct ChangesView<'a> {
 
 /// Writes a page of the change feed.
 ///
-/// `next` is always there: behind the last entry it leads to what is to come.
+/// `next` is there where more is, so that whoever follows it comes to an end; `last` always, and leads behind the last page to
+/// what is to come.
 pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
     let here = hal.href(&Target::Changes);
     let behind = |cursor: &str| format!("{here}?after={cursor}{}", view.repeated);
@@ -35,11 +36,14 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(head.as_bytes());
     hal.write_curies(out);
     let own = view.after.map_or_else(|| begin.clone(), behind);
-    for (name, href) in
-        [("self", &own), ("first", &begin), ("next", &behind(&view.page.next)), ("last", &behind(&view.page.last))]
-    {
-        out.push(b',');
-        link(name, href, out);
+    let next = behind(&view.page.next);
+    // Nothing is behind the last page but what is to come.
+    let last = if view.page.has_more { behind(&view.page.last) } else { next.clone() };
+    for (name, href) in [("self", &own), ("first", &begin), ("next", &next), ("last", &last)] {
+        if name != "next" || view.page.has_more {
+            out.push(b',');
+            link(name, href, out);
+        }
     }
     out.push(b',');
     write_string(&hal.relations.dialect.relation(CHANGES), out);

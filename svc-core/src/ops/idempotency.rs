@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{context::Context, error::Result, store::Kept};
+use super::Kept;
+use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
 /// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get its answer may send the call
@@ -26,7 +27,7 @@ use async_trait::async_trait;
 /// ```
 /// use std::{collections::HashMap, sync::{Arc, Mutex}};
 ///
-/// use svc_core::{Context, Error, Idempotency, Result, Tenant, store::Kept};
+/// use svc_core::{Context, Error, Idempotency, Result, Tenant, ops::Kept};
 ///
 /// /// Answers by tenant and key, as a table has them.
 /// #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Answers that are kept for calls that come again (IDM-01 to IDM-08).
+//! Calls whose answers are kept, so that they may come again (IDM-01 to IDM-08).
 
 use std::{fmt, sync::Arc};
 
@@ -9,12 +9,10 @@ use crate::{
     error::Result,
     link::Ref,
     model::Kind,
+    ops::Kept,
     record::RawRecord,
     value::{Id, Timestamp},
 };
-
-/// How long an answer is kept: 24 hours, in microseconds.
-const KEPT_FOR: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// What makes an answer of what a call comes to.
 type Answering = Arc<dyn Fn(&Outcome) -> Result<Bytes> + Send + Sync>;
@@ -45,7 +43,7 @@ impl Keep {
         let mut people: Vec<Id> = outcome.records().flat_map(people).chain(noted).collect();
         people.sort();
         people.dedup();
-        Ok(Kept { key: Arc::clone(&self.key), at, people, answer: (self.answer)(outcome)? })
+        Ok(Kept::new(Arc::clone(&self.key), at, people, (self.answer)(outcome)?))
     }
 }
 
@@ -64,63 +62,4 @@ fn people(record: &RawRecord) -> impl Iterator<Item = Id> + '_ {
         _ => None,
     });
     own.into_iter().chain(named)
-}
-
-/// An answer that is kept.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Kept {
-    /// What it is kept under, as [`Keep::key`] says.
-    pub key: Arc<str>,
-    /// When the call had its turn.
-    pub at: Timestamp,
-    /// The people whom it may tell of, each once: it goes with the first of them who is erased (UND-26).
-    pub people: Vec<Id>,
-    /// The answer, as it has to be given back: a store looks at nothing in it.
-    pub answer: Bytes,
-}
-
-impl Kept {
-    /// An answer as a store has kept it.
-    #[must_use]
-    pub fn new(key: Arc<str>, at: Timestamp, people: Vec<Id>, answer: Bytes) -> Self {
-        Self { key, at, people, answer }
-    }
-
-    /// What is older than this may be thrown away when the answer is kept.
-    #[must_use]
-    pub fn oldest(&self) -> Timestamp {
-        oldest(self.at)
-    }
-
-    /// Whether it is given to a call at this moment.
-    pub(crate) fn is_in_force(&self, now: Timestamp) -> bool {
-        self.at >= oldest(now)
-    }
-}
-
-fn oldest(now: Timestamp) -> Timestamp {
-    Timestamp::from_micros(now.micros().saturating_sub(KEPT_FOR))
-}
-
-impl fmt::Debug for Kept {
-    /// Without key and answer: these are the client's and people's data (UND-42).
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("at", &self.at).field("people", &self.people.len()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn idm_06_an_answer_is_in_force_for_a_day() {
-        let at = Timestamp::from_micros(KEPT_FOR);
-        let kept = Kept::new("key".into(), at, Vec::new(), Bytes::new());
-        let later = |micros: i64| Timestamp::from_micros(KEPT_FOR.saturating_add(micros));
-        assert!(kept.is_in_force(later(0)) && kept.is_in_force(later(KEPT_FOR)));
-        assert!(!kept.is_in_force(later(KEPT_FOR + 1)));
-        assert_eq!(kept.oldest(), Timestamp::from_micros(0));
-    }
 }

@@ -69,12 +69,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub use crate::ops::Kept;
 pub use call::{Call, Ids, Load, Outcome, Turn, Work};
 pub use change::{At, Change, Insert, Outbox, Replace, Set};
 pub use condition::Condition;
 pub use counts::{Collection, Counts};
 pub use fetched::Fetched;
-pub use kept::{Keep, Kept};
+pub use kept::Keep;
 pub(crate) use ledger::Ledger;
 #[cfg(feature = "store")]
 pub use load::at_fault;

@@ -299,7 +299,7 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
         let path = if is_page { "people" } else { &person };
         let known = tag(&asked.get(path));
         // Nobody has told the revision of this.
-        assert_eq!(server.send(&Method::PUT, &person, &json!({"given_name": "B"}), &[]).status, 200);
+        assert_eq!(asked.send(&Method::PUT, &person, &json!({"given_name": "B"}), &[]).status, 200);
         let ask = || asked.send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, &known)]).status;
         assert_eq!(ask(), 304, "{path}");
         assert_eq!(tag(&asked.get(path)), known, "what is kept has its tag: {path}");

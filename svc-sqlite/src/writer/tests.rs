@@ -436,7 +436,7 @@ fn a_busy_file_is_unavailable_and_recovers() {
 /// UND-36: a full disk is 503, nothing of the refused write stays, and small writes go on.
 #[test]
 fn a_full_file_is_unavailable_and_recovers() {
-    let bench = bench(|options| options.max_page_count(150));
+    let bench = bench(|options| options.max_page_count(240));
     let large = |job: &mut Job<'_>| {
         note("large")(job)?;
         job.file.execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
@@ -450,7 +450,7 @@ fn a_full_file_is_unavailable_and_recovers() {
     assert_eq!(bench.notes().len(), 3);
     // Full in the middle of a batch: only what was acknowledged is there.
     let (bench, answers) = together(
-        |options| options.max_page_count(150),
+        |options| options.max_page_count(240),
         vec![Box::new(note("a")), Box::new(large), Box::new(note("b"))],
     );
     let acknowledged = answers.iter().filter(|answer| answer.is_ok()).count();

@@ -160,7 +160,12 @@ fn told() -> Vec<Fault> {
         page("the cursor comes back to its own page", &[row::SYN_04, row::SYN_05], |page| lead(page, "next", "self")),
         page("the last page has no way back", &[row::SYN_05], |page| {
             if page.get("has_more") == Some(&json!(false)) {
-                unlink(page, "next");
+                unlink(page, "last");
+            }
+        }),
+        page("the last page leads on for ever", &[row::SYN_05], |page| {
+            if page.get("has_more") == Some(&json!(false)) {
+                lead(page, "next", "last");
             }
         }),
         page("more is never there", &[row::SYN_02, row::SYN_04], |page| set(page, "has_more", false)),

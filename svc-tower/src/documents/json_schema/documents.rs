@@ -96,9 +96,10 @@ impl Definitions<'_> {
         self.refer("changes.page", |all| {
             let relation = all.api.changes_relation();
             let mut links = Members::default();
-            for name in ["self", "first", "next", "last"] {
+            for name in ["self", "first", "last"] {
                 links.require(name, all.link());
             }
+            links.insert("next", all.link());
             links.require("curies", all.curies());
             links.require(relation.clone(), json!({ "type": "array", "items": all.link() }));
             let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();

@@ -18,8 +18,8 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     page.notes = [
         "To begin, note the `last` link of the feed, read the collections, and then follow that link: what is changed \
          meanwhile is told there.",
-        "Every page has a `next` link. Keep it, and come back to it: where `has_more` is true, more is there already; else \
-         it leads to whatever is changed later. A cursor never skips anything, however many programs write.",
+        "Where `has_more` is true, `next` leads to more that is there already. On the last page keep `last`, and come back to \
+         it: it leads to whatever is changed later. A cursor never skips anything, however many programs write.",
         "A record is told once for each call that creates, changes or deletes it. Read it by its link to have it as it is \
          now; where that is 404, it was deleted since, and that is told later.",
         "Of a deleted record there is its address and nothing else, and the same of each record that went with it. Who \
