@@ -81,9 +81,18 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
          UPDATE part SET amount = '123.0000000000001', name = 'eur' WHERE name = 'EUR';
          DELETE FROM holder;
          DROP TABLE rounded;
-         DELETE FROM migration WHERE number = 4;",
+         DROP TABLE feed;
+         DROP TABLE kept;
+         DELETE FROM migration WHERE number >= 4;",
     )
     .unwrap();
+    let newer = "SELECT name FROM sqlite_schema WHERE name LIKE '%\\_by\\_created' ESCAPE '\\' \
+                 OR name LIKE '%\\_by\\_modified' ESCAPE '\\'";
+    let newer =
+        file.prepare(newer).unwrap().query_map((), |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>();
+    for index in newer.unwrap() {
+        file.execute_batch(&format!("DROP INDEX {index}")).unwrap();
+    }
     // Look-ups of then folded the letters of every language.
     file.close().unwrap();
 

@@ -34,7 +34,7 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 /// #[async_trait]
 /// impl Changes for Crm {
 ///     async fn changes(&self, _: &Context, request: &ChangesRequest) -> Result<Feed> {
-///         let log = self.log.lock().map_err(|_| "poisoned")?;
+///         let log = self.log.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         let after = match request.after.as_deref().map(str::parse::<usize>) {
 ///             None => 0,
 ///             Some(Ok(after)) if after <= log.len() => after,

@@ -36,12 +36,12 @@ use async_trait::async_trait;
 /// #[async_trait::async_trait]
 /// impl Idempotency for Answers {
 ///     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
-///         let answers = self.0.lock().map_err(|_| "poisoned")?;
+///         let answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
 ///     }
 ///
 ///     async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
-///         let mut answers = self.0.lock().map_err(|_| "poisoned")?;
+///         let mut answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         match answers.insert((cx.tenant.clone(), kept.key), kept.answer.to_vec()) {
 ///             None => Ok(()),
 ///             Some(_) => Err(Error::rolled_back()),

@@ -36,7 +36,7 @@ async fn hlp_08_record_helpers_answer_preflights_and_nothing_else_does() {
     assert_eq!(answer.header("access-control-allow-methods"), Some("POST"));
     assert_eq!(
         answer.header("access-control-allow-headers"),
-        Some("content-type, if-match, if-none-match, prefer, svc-api-token")
+        Some("content-type, idempotency-key, if-match, if-none-match, prefer, svc-api-token")
     );
     for path in
         ["/", "/tags", "/tags/t1", "/petitions/p1", "/people/person_signup", "/docs", "/docs/capabilities", "/nothing"]
