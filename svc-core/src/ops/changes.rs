@@ -26,7 +26,7 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 /// use std::sync::Mutex;
 ///
 /// use async_trait::async_trait;
-/// use svc_core::{Changes, ChangesRequest, Context, Feed, Result, ops::{ChangedRecord, ChangesPage}};
+/// use svc_core::{Changes, ChangesRequest, Context, Error, Feed, Result, ops::{ChangedRecord, ChangesPage}};
 ///
 /// /// Changes by the number that the database gave them under the tenant's lock.
 /// struct Crm { log: Mutex<Vec<ChangedRecord>> }

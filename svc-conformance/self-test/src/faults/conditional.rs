@@ -243,6 +243,8 @@ pub(super) fn free() -> Vec<Fault> {
             Interceptor::after(|call, answer, _| {
                 if answer.status == 404 && call.headers.contains_key(IF_MATCH) {
                     answer.status = StatusCode::PRECONDITION_FAILED.as_u16();
+                    let error = String::from_utf8_lossy(&answer.body).replace(":404", ":412");
+                    answer.body = error.replace("RESOURCE_NOT_FOUND", "PRECONDITION_FAILED").into();
                 }
             })
         })
