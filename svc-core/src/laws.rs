@@ -41,7 +41,7 @@ use std::{
 
 use self::{
     history::{Caller, Dice, Known, kinds},
-    shown::{Names, refusal},
+    shown::{Names, difference, refusal},
 };
 use crate::{
     auth,
@@ -202,19 +202,6 @@ impl Side {
         let at = record.address();
         if !self.known.records.contains(&at) {
             self.known.records.push(at);
-        }
-    }
-}
-
-/// The first line in which two texts differ.
-fn difference(told: &str, meant: &str) -> Option<String> {
-    let end = |lines: Option<&str>| lines.unwrap_or("nothing more").to_owned();
-    let (mut told, mut meant) = (told.lines(), meant.lines());
-    loop {
-        match (told.next(), meant.next()) {
-            (None, None) => return None,
-            (told, meant) if told == meant => {}
-            (told, meant) => return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant))),
         }
     }
 }

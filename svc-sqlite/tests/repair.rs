@@ -35,6 +35,16 @@ fn write(file: &Connection, table: &str, old: &str, new: &str) {
     assert!(times > 0, "{table}: {old}");
 }
 
+/// Filters came later.
+fn drop_newer_indexes(file: &Connection) {
+    let sql = "SELECT name FROM sqlite_schema WHERE name LIKE '%\\_by\\_created' ESCAPE '\\' \
+               OR name LIKE '%\\_by\\_modified' ESCAPE '\\'";
+    let all = file.prepare(sql).unwrap().query_map((), |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>();
+    for index in all.unwrap() {
+        file.execute_batch(&format!("DROP INDEX {index}")).unwrap();
+    }
+}
+
 /// TYP-03, RES-fundraising_page-09 and -10, RES-event-16 to -20, RES-phone_number-01, RES-donation-06, HLP-04.
 #[tokio::test]
 async fn a_file_of_version_3_is_brought_up_to_date() {
@@ -86,13 +96,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
          DELETE FROM migration WHERE number >= 4;",
     )
     .unwrap();
-    let newer = "SELECT name FROM sqlite_schema WHERE name LIKE '%\\_by\\_created' ESCAPE '\\' \
-                 OR name LIKE '%\\_by\\_modified' ESCAPE '\\'";
-    let newer =
-        file.prepare(newer).unwrap().query_map((), |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>();
-    for index in newer.unwrap() {
-        file.execute_batch(&format!("DROP INDEX {index}")).unwrap();
-    }
+    drop_newer_indexes(&file);
     // Look-ups of then folded the letters of every language.
     file.close().unwrap();
 

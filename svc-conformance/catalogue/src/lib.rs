@@ -19,6 +19,7 @@ mod names;
 pub mod row;
 mod rows;
 mod types;
+mod word;
 mod written;
 
 use std::collections::BTreeMap;
@@ -28,10 +29,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use ability::{ABILITIES, Ability};
-pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word};
+pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
 pub use names::{Behaviour, KindRow};
 pub use rows::{Field, Link, Row, Way};
 pub use types::Type;
+pub use word::Word;
 
 use self::condition::Words;
 use self::written::Written;

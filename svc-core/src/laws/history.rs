@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::shown::in_short;
 use crate::{
     draft::{RawDraft, RawPatch},
     error::Property,
@@ -15,7 +16,7 @@ use crate::{
     model::Kind,
     names::Operation,
     read::{Json, Object},
-    store::{Call, Keep, Key, Load, Outcome, Work},
+    store::{Call, Keep, Key, Load, Work},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -86,15 +87,6 @@ const TICKETED: &str = r#"{"type":"ticketed","capacity":3,"ticket_levels":[{"tit
 /// Tickets of two people, and the same tickets the other way round.
 const HELD: &str = r#"{"tickets":[{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}},{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}}]}"#;
 const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}},{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
-
-/// An answer without ids, which each store makes itself.
-fn in_short(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Created { is_new, .. } => format!("created ({is_new})"),
-        Outcome::Helped(helped) => format!("helped {:?}", helped.entries),
-        _ => "other".to_owned(),
-    }
-}
 
 impl Caller<'_> {
     /// What the next call is.

@@ -111,3 +111,25 @@ pub(super) fn refusal(error: &Error) -> String {
         _ => "trouble".to_owned(),
     }
 }
+
+/// An answer without ids, which each store makes itself.
+pub(super) fn in_short(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Created { is_new, .. } => format!("created ({is_new})"),
+        Outcome::Helped(helped) => format!("helped {:?}", helped.entries),
+        _ => "other".to_owned(),
+    }
+}
+
+/// The first line in which two texts differ.
+pub(super) fn difference(told: &str, meant: &str) -> Option<String> {
+    let end = |lines: Option<&str>| lines.unwrap_or("nothing more").to_owned();
+    let (mut told, mut meant) = (told.lines(), meant.lines());
+    loop {
+        match (told.next(), meant.next()) {
+            (None, None) => return None,
+            (told, meant) if told == meant => {}
+            (told, meant) => return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant))),
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
-use super::{Broken, History, difference};
+use super::{Broken, History, shown::difference};
 use crate::{
     error::Result,
     memory::MemoryStore,

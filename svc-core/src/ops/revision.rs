@@ -10,7 +10,7 @@ use crate::context::Tenant;
 ///
 /// # Behaviour
 ///
-/// - The number is another one after every change that a [`List`] or a [`Get`] of the backend could show to the tenant,
+/// - The number is another one after every change that a [`List`](crate::List) or a [`Get`](crate::Get) of the backend could show to the tenant,
 ///   from the moment on at which the change is visible; also when another process made it. Changes may be counted
 ///   together, and those of other tenants, too.
 /// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.

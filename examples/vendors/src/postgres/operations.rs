@@ -107,12 +107,11 @@ impl<R: Mapped> Update<R> for Crm {
         request.check_unchanged(known.meta().modified)?;
         let sent = request.patch.identifiers();
         refuse(taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?)?;
-        let fields = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw().fields;
-        let fields = Json::Object(fields).to_string();
+        let changed = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw();
+        let fields = Json::Object(changed.fields).to_string();
         let columns: Vec<String> = R::WRITE.iter().map(|(column, of)| format!(", {column} = {of}")).collect();
         let values = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
-        let sql =
-            format!("UPDATE {} it SET {values} FROM (SELECT $4::text::json AS f) AS sent WHERE id = $1", R::TABLE);
+        let sql = format!("UPDATE {} it SET {values} FROM (SELECT $4::text::json AS f) sent WHERE id = $1", R::TABLE);
         tx.query(&sql, &[&id, &cx.now.after(known.meta().modified).to_string(), &sent.map(texts), &fields]).await?;
         written(&tx, cx, id, &fields).await.map(Some)
     }
