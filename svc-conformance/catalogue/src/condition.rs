@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::ability::{ABILITIES, Ability};
 use super::names::{Behaviour, KindRow};
 use super::types::Type;
-use super::word::Word;
 
 /// What must hold for a row to apply, or for a check to have anything to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +17,15 @@ pub enum Condition {
     All(Vec<Self>),
     /// One of them holds.
     Any(Vec<Self>),
+}
+
+/// A word as it is written, with its meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// As it is written.
+    pub text: String,
+    /// What it asks.
+    pub term: Term,
 }
 
 /// What a word asks.

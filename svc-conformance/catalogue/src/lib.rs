@@ -29,11 +29,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use ability::{ABILITIES, Ability};
-pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown};
+pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word};
 pub use names::{Behaviour, KindRow};
 pub use rows::{Field, Link, Row, Way};
 pub use types::Type;
-pub use word::Word;
 
 use self::condition::Words;
 use self::written::Written;

@@ -1,16 +1,7 @@
 //! A word of a condition, for a reader.
 
 use super::ability::Ability;
-use super::condition::{HelperTerm, Term};
-
-/// A word as it is written, with its meaning.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// As it is written.
-    pub text: String,
-    /// What it asks.
-    pub term: Term,
-}
+use super::condition::{HelperTerm, Term, Word};
 
 impl Word {
     /// The word for a reader, as it holds or does not.
