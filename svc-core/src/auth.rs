@@ -166,11 +166,11 @@ impl Caller {
     pub(crate) fn scope(&self) -> String {
         match (&self.rights, &self.key) {
             (None, _) => "anybody".to_owned(),
-            (_, Some(key)) => format!("key:{:032x}", digest(&[key.as_bytes()])),
+            (_, Some(key)) => format!("key:{:032x}", digest(key.as_bytes())),
             (Some(rights), None) => {
                 let person = self.person.as_ref().map_or("", Id::as_str);
                 let rights: String = Right::all().map(|right| if rights.allow(right) { '1' } else { '0' }).collect();
-                format!("rights:{:032x}", digest(&[rights.as_bytes(), person.as_bytes()]))
+                format!("rights:{:032x}", digest(format!("{rights} {person}").as_bytes()))
             }
         }
     }

@@ -1,14 +1,11 @@
 //! Entity tags, lists of them in requests, and the dates of HTTP (RFC 9110, sections 5.6.7 and 8.8).
 
-use std::{
-    fmt,
-    hash::{DefaultHasher, Hasher},
-};
+use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::value::Timestamp;
+use crate::value::{Timestamp, digest};
 
 const MICROS: i64 = 1_000_000;
 
@@ -27,21 +24,13 @@ const MICROS: i64 = 1_000_000;
 /// assert_ne!(tag, EntityTag::of(b"{ }"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EntityTag(u64, u64);
+pub struct EntityTag(u128);
 
 impl EntityTag {
     /// The tag of these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        // Two hashes of the standard library that begin in different states. A compiler with another one tells clients once
-        // that what they have is old.
-        let half = |first: u8| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write_u8(first);
-            hasher.write(bytes);
-            hasher.finish()
-        };
-        Self(half(0), half(1))
+        Self(digest(bytes))
     }
 
     /// The value of `ETag`.
@@ -54,7 +43,7 @@ impl EntityTag {
 impl fmt::Display for EntityTag {
     /// With its quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{:016x}{:016x}\"", self.0, self.1)
+        write!(f, "\"{:032x}\"", self.0)
     }
 }
 

@@ -66,7 +66,7 @@ impl Api {
         };
         let mut address = String::new();
         self.inner.settings.layout.path(target, &mut address);
-        let fingerprint = digest(&[address.as_bytes(), body]);
+        let fingerprint = digest(&[address.as_bytes(), b" ", body].concat());
         Ok(Some(Idempotent { key: format!("{} {key}", cx.caller.scope()).into(), fingerprint }))
     }
 
