@@ -42,6 +42,16 @@ pub(crate) enum Walked {
     Refused(Box<Answer>),
 }
 
+/// One request, and whether its answer is a document of the interface, to be judged as one.
+#[derive(Debug, Clone, Copy)]
+struct Message<'m> {
+    method: &'m Method,
+    url: &'m str,
+    body: Option<&'m str>,
+    headers: &'m [(HeaderName, &'m str)],
+    judged: bool,
+}
+
 /// One caller within one check.
 #[derive(Debug, Clone)]
 pub(crate) struct Client<'c> {
@@ -109,7 +119,7 @@ impl Client<'_> {
 
     /// Sends one request; the answer passes the recorder and the passive checks.
     pub(crate) async fn send(&self, method: Method, url: &str, body: Option<String>) -> Result<Answer, Stop> {
-        self.patiently(&method, url, body.as_deref(), &[], true).await
+        self.send_with(method, url, body, &[]).await
     }
 
     /// Sends one request with further headers.
@@ -120,26 +130,19 @@ impl Client<'_> {
         body: Option<String>,
         headers: &[(HeaderName, &str)],
     ) -> Result<Answer, Stop> {
-        self.patiently(&method, url, body.as_deref(), headers, true).await
+        self.patiently(Message { method: &method, url, body: body.as_deref(), headers, judged: true }).await
     }
 
     /// Sends one request whose answer is no document of the interface (documentation, the declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
-        self.patiently(&Method::GET, url, None, &[], false).await
+        self.patiently(Message { method: &Method::GET, url, body: None, headers: &[], judged: false }).await
     }
 
     /// Sends one request, and sends it again where the target asks to wait.
-    async fn patiently(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(HeaderName, &str)],
-        judged: bool,
-    ) -> Result<Answer, Stop> {
+    async fn patiently(&self, message: Message<'_>) -> Result<Answer, Stop> {
         let mut tries = 0_usize;
         loop {
-            let answer = self.once(method, url, body, headers, judged).await?;
+            let answer = self.once(message).await?;
             let wait = waiting(answer.status, &answer.headers).filter(|_| tries < MOST_RETRIES);
             let Some(wait) = wait else { return Ok(answer) };
             tries = tries.saturating_add(1);
@@ -147,26 +150,21 @@ impl Client<'_> {
         }
     }
 
-    async fn once(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(HeaderName, &str)],
-        judged: bool,
-    ) -> Result<Answer, Stop> {
+    async fn once(&self, message: Message<'_>) -> Result<Answer, Stop> {
         let cx = self.cx;
+        let Message { method, url, judged, .. } = message;
+        let sent_body = message.body.unwrap_or_default();
         cx.may_send(method)?;
         if matches!(*method, Method::PUT | Method::DELETE) && cx.run.keeps(url) {
             return Err(Stop::Inconclusive(format!(
                 "{url} was there before the run, which neither changes nor deletes it"
             )));
         }
-        let request = self.request(method, url, body, headers)?;
+        let request = self.request(message)?;
         let sent = request.clone();
         let began = Instant::now();
         let settings = &cx.run.settings;
-        cx.run.journal.expect(method, url, body.unwrap_or_default());
+        cx.run.journal.expect(method, url, sent_body);
         cx.run.keep_pace().await;
         let answer = cx.run.target.send(request, settings.body_limit, settings.timeout).await;
         let exchange = cx.run.recorder.record(&cx.id(), &sent, &answer, began.elapsed());
@@ -185,7 +183,6 @@ impl Client<'_> {
                 return Err(Stop::Failed);
             }
         };
-        let sent_body = body.unwrap_or_default();
         let (parts, body) = response.into_parts();
         let shown =
             exchange.answer.as_ref().map(|answer| answer.body.chars().take(SHOWN).collect()).unwrap_or_default();
@@ -218,13 +215,8 @@ impl Client<'_> {
         }
     }
 
-    fn request(
-        &self,
-        method: &Method,
-        url: &str,
-        body: Option<&str>,
-        headers: &[(HeaderName, &str)],
-    ) -> Result<Request<Bytes>, Stop> {
+    fn request(&self, message: Message<'_>) -> Result<Request<Bytes>, Stop> {
+        let Message { method, url, body, headers, .. } = message;
         let broken = |what: &str| Stop::Inconclusive(format!("{what} cannot be sent: {url}"));
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = method.clone();

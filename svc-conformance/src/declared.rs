@@ -142,6 +142,16 @@ impl Declared {
         collection.is_some_and(|collection| collection.operations.iter().any(|offered| offered == operation))
     }
 
+    /// Whether each of these operations on a kind is declared.
+    pub(crate) fn offers_all(&self, one: &str, operations: &[&str]) -> bool {
+        operations.iter().all(|operation| self.offers(one, operation))
+    }
+
+    /// The first kind that the entry point leads to and that has each of these operations.
+    pub(crate) fn first_with(&self, operations: &[&str]) -> Option<Kind> {
+        self.kinds().find(|kind| kind.under.is_none() && self.offers_all(kind.one, operations))
+    }
+
     /// What the collection of a kind can be filtered by.
     pub(crate) fn filters(&self, kind: Kind) -> &[String] {
         self.listed(kind).map_or(&[], |collection| &collection.filter)

@@ -52,7 +52,7 @@ async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
             return Ok(Place { url: api.collection(kind.many).await?, kind, container: None });
         }
     }
-    let listed = declared.kinds().find(|kind| kind.under.is_none() && declared.offers(kind.one, "list"));
+    let listed = declared.first_with(&["list"]);
     let kind = listed.ok_or_else(|| none("no collection is listed"))?;
     Ok(Place { url: api.collection(kind.many).await?, kind, container: None })
 }

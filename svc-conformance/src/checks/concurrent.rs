@@ -16,7 +16,7 @@ fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
     pairs.into_iter().find_map(|(one, left, right)| {
         let declared = cx.declared();
         let writable = |name: &str| declared.field(one, name).is_some_and(|field| field.writable && field.readable);
-        let offered = ["create", "read", "update"].iter().all(|operation| declared.offers(one, operation));
+        let offered = declared.offers_all(one, &["create", "read", "update"]);
         (offered && writable(left) && writable(right)).then_some((kind(one)?, left, right))
     })
 }
@@ -55,9 +55,7 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
 
 /// Records that are created at the same time are all there, each with its own identifier, and are counted.
 async fn creates(cx: &Cx) -> Result<(), Stop> {
-    let declared = cx.declared();
-    let offered = |kind: &Kind| ["create", "read", "list"].iter().all(|one| declared.offers(kind.one, one));
-    let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && offered(kind)) else {
+    let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
         return Err(none("no kind that can be created, read and listed is declared"));
     };
     let api = cx.api();
@@ -78,7 +76,7 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     }
     let count = u64::try_from(made.len()).unwrap_or(u64::MAX);
     let after = api.total(&url).await?;
-    if let (Some(before), Some(after), false) = (before, after, declared.behaves("totals_follow_later")) {
+    if let (Some(before), Some(after), false) = (before, after, cx.declared().behaves("totals_follow_later")) {
         // Others may write to a live server, too.
         cx.holds(row::COL_23, after >= before.saturating_add(count), || {
             format!("total_records was {before}, {count} were created, it is {after}")

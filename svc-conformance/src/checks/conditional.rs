@@ -64,7 +64,7 @@ async fn reads(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     unsent(cx, &api, row::ETG_02, cx.run.target.base()).await?;
     let declared = cx.declared();
-    if let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && declared.offers(kind.one, "list")) {
+    if let Some(kind) = declared.first_with(&["list"]) {
         unsent(cx, &api, row::ETG_02, &api.collection(kind.many).await?).await?;
     }
     let readable = |kind: &Kind| kind.under.is_none() && declared.offers(kind.one, "read");
@@ -161,9 +161,7 @@ async fn apart(cx: &Cx, api: &Client<'_>, row: &str, before: &Answer, after: &An
 
 /// A collection has another tag after a create.
 async fn tags(cx: &Cx) -> Result<(), Stop> {
-    let declared = cx.declared();
-    let offered = |kind: &Kind| ["create", "read", "list"].iter().all(|one| declared.offers(kind.one, one));
-    let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && offered(kind)) else {
+    let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
         return Err(none("no kind that can be created, read and listed is declared"));
     };
     let api = cx.api();
@@ -313,7 +311,7 @@ fn changeable(cx: &Cx) -> Result<(Kind, &'static str), Stop> {
     ];
     let found = texts.into_iter().find_map(|(one, text)| {
         let writable = declared.field(one, text).is_some_and(|field| field.writable && field.readable);
-        let offered = ["create", "read", "update"].iter().all(|operation| declared.offers(one, operation));
+        let offered = declared.offers_all(one, &["create", "read", "update"]);
         (writable && offered).then_some((kind(one)?, text))
     });
     found.ok_or_else(|| none("no kind with a text that can be changed is declared"))

@@ -116,8 +116,8 @@ impl Record {
 fn subject(cx: &Cx, operations: &[&str]) -> Result<Kind, Stop> {
     let declared = cx.declared();
     let wanted = ["person", "tag", "list", "form", "petition", "event", "question"].into_iter().filter_map(kind);
-    let mut able = wanted
-        .filter(|of| ["create", "read"].iter().chain(operations).all(|operation| declared.offers(of.one, operation)));
+    let mut able =
+        wanted.filter(|of| declared.offers_all(of.one, &["create", "read"]) && declared.offers_all(of.one, operations));
     able.next().ok_or_else(|| none(format!("no kind has create, read, {}", operations.join(", "))))
 }
 
@@ -249,7 +249,7 @@ async fn removed(cx: &Cx) -> Result<(), Stop> {
 async fn membership(cx: &Cx, api: &Client<'_>) -> Result<Option<(String, String)>, Stop> {
     let declared = cx.declared();
     for (group, one) in [("tag", "tagging"), ("list", "item")] {
-        let able = ["create", "read", "delete"].iter().all(|operation| declared.offers(group, operation));
+        let able = declared.offers_all(group, &["create", "read", "delete"]);
         if !able || !declared.offers(one, "create") || !declared.offers("person", "create") {
             continue;
         }

@@ -117,7 +117,7 @@ async fn odd(cx: &Cx) -> Result<(), Stop> {
         .declared()
         .kinds()
         .find(|of| of.under.is_none() && cx.declared().offers(of.one, "list") && compare::can_make(cx, of.one));
-    let of = of.or_else(|| cx.declared().kinds().find(|of| of.under.is_none() && cx.declared().offers(of.one, "list")));
+    let of = of.or_else(|| cx.declared().first_with(&["list"]));
     let url = api.collection(of.ok_or_else(|| none("no collection is listed"))?.many).await?;
     let total = api.total(&url).await?;
     if let Some(most) = cx.run.page_limit() {

@@ -11,7 +11,7 @@ use crate::{
     link::Address,
     model::Kind,
     ops::{ChangedRecord, ChangesPage, ChangesRequest, Feed, What},
-    value::{Id, Timestamp},
+    value::{Id, Timestamp, short_digest},
 };
 
 /// What the feed tells of the changes of one call: each record that is created, deleted, or has another `modified_date`,
@@ -102,9 +102,8 @@ impl FeedPlace {
 
 /// Holds a cursor together and to its tenant. It keeps nobody out who wants in: a place in the own feed is no secret.
 fn tag(tenant: &Tenant, numbers: [u64; 4]) -> u64 {
-    let bytes = tenant.as_str().bytes().chain(numbers.into_iter().flat_map(u64::to_be_bytes));
-    // FNV-1a.
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let bytes: Vec<u8> = tenant.as_str().bytes().chain(numbers.into_iter().flat_map(u64::to_be_bytes)).collect();
+    short_digest(&bytes)
 }
 
 /// How many entries are looked at for one page by a caller who may not see all kinds.

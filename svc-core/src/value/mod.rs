@@ -17,7 +17,7 @@ pub use amount::Amount;
 pub(crate) use codes::{calling_codes, currency};
 pub use date::Date;
 pub(crate) use decimal::Parts;
-pub(crate) use digest::digest;
+pub(crate) use digest::{digest, short_digest};
 pub use flex_enum::{ClosedEnum, FlexEnum};
 pub use id::Id;
 pub use identifier::Identifier;
