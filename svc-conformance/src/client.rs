@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chrono::{NaiveDateTime, Utc};
-use http::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER};
 use http::{Method, Request};
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ use crate::relations::Known;
 use crate::row;
 use crate::target::TargetError;
 
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Pages that a walk reads at most.
 const MOST_PAGES: usize = 400;
 /// Characters of an answer's body that messages show.
@@ -136,6 +138,13 @@ impl Client<'_> {
     /// Sends one request whose answer is no document of the interface (documentation, the declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
         self.patiently(Message { method: &Method::GET, url, body: None, headers: &[], judged: false }).await
+    }
+
+    /// Asks for a stream of events that ends with what is there (SYN-12), from behind the event that a client had last.
+    pub(crate) async fn events(&self, url: &str, last: Option<&str>) -> Result<Answer, Stop> {
+        let mut headers = vec![(ACCEPT, "text/event-stream"), (PREFER, "wait=0")];
+        headers.extend(last.map(|last| (LAST_EVENT_ID, last)));
+        self.patiently(Message { method: &Method::GET, url, body: None, headers: &headers, judged: false }).await
     }
 
     /// Sends one request, and sends it again where the target asks to wait.

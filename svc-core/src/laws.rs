@@ -56,7 +56,7 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-pub use feed::{check_feed, check_feed_among_writers};
+pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
 pub use filters::check_filters;
 pub use rulebook::check_rulebook;
 

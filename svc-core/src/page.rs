@@ -4,8 +4,8 @@ pub(crate) mod raw;
 mod request;
 
 pub(crate) use raw::RawPage;
-pub(crate) use request::pairs;
 pub use request::{PageRequest, Parameter, Values};
+pub(crate) use request::{is_token, pairs};
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The change feed over HTTP (SYN-01 to SYN-11), of a store in memory.
+//! The change feed over HTTP (SYN-01 to SYN-12), of a store in memory.
 
 #![cfg(feature = "memory")]
 
@@ -212,4 +212,95 @@ async fn syn_11_a_time_that_is_over_ends_the_wait() {
     let reply = waiting(&api, one(), &Hand::new(true), &next).await;
     let page: Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!((told(&page).len(), path(&page["_links"]["last"])), (0, next));
+}
+
+async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> Reply {
+    let (path, query) = address.split_once('?').map_or((address, None), |(path, query)| (path, Some(query)));
+    let accept = (http::header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let last = last.map(|last| ("last-event-id".parse().unwrap(), HeaderValue::from_str(last).unwrap()));
+    let headers = std::iter::once(accept).chain(last).collect();
+    api.answer(who, Request::new(&Method::GET, path).with_query(query).with_headers(&headers)).await
+}
+
+/// The cursor of an event, and the page in it, where there is one.
+fn event(part: &[u8]) -> (String, Option<Value>) {
+    let text = std::str::from_utf8(part).unwrap();
+    let mut lines = text.strip_suffix("\n\n").unwrap().lines();
+    let id = lines.next().unwrap().strip_prefix("id: ").unwrap().to_owned();
+    let page = lines.next().map(|line| serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap());
+    assert_eq!(lines.next(), None, "an event has two lines");
+    (id, page)
+}
+
+/// SYN-12: a stream tells what is there, goes on with what is committed, and goes on behind the event that a client had.
+#[tokio::test]
+async fn syn_12_a_stream_goes_on_telling() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    for name in ["blue", "red", "green"] {
+        make(&api, "tags", json!({"name": name})).await;
+    }
+    let mut reply = events(&api, one(), "changes?per_page=2", None).await;
+    assert_eq!((reply.status.as_u16(), reply.header("content-type")), (200, Some("text/event-stream")));
+    let (first, page) = event(&reply.body);
+    assert_eq!(told(&page.unwrap()).len(), 2);
+    let (hand, mut following) = (Hand::new(false), reply.following.take().unwrap());
+    let (third, page) = event(&following.next(&hand).await.unwrap());
+    let page = page.unwrap();
+    assert_eq!((told(&page).len(), &page["has_more"]), (1, &json!(false)));
+    let cursor = |link: &str| path(&page["_links"][link]);
+    assert_eq!(cursor("self"), format!("changes?after={first}&per_page=2"));
+    assert_eq!(cursor("last"), format!("changes?after={third}&per_page=2"));
+    assert_eq!(hand.asked.load(Ordering::Relaxed), 0, "what is there is told at once");
+    let (part, _) = tokio::join!(following.next(&hand), make(&api, "people", json!({"given_name": "Ada"})));
+    let (fourth, page) = event(&part.unwrap());
+    assert_eq!(told(&page.clone().unwrap()), [("created".to_owned(), "person".to_owned())]);
+    assert!(!page.unwrap().to_string().contains("Ada"));
+    assert!(*hand.longest.lock().unwrap() <= svc_core::api::Following::SILENCE);
+    // Who comes back is told what follows the event that it had, whatever its address says.
+    let again = events(&api, one(), "changes?per_page=2", Some(&third)).await;
+    assert_eq!(event(&again.body).0, fourth);
+    let nothing = events(&api, one(), "changes", Some(&fourth)).await;
+    assert_eq!(event(&nothing.body), (fourth, None));
+}
+
+/// SYN-12: a stream is told as long as a request may wait, and then ends; at once where nothing tells the time.
+#[tokio::test]
+async fn syn_12_a_stream_ends() {
+    struct Timeless;
+    impl Timer for Timeless {
+        fn sleep(&self, _: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+            None
+        }
+    }
+    let store = MemoryStore::new();
+    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
+    let api = api.longest_wait(Duration::from_millis(20)).base_url("http://localhost/");
+    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let mut following = events(&api, one(), "changes", None).await.following.unwrap();
+    let mut timeless = following.clone();
+    assert_eq!(event(&following.next(&Hand::new(true)).await.unwrap()).1, None, "silent, and there");
+    assert_eq!(following.next(&Hand::new(true)).await, None);
+    assert_eq!(timeless.next(&Timeless).await, None);
+}
+
+/// SYN-12, SYN-07, SYN-09: what is wrong with a stream is said as for a page.
+#[tokio::test]
+async fn syn_12_cursors_of_events_are_checked() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    make(&api, "tags", json!({"name": "blue"})).await;
+    let (id, _) = event(&events(&api, one(), "changes", None).await.body);
+    for wrong in [format!("{id}0"), "7".to_owned(), "a b".to_owned(), "x".repeat(300)] {
+        let reply = events(&api, one(), "changes", Some(&wrong)).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("content-type")),
+            (400, Some("application/hal+json")),
+            "{wrong}"
+        );
+    }
+    assert_eq!(events(&api, known("two", Rights::all()), "changes", Some(&id)).await.status, 400);
+    assert_eq!(events(&api, Identity::Nobody, "changes", None).await.status, 401);
+    let other = self::api(&MemoryStore::new());
+    assert_eq!(events(&other, one(), "changes", Some(&id)).await.status, 410);
 }

@@ -63,6 +63,7 @@ pub struct Options {
     pub(crate) row_level_security: bool,
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
+    pub(crate) keep_changes: Option<Duration>,
     pub(crate) now: Clock,
 }
 
@@ -91,6 +92,7 @@ impl Options {
             row_level_security: false,
             share_names: ShareNames::default(),
             matching: Arc::new(StockMatching),
+            keep_changes: None,
             now: Arc::new(Timestamp::now),
         })
     }
@@ -185,6 +187,14 @@ impl Options {
     #[must_use]
     pub fn to_the_workers(mut self) -> Self {
         self.to_the_workers = true;
+        self
+    }
+
+    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410 (SYN-08), so let clients come
+    /// back much sooner; the oldest go with later writes of their tenant.
+    #[must_use]
+    pub fn keep_changes(mut self, time: Duration) -> Self {
+        self.keep_changes = Some(time);
         self
     }
 

@@ -77,7 +77,7 @@ texts! {
     /// Changes nothing, and is written nevertheless.
     touch,
     // The change feed.
-    feed_last, feed_behind, feed_at, tell,
+    feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
     hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox, keep,
@@ -334,6 +334,11 @@ impl Texts {
                 "INSERT INTO {s}.kept AS o (tenant, key, person, at, answer) {} \
                  ON CONFLICT (tenant, key, person) DO UPDATE SET at = excluded.at, answer = excluded.answer",
                 from_ledger("text uuid bigint bytea")
+            ),
+            // A turn that tells something throws some away, as with kept answers.
+            expire_feed: format!(
+                "DELETE FROM {s}.feed WHERE tenant = $1 AND seq = ANY (ARRAY( \
+                 SELECT f.seq FROM {s}.feed f WHERE f.tenant = $1 ORDER BY f.seq, f.step LIMIT 256)) AND at < $2"
             ),
             forget_kept: format!(
                 "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \

@@ -175,6 +175,10 @@ impl Database {
         if seq / STEP != progress.seq / STEP {
             queries.push(Query::new(&self.texts.forget_turns, values![tenant, seq.saturating_sub(NOTES)]));
         }
+        if let Some(keep) = self.options.keep_changes {
+            let oldest = progress.last.minus(keep);
+            queries.push(Query::new(&self.texts.expire_feed, values![tenant, oldest.micros()]));
+        }
         let commit = queries.len();
         queries.push(Query::control("COMMIT"));
         match lent.run(&queries, self.half_of(progress.deadline)).await {

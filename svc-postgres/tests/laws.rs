@@ -5,11 +5,18 @@
 mod polling;
 mod support;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use svc_core::{
     Tenant,
-    laws::{Broken, Laws, check_feed_among_writers, check_filters},
+    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters},
+    value::Timestamp,
 };
 use svc_postgres::{Options, Store};
 
@@ -58,6 +65,23 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
 async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
     let Some(database) = Database::new().await else { return Ok(()) };
     laws(100).check_feed(async || database.next().await).await
+}
+
+/// SYN-08: what is older than an hour goes where changes are kept for an hour.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn syn_08_old_changes_expire() -> Result<(), Broken> {
+    let Some(server) = support::server() else { return Ok(()) };
+    let clock = Arc::new(AtomicI64::new(0));
+    let told = Arc::clone(&clock);
+    let options =
+        Options::new(&server.url()).unwrap().schema(&server.schema()).keep_changes(Duration::from_secs(3_600));
+    let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
+    let store = Store::connect(options).await.unwrap();
+    let tenant = store.ensure_tenant("one").await.unwrap();
+    check_feed_expires(&store, &tenant, |time| {
+        clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);
+    })
+    .await
 }
 
 /// SYN-02, SYN-04: nothing is missed of what writers do at the same time over two stores, as two processes have them;

@@ -38,6 +38,17 @@ pub(crate) fn tell(file: &Connection, tenant: i64, change: &Told<'_>, time: Time
     Ok(())
 }
 
+/// Entries that are too old and go with one turn, at most.
+const STEP: i64 = 256;
+
+/// Forgets what is older than this. The newest entry stays: its number must not be given again.
+pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Result<()> {
+    let sql = "DELETE FROM feed WHERE tenant = ?1 AND seq < (SELECT max(seq) FROM feed WHERE tenant = ?1) AND seq IN (
+               SELECT seq FROM (SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq LIMIT ?3) WHERE at < ?2)";
+    file.prepare_cached(sql)?.execute((tenant, oldest.micros(), STEP))?;
+    Ok(())
+}
+
 /// What the feed has behind a place.
 pub(crate) fn read(file: &Connection, tenant: i64, after: FeedPlace, limit: u32) -> Result<FeedRead> {
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";

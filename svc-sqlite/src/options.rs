@@ -33,6 +33,7 @@ pub struct Options {
     pub(crate) max_page_count: Option<u32>,
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
+    pub(crate) keep_changes: Option<Duration>,
     pub(crate) now: Clock,
     pub(crate) before_commit: Option<Hold>,
 }
@@ -53,6 +54,7 @@ impl Options {
             max_page_count: None,
             share_names: ShareNames::default(),
             matching: Arc::new(StockMatching),
+            keep_changes: None,
             now: Arc::new(Timestamp::now),
             before_commit: None,
         }
@@ -132,6 +134,14 @@ impl Options {
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
+        self
+    }
+
+    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410 (SYN-08), so let clients come
+    /// back much sooner; the oldest go with later writes of their tenant.
+    #[must_use]
+    pub fn keep_changes(mut self, time: Duration) -> Self {
+        self.keep_changes = Some(time);
         self
     }
 

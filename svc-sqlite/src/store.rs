@@ -49,6 +49,8 @@ struct Inner {
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
+    /// How long changes stay in the feed.
+    keep_changes: Option<Duration>,
     patience: Duration,
     now: Clock,
     _lock: Option<Lock>,
@@ -81,6 +83,7 @@ impl Store {
             bells: Arc::default(),
             path: options.path,
             matching: options.matching,
+            keep_changes: options.keep_changes,
             share_names,
             patience: options.busy_timeout,
             now: options.now,

@@ -1,9 +1,12 @@
 //! The laws of a store, over a real file.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::time::Duration;
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers};
+use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers, check_feed_expires};
+use svc_core::value::Timestamp;
 use svc_sqlite::{Options, Store};
 
 /// One file, with new tenants for each history.
@@ -39,6 +42,20 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
 async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
     let file = File::new();
     check_feed(async || file.next().await).await
+}
+
+/// SYN-08: what is older than an hour goes where changes are kept for an hour.
+#[tokio::test]
+async fn syn_08_old_changes_expire() -> Result<(), Broken> {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
+    let told = Arc::clone(&clock);
+    let options = Options::new(folder.path().join("data.db")).keep_changes(Duration::from_secs(3_600));
+    let store = Store::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)))).unwrap();
+    let tenant = store.ensure_tenant("one").await.unwrap();
+    check_feed_expires(&store, &tenant, |time| {
+        clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);
+    })
+    .await
 }
 
 /// SYN-02, SYN-04: nothing is missed of what writers do at the same time; `SVC_FEED_CALLS=100000` for many.

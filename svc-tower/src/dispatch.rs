@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{Extensions, Method, request::Parts};
 use svc_core::{
     Base, Code, Error, Tenant,
-    api::{Admitted, Api, Call, Reply, Request},
+    api::{Admitted, Api, Call, Following, Reply, Request},
     auth::Identity,
     link::Target,
     operation::Key,
@@ -29,6 +29,7 @@ use crate::{
     kept::Kept,
     pages::Pages,
     response::Answer,
+    response_body::ResponseBody,
     route::{Route, method_name},
     settings::Settings,
 };
@@ -199,9 +200,33 @@ impl<'a> Incoming<'a> {
         body::read(&self.parts.headers, body, limit).await.map_err(refused)
     }
 
+    /// An answer that goes on behind what it has already (SYN-12).
+    fn streamed(&self, mut answer: Answer, following: Following) -> Answer {
+        let begun = answer.body.bytes().cloned();
+        let (timer, limit) = (self.settings.timer.clone(), self.settings.request_timeout);
+        let limit = limit.map(|limit| limit.saturating_add(Following::SILENCE));
+        answer.body = ResponseBody::in_parts((begun, following), move |(begun, mut following)| {
+            let timer = timer.clone();
+            async move {
+                let part = match begun {
+                    Some(begun) => begun,
+                    None => timer.within(limit, following.next(&timer)).await??,
+                };
+                Some((part, (None, following)))
+            }
+        });
+        answer
+    }
+
     async fn respond(&self, admitted: Admitted<'a>) -> Answer {
         if !admitted.operation().is_document() {
-            return admitted.answer().await.into();
+            let mut reply = admitted.answer().await;
+            let following = reply.following.take();
+            let answer = Answer::from(reply);
+            return match following {
+                Some(following) => self.streamed(answer, *following),
+                None => answer,
+            };
         }
         let documents = Pages {
             api: self.api,

@@ -67,7 +67,7 @@ async fn send(program: &Program, method: &str, address: &str, body: &str) -> Tes
     raw.answer().await
 }
 
-/// SYN-02, SYN-11: each loop is told of each change while it waits, before the half minute is over.
+/// SYN-02, SYN-11, SYN-12: each loop is told of each change while it waits, before the half minute is over.
 #[tokio::test]
 async fn the_loops_of_the_guide_are_told_of_each_change() -> TestResult {
     if !is_wanted() {

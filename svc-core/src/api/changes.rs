@@ -1,4 +1,4 @@
-//! Answers what was changed since a cursor (SYN-01 to SYN-11).
+//! Answers what was changed since a cursor (SYN-01 to SYN-12).
 
 use std::{
     future::poll_fn,
@@ -7,21 +7,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 
-use super::{Api, Reply, Request, handling};
+use super::{
+    Api, ContentType, Reply, Request,
+    following::{self, Following, Waiting},
+    handling,
+};
 use crate::{
     context::Context,
     error::{Code, Error, Problem, Result},
     hal::{self, ChangesView},
     link::Target,
     model::Kind,
-    ops::{Changes, ChangesRequest, Feed},
-    page::{PageRequest, Parameter},
+    ops::{Changes, ChangesPage, ChangesRequest, Feed},
+    page::{PageRequest, Parameter, is_token},
 };
 
 /// The parameter that has the cursor.
 const AFTER: &str = "after";
+
+/// Tells a proxy to pass events on as they come.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 impl Api {
     /// Whether there is a change feed (SYN-01).
@@ -55,19 +62,32 @@ impl Api {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(None, &problems)),
         };
-        let after = PageRequest::parameter(request.query, AFTER);
+        let streams = following::wants_events(request.headers);
+        let mut after = PageRequest::parameter(request.query, AFTER);
         // What has not the form of a cursor is dropped there, and would lead to the beginning.
         if after != asked.request.after {
             return Ok(self.unknown_cursor());
         }
+        if let Some(last) = following::last_event(request.headers).filter(|_| streams) {
+            if !is_token(last) {
+                return Ok(self.unknown_cursor());
+            }
+            after = Some(last.to_owned());
+        }
         let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| cx.may_read(*kind)).collect();
         let wanted = ChangesRequest::new(after.clone(), kinds, asked.request.size);
         let waits = self.waits(request);
-        let page = match self.told(&**changes, cx, wanted, (request, waits)).await? {
+        // A stream begins at once, whatever there is to tell.
+        let time = if streams { Duration::ZERO } else { waits };
+        let waiting = Waiting { timer: request.timer, time, timeout: request.timeout };
+        let page = match self.told(&**changes, cx, wanted.clone(), waiting).await? {
             Feed::Page(page) => page,
             Feed::Unknown => return Ok(self.unknown_cursor()),
             Feed::Expired => return Ok(self.expired_cursor(cx)),
         };
+        if streams {
+            return Ok(self.stream(cx, request, wanted, (&page, asked.repeated)));
+        }
         let view = ChangesView {
             page: &page,
             after: after.as_deref(),
@@ -83,15 +103,35 @@ impl Api {
         Ok(reply)
     }
 
+    /// A page as the first event, with what goes on behind it: no longer than a request may wait, so that a key that is revoked
+    /// is told nothing more soon.
+    fn stream(
+        &self,
+        cx: &Context,
+        request: &Request<'_>,
+        wanted: ChangesRequest,
+        (page, repeated): (&ChangesPage, String),
+    ) -> Reply {
+        let longest = self.inner.settings.longest_wait;
+        let time = handling::wait(request.headers).map_or(longest, |asked| asked.min(longest));
+        let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
+        let mut reply = Reply::new(StatusCode::OK, ContentType::Events, event);
+        reply.insert(ACCEL_BUFFERING, Some(HeaderValue::from_static("no")));
+        let following = Following::behind((self, cx), wanted, repeated, page, (time, request.timeout));
+        reply.following = Some(Box::new(following));
+        reply
+    }
+
     /// What there is; waits for it as long as the request does.
-    async fn told(
+    pub(super) async fn told(
         &self,
         changes: &dyn Changes,
         cx: &Context,
         mut wanted: ChangesRequest,
-        (request, waits): (&Request<'_>, Duration),
+        waiting: Waiting<'_>,
     ) -> Result<Feed> {
-        let Some(timer) = request.timer.filter(|_| !waits.is_zero()) else {
+        let waits = waiting.time;
+        let Some(timer) = waiting.timer.filter(|_| !waits.is_zero()) else {
             return changes.changes(cx, &wanted).await;
         };
         let begun = Instant::now();
@@ -117,7 +157,7 @@ impl Api {
                 .await;
             }
             // The time that it waited is none of the backend's.
-            cx.deadline = request.deadline();
+            cx.deadline = waiting.deadline();
         }
     }
 

@@ -8,7 +8,7 @@ use http::{
     header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 
-use super::Api;
+use super::{Api, Following};
 use crate::{
     context::Base,
     error::{Code, Error, ErrorKind, Problem},
@@ -38,6 +38,9 @@ pub struct Reply {
     /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an operation that is not supported
     /// from an error of the server: both are 500 (ERR-07).
     pub code: Option<Code>,
+    /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on, part by part. Without that the
+    /// body is whole, and the client comes back for the rest.
+    pub following: Option<Box<Following>>,
 }
 
 /// What a body is.
@@ -46,6 +49,8 @@ pub struct Reply {
 pub enum ContentType {
     /// `application/hal+json` (HAL-03).
     Hal,
+    /// `text/event-stream` (SYN-12).
+    Events,
 }
 
 impl ContentType {
@@ -54,6 +59,7 @@ impl ContentType {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hal => "application/hal+json",
+            Self::Events => "text/event-stream",
         }
     }
 }
@@ -76,6 +82,7 @@ impl Reply {
             body: Bytes::new(),
             reference_code: None,
             code: None,
+            following: None,
         }
     }
 

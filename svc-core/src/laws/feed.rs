@@ -6,6 +6,7 @@ use std::{
     pin::Pin,
     sync::atomic::{AtomicUsize, Ordering},
     task::Poll,
+    time::Duration,
 };
 
 use super::{Broken, History, Laws, together::at_once};
@@ -70,6 +71,36 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
     at_once(all).await.into_iter().collect()
 }
 
+/// Checks that a store that keeps changes for an hour forgets those that are older (SYN-08), whenever its tenant writes, and no
+/// other ones. `pass` moves its clock on.
+///
+/// # Errors
+///
+/// What was forgotten too early, kept too long, or answered otherwise.
+pub async fn check_feed_expires<S: Store + Changes + Clone>(
+    store: &S,
+    tenant: &Tenant,
+    pass: impl Fn(Duration),
+) -> Result<(), Broken> {
+    let history = History::of(store, tenant);
+    let minutes = |count: u64| Duration::from_secs(count.saturating_mul(60));
+    let first = history.written().await?;
+    pass(minutes(50));
+    let second = history.written().await?;
+    history.holds(Some(&first), 1).await?;
+    pass(minutes(50));
+    let third = history.written().await?;
+    history.is_expired(&first).await?;
+    history.holds(Some(&second), 1).await?;
+    history.holds(None, 2).await?;
+    // Where nothing is written nobody has missed anything.
+    pass(minutes(100));
+    history.holds(Some(&third), 0).await?;
+    let last = history.written().await?;
+    history.is_expired(&second).await?;
+    history.holds(Some(&last), 0).await
+}
+
 const WRITERS: usize = 8;
 
 /// What one client does.
@@ -114,6 +145,31 @@ impl<S: Store + Changes + Clone> History<S> {
             pause().await;
         }
         Ok(())
+    }
+
+    /// Makes a person, and gives the cursor behind it.
+    async fn written(&self) -> Result<String, Broken> {
+        let (cx, work) = (self.cx(), Work::Create(RawDraft::empty(Kind::Person)));
+        let done = self.store.write(&cx, Call::new(&cx, work)).await;
+        done.map_err(|error| self.broken("feed", format!("a write failed: {error:?}")))?;
+        Ok(self.page(None, 1).await?.last)
+    }
+
+    /// Whether so many entries are behind a cursor.
+    async fn holds(&self, after: Option<&str>, count: usize) -> Result<(), Broken> {
+        let page = self.page(after.map(str::to_owned), 100).await?;
+        if page.entries.len() == count {
+            return Ok(());
+        }
+        Err(self.broken("feed", format!("{count} changes are to be kept behind {after:?}: {page:?}")))
+    }
+
+    async fn is_expired(&self, after: &str) -> Result<(), Broken> {
+        let request = ChangesRequest::new(Some(after.to_owned()), Kind::ALL.to_vec(), 100);
+        match self.store.changes(&self.cx(), &request).await {
+            Ok(Feed::Expired) => Ok(()),
+            other => Err(self.broken("feed", format!("a cursor that is too old: {other:?}"))),
+        }
     }
 
     /// Whether a replica has the people that are listed.

@@ -1,4 +1,4 @@
-//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to SYN-11).
+//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to SYN-12).
 
 use std::{fmt, sync::Arc};
 

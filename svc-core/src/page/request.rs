@@ -152,7 +152,7 @@ fn counting(text: &str) -> Option<u64> {
 }
 
 /// Whether a continuation has a form that a store may have given.
-fn is_token(after: &str) -> bool {
+pub(crate) fn is_token(after: &str) -> bool {
     after.len() <= 256 && after.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 

@@ -1,6 +1,6 @@
 //! Points in time.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike as _, Utc};
 
@@ -46,6 +46,13 @@ impl Timestamp {
     #[must_use]
     pub fn after(self, before: Self) -> Self {
         self.max(Self::from_micros(before.0.saturating_add(1)))
+    }
+
+    /// So long before this instant; [`Self::MIN`] where that is earlier.
+    #[must_use]
+    pub fn minus(self, time: Duration) -> Self {
+        let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        Self::from_micros(self.0.saturating_sub(micros))
     }
 
     /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).

@@ -156,6 +156,9 @@ impl Store {
         let moves = apply.into_moves();
         // A turn that changes nothing gives nobody a date, and costs no sync.
         if changed {
+            if let Some(keep) = self.inner.keep_changes {
+                feed::expire(file, tenant, time.minus(keep))?;
+            }
             job.tally.set_last(tenant, time);
             let bells = Arc::clone(&self.inner.bells);
             job.after_commit(move || bells.ring(&tenant));

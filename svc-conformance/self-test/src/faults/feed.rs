@@ -105,7 +105,7 @@ fn unlink(document: &mut Map<String, Value>, rel: &str) {
 }
 
 pub(super) fn faults() -> Vec<Fault> {
-    [told(), asked_for()].concat()
+    [told(), asked_for(), streamed()].concat()
 }
 
 /// What pages tell.
@@ -239,6 +239,63 @@ fn asked_for() -> Vec<Fault> {
                     && call.uri.query().is_some_and(|query| query.contains("no-such"))
                 {
                     answer.status = 404;
+                }
+            })
+        })
+        .on_reference(),
+    ]
+}
+
+/// A change to the text of a stream of events.
+fn stream(name: &'static str, change: fn(&str) -> String) -> Fault {
+    Fault::new(FAMILY, name, &[row::SYN_12], move || {
+        Interceptor::after(move |call, answer: &mut Answer, _| {
+            if is_stream(call) && answer.status == 200 {
+                answer.body = change(&String::from_utf8_lossy(&answer.body)).into();
+            }
+        })
+    })
+    .on_reference()
+}
+
+fn is_stream(call: &Call) -> bool {
+    is_feed(call) && call.headers.get("accept").is_some_and(|accept| accept == "text/event-stream")
+}
+
+/// What is wrong with a stream of events.
+fn streamed() -> Vec<Fault> {
+    vec![
+        stream("the first event is not told", |text| text.split_once("\n\n").map_or("", |(_, rest)| rest).to_owned()),
+        stream("events have no cursor", |text| text.replace("id: ", "no: ")),
+        stream("events are no pages", |text| text.replace("data: {", "data: ")),
+        Fault::new(FAMILY, "a client that comes back is told everything again", &[row::SYN_12], || {
+            Interceptor::before(|call, _| {
+                call.headers.remove("last-event-id");
+                None
+            })
+        })
+        .on_reference()
+        .at(Place::Backend),
+        Fault::new(FAMILY, "a page is no stream, whatever is asked for", &[row::SYN_12], || {
+            Interceptor::before(|call, _| {
+                if is_feed(call) {
+                    call.headers.remove("accept");
+                }
+                None
+            })
+        })
+        .on_reference()
+        .at(Place::Backend),
+        Fault::new(FAMILY, "every event has the cursor of the one before", &[row::SYN_12], || {
+            Interceptor::after(|call, answer: &mut Answer, _| {
+                if is_stream(call) && answer.status == 200 {
+                    let text = String::from_utf8_lossy(&answer.body).into_owned();
+                    let ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
+                    let mut moved = text.clone();
+                    for (before, id) in ids.iter().zip(ids.iter().skip(1)).rev() {
+                        moved = moved.replacen(&format!("id: {id}"), &format!("id: {before}"), 1);
+                    }
+                    answer.body = moved.into();
                 }
             })
         })

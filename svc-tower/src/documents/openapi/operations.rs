@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::{
-    api::{Api, Offered},
+    api::{Api, ContentType, Offered},
     link::{Address, Scope, Target},
     model::Kind,
     operation::{Input, Key, OperationSpec, Output},
@@ -17,6 +17,7 @@ use crate::documents::{
 };
 
 const HAL: &str = "application/hal+json";
+const EVENTS: ContentType = ContentType::Events;
 const JSON: &str = "application/json";
 const HTML: &str = "text/html";
 
@@ -174,7 +175,9 @@ fn content(
         Output::Capabilities => one(HAL, all.capabilities()),
         Output::Document => one(JSON, json!({ "type": "object" })),
         Output::Collection => one(HAL, all.page(kind_of(target)?)),
-        Output::Changes => one(HAL, all.changes()),
+        Output::Changes => {
+            Some(json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }))
+        }
         Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
         Output::Recorded => {
             let record = all.kind(kind_of(target)?, Form::Read);

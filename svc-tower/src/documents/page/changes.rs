@@ -1,4 +1,4 @@
-//! The page of the change feed (SYN-01 to SYN-10).
+//! The page of the change feed (SYN-01 to SYN-12).
 
 use svc_core::{error::Code, link::Target};
 
@@ -26,6 +26,9 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
          deletes a person here wants it forgotten: erase what you hold of it, also where other records name it.",
         "With `Prefer: wait=30` an answer comes when there is something to tell, and after so many seconds at the latest; \
          `Preference-Applied` says how many.",
+        "With `Accept: text/event-stream` the same pages come as events of a stream that goes on: `data` is a page, `id` the \
+         cursor behind it. The stream ends after half a minute or so; come back with the last `id` in `Last-Event-ID`, as every \
+         client for such streams does by itself.",
         "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
          more follow.",
     ]

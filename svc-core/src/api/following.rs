@@ -1,0 +1,170 @@
+//! The change feed as a stream of events (SYN-12): the pages that a client would ask for, each when there is something to tell.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, header::ACCEPT};
+
+use super::{Api, ContentType, Timer};
+use crate::{
+    context::Context,
+    error::{Error, Result},
+    hal::{self, ChangesView},
+    link::Target,
+    ops::{ChangesPage, ChangesRequest, Feed},
+};
+
+/// What a client that comes back sends: the cursor of the last event that it had.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Whether a client asks for events: whether its `Accept` begins with them.
+pub(super) fn wants_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let first = accepted.split([',', ';']).next().unwrap_or_default().trim();
+    first.eq_ignore_ascii_case(ContentType::Events.as_str())
+}
+
+/// The cursor behind the last event that a client had, where it comes back.
+pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
+    headers.get(LAST_EVENT_ID)?.to_str().ok().filter(|cursor| !cursor.is_empty())
+}
+
+/// How a request waits for changes.
+pub(super) struct Waiting<'a> {
+    /// `None` where nothing tells the time.
+    pub(super) timer: Option<&'a dyn Timer>,
+    /// How long it waits for something to tell.
+    pub(super) time: Duration,
+    /// How long the backend may take whenever it is asked.
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Waiting<'_> {
+    /// When a backend that is asked now is no longer waited for.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.timeout?)
+    }
+}
+
+/// The rest of an answer that goes on telling what is changed, as [`Reply::following`](super::Reply::following) has it.
+#[derive(Clone)]
+pub struct Following {
+    api: Api,
+    cx: Context,
+    /// What is asked for next.
+    wanted: ChangesRequest,
+    /// What every link repeats.
+    repeated: String,
+    has_more: bool,
+    timeout: Option<Duration>,
+    until: Instant,
+}
+
+impl fmt::Debug for Following {
+    /// Without cursor and caller (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Following")
+    }
+}
+
+impl Following {
+    /// A stream that has told this page, and goes on for a time.
+    pub(super) fn behind(
+        (api, cx): (&Api, &Context),
+        wanted: ChangesRequest,
+        repeated: String,
+        page: &ChangesPage,
+        (time, timeout): (Duration, Option<Duration>),
+    ) -> Self {
+        let (now, wanted) = (Instant::now(), ChangesRequest { after: Some(page.next.clone()), ..wanted });
+        let until = now.checked_add(time).unwrap_or(now);
+        Self { api: api.clone(), cx: cx.clone(), wanted, repeated, has_more: page.has_more, timeout, until }
+    }
+
+    /// How long a stream is silent at most, so that whoever sits between client and server does not take it for dead.
+    pub const SILENCE: Duration = Duration::from_secs(10);
+
+    /// The next part of the stream: an event, or a sign that the server is there. `None` at the end, and where the backend is in
+    /// trouble, which is logged: the client comes back with the cursor of the last event that it had, and is told then.
+    pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
+        self.told(timer).await.unwrap_or_else(|error| {
+            // Nobody is answered: it is logged there.
+            let _ = self.api.error_reply(Some(&Target::Changes), error);
+            None
+        })
+    }
+
+    async fn told(&mut self, timer: &dyn Timer) -> Result<Option<Bytes>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() && !self.has_more {
+            return Ok(None);
+        }
+        let time = if self.has_more { Duration::ZERO } else { left.min(Self::SILENCE) };
+        let waiting = Waiting { timer: Some(timer), time, timeout: self.timeout };
+        let Some(changes) = &self.api.inner.settings.changes else { return Err(Error::not_implemented()) };
+        self.cx.deadline = waiting.deadline();
+        let begun = Instant::now();
+        let Feed::Page(page) = self.api.told(&**changes, &self.cx, self.wanted.clone(), waiting).await? else {
+            return Ok(None);
+        };
+        let is_silent = page.entries.is_empty() && !page.has_more;
+        if is_silent && begun.elapsed() < time {
+            // Nothing told the time: it would ask again without a pause.
+            return Ok(None);
+        }
+        let after = self.wanted.after.replace(page.next.clone());
+        self.has_more = page.has_more;
+        Ok(Some(self.api.event(&self.cx, &page, after.as_deref(), (self.wanted.size, &self.repeated))))
+    }
+}
+
+impl Api {
+    /// A page as an event. One with nothing to tell says only where a client comes back.
+    pub(super) fn event(
+        &self,
+        cx: &Context,
+        page: &ChangesPage,
+        after: Option<&str>,
+        (per_page, repeated): (u32, &str),
+    ) -> Bytes {
+        let mut event = format!("id: {}\n", page.next).into_bytes();
+        if !page.entries.is_empty() {
+            event.extend_from_slice(b"data: ");
+            let view = ChangesView { page, after, per_page, repeated };
+            hal::changes(&self.hal(&cx.base), &view, &mut event);
+            event.push(b'\n');
+        }
+        event.push(b'\n');
+        event.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    /// SYN-12: a client that asks for events first is sent them; one that would also take them is sent pages.
+    #[test]
+    fn syn_12_who_asks_for_events_first_is_sent_them() {
+        let wants =
+            |accept: &str| wants_events(&HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]));
+        assert!(
+            ["text/event-stream", "Text/Event-Stream; charset=utf-8, */*", " text/event-stream ,x/y"]
+                .map(wants)
+                .iter()
+                .all(|it| *it)
+        );
+        assert!(
+            !["*/*", "", "application/hal+json, text/event-stream", "text/event-streams"]
+                .map(wants)
+                .iter()
+                .any(|it| *it)
+        );
+        assert!(!wants_events(&HeaderMap::new()));
+    }
+}
