@@ -104,11 +104,13 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
 }
 
-/// FLT-12: 8 writers, one call in ten rolled back, and a poller by `modified_date`.
+/// FLT-12, SYN-04, SYN-12: 8 writers over two stores, as two processes have them, one call in ten rolled back, and pollers by
+/// `modified_date`, by cursor and by events. `SVC_FEED_CALLS=100000` for many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn flt_12_a_poller_by_date_misses_nothing() {
+async fn flt_12_pollers_miss_nothing() {
     let Some(server) = support::server() else { return };
-    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
-    let tenant = store.ensure_tenant("demo").await.unwrap();
-    polling::misses_nothing(&store, &tenant).await;
+    let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+    let stores = [Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap()];
+    let tenant = stores[0].ensure_tenant("demo").await.unwrap();
+    polling::misses_nothing(&stores, &tenant, polling::calls()).await;
 }

@@ -5,7 +5,7 @@ mod server;
 
 use serde_json::{Value, json};
 use server::Server;
-use svc_core::{laws, laws::Broken};
+use svc_core::{Tenant, laws, laws::Broken, memory::MemoryStore};
 
 /// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation of each record shows.
 #[tokio::test]
@@ -15,11 +15,18 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     laws::check_filters(&server.store, [server.tenant.clone(), other], 5_000).await
 }
 
-/// FLT-12: 8 writers, one call in ten rolled back, and a poller by `modified_date`.
+/// FLT-12, SYN-04, SYN-12: 8 writers, one call in ten rolled back, and pollers by `modified_date`, by cursor and by events.
+/// `SVC_FEED_CALLS=100000` for many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn flt_12_a_poller_by_date_misses_nothing() {
+async fn flt_12_pollers_miss_nothing() {
     let server = Server::start().await;
-    polling::misses_nothing(&server.store, &server.tenant).await;
+    polling::misses_nothing(std::slice::from_ref(&server.store), &server.tenant, polling::calls()).await;
+}
+
+/// The same of the store in memory.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn flt_12_pollers_miss_nothing_in_memory() {
+    polling::misses_nothing(&[MemoryStore::new()], &Tenant::new("one"), 1_000).await;
 }
 
 async fn people(server: &Server, count: usize) {

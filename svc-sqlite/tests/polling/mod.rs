@@ -1,11 +1,22 @@
-//! Somebody who reads what was changed since the last look, while others write: nothing may be missed (FLT-12). The tests of
-//! svc-postgres use it, too.
+//! Somebody who reads what was changed since the last look, while others write: nothing may be missed (FLT-12, SYN-04, SYN-12).
+//! The tests of svc-postgres use it, too.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use http::{HeaderMap, HeaderValue, Method, header::ACCEPT};
+use serde_json::Value;
 use svc_core::{
-    Context, ListRequest, PageRequest, Tenant,
-    auth::Caller,
+    Api, Changes, ChangesRequest, Context, Feed, ListRequest, PageRequest, Tenant, Vendor,
+    api::{Request, Timer},
+    auth::{Caller, FixedKeys, Identity, Rights},
     filter::{Filter, Filterable},
     model::Kind,
     page::Next,
@@ -16,9 +27,13 @@ use svc_core::{
 };
 use tokio::task::JoinSet;
 
-/// Writers, and calls of each: one in ten is refused and rolled back.
+/// Of the calls of each one in ten is refused and rolled back.
 const WRITERS: usize = 8;
-const CALLS: usize = 120;
+
+/// The calls of all writers: 1 000, or `SVC_FEED_CALLS`.
+pub(crate) fn calls() -> usize {
+    std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok()).unwrap_or(1_000)
+}
 
 fn draft(identifier: &str) -> RawDraft {
     let mut draft = RawDraft::empty(Kind::Person);
@@ -28,9 +43,9 @@ fn draft(identifier: &str) -> RawDraft {
 }
 
 /// Creates and changes people; what the last change of each was.
-async fn write<S: Store>(store: &S, cx: &Context, writer: usize) -> Vec<(Id, Timestamp)> {
+async fn write<S: Store>(store: &S, cx: &Context, writer: usize, calls: usize) -> Vec<(Id, Timestamp)> {
     let mut made = Vec::new();
-    for number in 0..CALLS {
+    for number in 0..calls {
         let (own, is_refused) = (format!("w{writer}:{number}"), number % 10 == 9);
         let work = match made.last() {
             Some((at, _)) if number % 3 == 2 && !is_refused => {
@@ -75,27 +90,157 @@ async fn look<S: Store>(store: &S, cx: &Context, since: Timestamp, seen: &mut Ha
     }
 }
 
-/// FLT-12: a poller by `modified_date` against writers, some of whose calls are rolled back, misses no change.
-pub(crate) async fn misses_nothing<S: Store + Clone>(store: &S, tenant: &Tenant) {
+/// What was changed behind a cursor, and the cursor to go on from.
+async fn follow<S: Changes>(
+    store: &S,
+    cx: &Context,
+    mut after: Option<String>,
+    seen: &mut HashSet<(Id, Timestamp)>,
+) -> Option<String> {
+    loop {
+        let request = ChangesRequest::new(after, vec![Kind::Person], 7);
+        let Feed::Page(page) = store.changes(cx, &request).await.unwrap() else { panic!("no page behind {request:?}") };
+        seen.extend(page.entries.into_iter().map(|entry| (entry.record.id, entry.at)));
+        after = Some(page.next);
+        if !page.has_more {
+            return after;
+        }
+    }
+}
+
+/// Streams of events of the whole interface, one after the other.
+struct Events {
+    api: Api,
+    tenant: Tenant,
+    last: Option<String>,
+    seen: HashSet<(Id, Timestamp)>,
+    streams: usize,
+}
+
+impl Events {
+    fn of<S: Store + Changes + Clone>(store: &S, tenant: &Tenant) -> Self {
+        let store = Arc::new(store.clone());
+        let api =
+            Api::builder(Vendor::new("Acme", "CRM")).store(&store).changes(&store).authenticator(FixedKeys::new());
+        // So short that many streams end while others write.
+        let api = api.base_url("http://localhost/").longest_wait(Duration::from_millis(100)).build().unwrap();
+        Self { api, tenant: tenant.clone(), last: None, seen: HashSet::new(), streams: 0 }
+    }
+
+    /// Reads one stream to its end.
+    async fn read(&mut self) {
+        let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))]);
+        if let Some(last) = &self.last {
+            headers.insert("last-event-id", last.parse().unwrap());
+        }
+        let who = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let request = Request::new(&Method::GET, "changes").with_query(Some("per_page=7")).with_headers(&headers);
+        let reply = self.api.answer(who, request.with_timer(&Tokio)).await;
+        assert_eq!(reply.status, 200, "SYN-12: {:?}", self.last);
+        let mut part = Some(reply.body);
+        let mut following = reply.following.unwrap();
+        self.streams += 1;
+        while let Some(event) = part {
+            self.take(std::str::from_utf8(&event).unwrap());
+            part = following.next(&Tokio).await;
+        }
+    }
+
+    fn take(&mut self, event: &str) {
+        for line in event.lines() {
+            if let Some(id) = line.strip_prefix("id: ") {
+                self.last = Some(id.to_owned());
+            } else if let Some(page) = line.strip_prefix("data: ") {
+                let page: Value = serde_json::from_str(page).unwrap();
+                for entry in page["_embedded"]["svc:changes"].as_array().unwrap() {
+                    let href = entry["_links"]["svc:person"]["href"].as_str().unwrap();
+                    let id = Id::new(href.rsplit('/').next().unwrap()).unwrap();
+                    self.seen.insert((id, Timestamp::parse(entry["at"].as_str().unwrap()).unwrap()));
+                }
+            }
+        }
+    }
+}
+
+/// Tokio's timer.
+struct Tokio;
+
+impl Timer for Tokio {
+    fn sleep(&self, time: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+        Some(Box::pin(tokio::time::sleep(time)))
+    }
+}
+
+/// FLT-12, SYN-04, SYN-12: pollers by `modified_date`, by cursor and by events against writers of these stores, of whose calls
+/// one in ten is rolled back, miss no change. The stores are of one database, such as those of two processes.
+pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], tenant: &Tenant, calls: usize) {
     let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
-    store.write(&cx(), Call::new(&cx(), Work::Create(draft("taken:1")))).await.unwrap();
+    let (here, there) = (stores.first().unwrap(), stores.last().unwrap());
+    here.write(&cx(), Call::new(&cx(), Work::Create(draft("taken:1")))).await.unwrap();
+    let calls = calls.div_ceil(WRITERS);
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
-        let (store, cx) = (store.clone(), cx());
-        writers.spawn(async move { write(&store, &cx, writer).await });
+        let (store, cx) = (stores[writer % stores.len()].clone(), cx());
+        writers.spawn(async move { write(&store, &cx, writer, calls).await });
     }
-    let (mut seen, mut since, mut looks) = (HashSet::new(), Timestamp::MIN, 0_usize);
+    let are_done = Arc::new(AtomicBool::new(false));
+    let streamed = tokio::spawn({
+        let (mut events, are_done) = (Events::of(there, tenant), Arc::clone(&are_done));
+        async move {
+            loop {
+                let is_last = are_done.load(Ordering::Acquire);
+                events.read().await;
+                if is_last {
+                    return events;
+                }
+            }
+        }
+    });
+    let (mut by_date, mut by_cursor) = (HashSet::new(), HashSet::new());
+    let (mut since, mut after, mut looks) = (Timestamp::MIN, None, 0_usize);
     let mut written = Vec::new();
     while !writers.is_empty() {
-        since = look(store, &cx(), since, &mut seen).await;
+        since = look(here, &cx(), since, &mut by_date).await;
+        after = follow(there, &cx(), after, &mut by_cursor).await;
         looks += 1;
         while let Some(done) = writers.try_join_next() {
             written.extend(done.unwrap());
         }
         tokio::task::yield_now().await;
     }
-    look(store, &cx(), since, &mut seen).await;
-    assert!(looks > 1 && written.len() > WRITERS * CALLS / 2, "{looks} looks at {} records", written.len());
-    let missed: Vec<_> = written.iter().filter(|change| !seen.contains(change)).collect();
-    assert!(missed.is_empty(), "FLT-12: missed {} of {}: {missed:?}", missed.len(), written.len());
+    are_done.store(true, Ordering::Release);
+    // A store without continuations shows one page at a look.
+    while let next = look(here, &cx(), since, &mut by_date).await
+        && next > since
+    {
+        since = next;
+    }
+    follow(there, &cx(), after, &mut by_cursor).await;
+    let events = streamed.await.unwrap();
+    assert!(looks > 1 && written.len() > WRITERS * calls / 2, "{looks} looks at {} records", written.len());
+    assert!(events.streams > 1, "streams end, and are taken up again");
+    for (how, seen) in
+        [("FLT-12, by date", by_date), ("SYN-04, by cursor", by_cursor), ("SYN-12, by events", events.seen)]
+    {
+        let missed: Vec<_> = written.iter().filter(|change| !seen.contains(change)).collect();
+        assert!(missed.is_empty(), "{how}: missed {} of {}: {missed:?}", missed.len(), written.len());
+    }
+}
+
+/// The same look at changes that are dated when they are received and seen when they are committed finds that some are missed: a
+/// look that cannot miss anything would prove nothing.
+#[test]
+fn dates_of_receipt_miss_changes() {
+    let (mut committed, mut seen, mut since) = (Vec::new(), Vec::new(), 0);
+    let mut held: Vec<(usize, usize)> = Vec::new();
+    for received in 1..=100 {
+        // Each third transaction is held until five more have come.
+        let until = if received % 3 == 0 { received + 5 } else { received };
+        held.push((received, until));
+        committed.extend(held.extract_if(.., |(_, until)| *until <= received).map(|(received, _)| received));
+        seen.extend(committed.iter().copied().filter(|date| *date > since));
+        since = since.max(committed.iter().copied().max().unwrap_or_default());
+    }
+    let missed = committed.iter().filter(|date| !seen.contains(date)).count();
+    assert!(missed > 20, "{missed} of {}", committed.len());
 }
