@@ -27,6 +27,7 @@ const JSON: &str = ".json";
 const SIGNUP: &str = "person_signup";
 const SIGNUP_ALIAS: &str = "person_signup_helper";
 const SCHEDULE: &str = "schedule";
+const BATCH: &str = "batch";
 
 impl Layout for ConventionalLayout {
     fn path(&self, target: &Target, out: &mut String) {
@@ -60,13 +61,11 @@ impl Layout for ConventionalLayout {
                 out.push_str(kind.plural());
             }
             Target::Record(address) => push_record(address, out),
-            Target::Helper { helper, container } => {
-                match container {
-                    Some(container) => push_record(container, out),
-                    None => out.push_str(Kind::Person.plural()),
-                }
+            Target::Helper { helper, container } => push_helper(*helper, container.as_ref(), out),
+            Target::Batch { helper, container } => {
+                push_helper(*helper, container.as_ref(), out);
                 out.push('/');
-                out.push_str(helper_segment(*helper));
+                out.push_str(BATCH);
             }
         }
     }
@@ -128,6 +127,15 @@ fn push_record(address: &Address, out: &mut String) {
     out.push_str(address.id.as_str());
 }
 
+fn push_helper(helper: HelperName, container: Option<&Address>, out: &mut String) {
+    match container {
+        Some(container) => push_record(container, out),
+        None => out.push_str(Kind::Person.plural()),
+    }
+    out.push('/');
+    out.push_str(helper_segment(helper));
+}
+
 fn helper_segment(helper: HelperName) -> &'static str {
     match helper {
         HelperName::PersonSignup => SIGNUP,
@@ -138,6 +146,10 @@ fn helper_segment(helper: HelperName) -> &'static str {
 
 fn route_segments(segments: &[&str]) -> Option<Target> {
     match *segments {
+        [ref call @ .., BATCH] => {
+            let Target::Helper { helper, container } = route_segments(call)? else { return None };
+            helper.takes_batches().then_some(Target::Batch { helper, container })
+        }
         [collection] => {
             let kind = Kind::from_plural(collection)?;
             kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })
@@ -223,6 +235,10 @@ mod tests {
             "docs/schemas/person",
             "docs/schemas/.json",
             "docs/schemas/a/b.json",
+            "batch",
+            "people/batch/batch",
+            "people/person_signup/batch/batch",
+            "messages/m/schedule/batch",
         ] {
             assert_eq!(ConventionalLayout.route(path), None, "{path}");
         }
