@@ -71,7 +71,7 @@
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
-//! responses), `http_body` (any body goes in), `http_body_util::Full` and `bytes::Bytes` (the body that comes out),
+//! responses), `http_body` (any body goes in, and [`ResponseBody`] comes out), `bytes::Bytes` (what it consists of),
 //! `serde_json::Value` (documents), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
 //!
 //! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
@@ -92,6 +92,7 @@ mod kept;
 mod observe;
 mod pages;
 mod response;
+mod response_body;
 mod route;
 #[cfg(feature = "server")]
 pub mod server;
@@ -103,4 +104,5 @@ pub use base::PeerAddr;
 pub use body::BodyTimeout;
 pub use cors::Cors;
 pub use observe::Answered;
+pub use response_body::ResponseBody;
 pub use service::SvcService;

@@ -7,8 +7,9 @@ use http::{
         CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
     },
 };
-use http_body_util::Full;
 use svc_core::{Code, api::Reply, link::Dialect};
+
+use crate::response_body::ResponseBody;
 
 /// What an answer consists of.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// Headers that it has by itself; what every answer has is added to them.
     headers: HeaderMap,
-    pub(crate) body: Bytes,
+    pub(crate) body: ResponseBody,
     /// Headers beside those that every answer has, of which there may be several with one name.
     pub(crate) more: HeaderMap,
     /// Whether the connection cannot be used again.
@@ -85,13 +86,13 @@ impl Answer {
         if let Some(policy) = media.policy() {
             headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
         }
-        let (body, more) = (body.into(), HeaderMap::new());
+        let (body, more) = (body.into().into(), HeaderMap::new());
         Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }
     }
 
     /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
     pub(crate) fn not_modified() -> Self {
-        let (headers, body, more) = (HeaderMap::new(), Bytes::new(), HeaderMap::new());
+        let (headers, body, more) = (HeaderMap::new(), ResponseBody::default(), HeaderMap::new());
         Self { status: StatusCode::NOT_MODIFIED, headers, body, more, close: false, reference_code: None, code: None }
     }
 }
@@ -99,6 +100,7 @@ impl Answer {
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
         let Reply { status, headers, body, reference_code, code, .. } = reply;
+        let body = body.into();
         Self { status, headers, body, more: HeaderMap::new(), close: false, reference_code, code }
     }
 }
@@ -113,18 +115,20 @@ pub(crate) struct Sending<'a> {
 }
 
 /// The response that an answer becomes.
-pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<Bytes>> {
+pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<ResponseBody> {
     let Answer { status, mut headers, body, more, close, .. } = answer;
-    let length = body.len();
-    let body = if sending.is_head { Bytes::new() } else { body };
+    // Of parts that are still to be made nobody knows it.
+    let length = body.bytes().map(Bytes::len);
+    let body = if sending.is_head { ResponseBody::default() } else { body };
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("max-age=0, private, must-revalidate"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(VARY, HeaderValue::from_name(sending.dialect.key_header().clone()));
-    if length == 0 {
+    if length == Some(0) {
         headers.remove(CONTENT_TYPE);
     }
     // Of a document that is not sent it would be the length.
-    if !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
+    let has_length = !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if let Some(length) = length.filter(|_| has_length) {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
     // Other versions of HTTP have no such header.
@@ -134,7 +138,7 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<By
     for (name, value) in &more {
         headers.append(name, value.clone());
     }
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response

@@ -10,10 +10,8 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use http::{Method, Request, Response, Version};
 use http_body::Body;
-use http_body_util::Full;
 use svc_core::{Error, api::Api, value::Timestamp};
 use tower_service::Service;
 use tracing::Instrument;
@@ -27,13 +25,14 @@ use crate::{
     kept::Kept,
     observe::{Answered, Observer, Watching},
     response::{Answer, Sending, response},
+    response_body::ResponseBody,
     route::Mount,
     settings::{Clock, Settings},
     timer::Timer,
 };
 
 /// An answer on its way.
-type Answering = Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
 /// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails (HAL-01, ERR-01).
 ///
@@ -140,7 +139,7 @@ impl SvcService {
     /// The answer to a request that what stands before the service cannot let through now, such as a limit on load: 503
     /// with the error object, and `Retry-After` in whole seconds, rounded up (UND-36).
     #[must_use]
-    pub fn unavailable<B>(&self, request: &Request<B>, retry_after: Duration) -> Response<Full<Bytes>> {
+    pub fn unavailable<B>(&self, request: &Request<B>, retry_after: Duration) -> Response<ResponseBody> {
         let target = self.settings.mount.strip(request.uri().path()).and_then(|path| self.api.route(path));
         let reply = self.api.error_reply(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
@@ -167,7 +166,7 @@ impl SvcService {
     }
 
     /// Answers a request whose body has lost its type.
-    async fn answer(self, request: Request<AnyBody>) -> Result<Response<Full<Bytes>>, Infallible> {
+    async fn answer(self, request: Request<AnyBody>) -> Result<Response<ResponseBody>, Infallible> {
         let watching = Watching::begin(self.settings.observer.as_ref());
         let (mut parts, body) = request.into_parts();
         let extensions = std::mem::take(&mut parts.extensions);
@@ -216,7 +215,7 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = Answering;
 

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::CONNECTION;
 use http::{HeaderValue, Request, Response};
 use http_body::Body;
-use http_body_util::Full;
-use svc_tower::SvcService;
+use svc_tower::{ResponseBody, SvcService};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tower_service::Service;
@@ -90,7 +88,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 

@@ -4,12 +4,10 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
-use http_body_util::Full;
-use svc_tower::SvcService;
+use svc_tower::{ResponseBody, SvcService};
 use tower_service::Service;
 
 use super::database::Database;
@@ -80,7 +78,7 @@ enum Asked {
 }
 
 impl Monitor {
-    async fn answer(self, asked: Asked, method: Method) -> Response<Full<Bytes>> {
+    async fn answer(self, asked: Asked, method: Method) -> Response<ResponseBody> {
         let is_read = matches!(method, Method::GET | Method::HEAD);
         let (status, text) = match asked {
             _ if !is_read => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
@@ -106,7 +104,7 @@ impl Monitor {
             },
         };
         let text = if method == Method::HEAD { String::new() } else { text };
-        let mut response = Response::new(Full::from(text));
+        let mut response = Response::new(ResponseBody::from(text));
         *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT));
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -120,7 +118,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value};
 use tower::{Service, ServiceExt};
@@ -173,9 +174,11 @@ impl Transport {
 
     /// A tower service; each request is answered by a clone.
     #[must_use]
-    pub fn of<S>(service: S) -> Self
+    pub fn of<S, B>(service: S) -> Self
     where
-        S: Service<Request<Full<Bytes>>, Response = Response<Full<Bytes>>, Error = Infallible>,
+        S: Service<Request<Full<Bytes>>, Response = Response<B>, Error = Infallible>,
+        B: Body + Send,
+        B::Data: Send,
         S: Clone + Send + Sync + 'static,
         S::Future: Send,
     {

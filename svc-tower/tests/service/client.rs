@@ -15,7 +15,7 @@ use http::{HeaderMap, Request, Response, StatusCode, request::Builder};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full};
 use svc_core::read::{Json, Limits, Object};
-use svc_tower::SvcService;
+use svc_tower::{ResponseBody, SvcService};
 use tower::ServiceExt;
 
 use crate::backend::{KEY, Memory, api};
@@ -68,12 +68,12 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let response: Result<Response<Full<Bytes>>, Infallible> = service.clone().oneshot(request).await;
+    let response: Result<Response<ResponseBody>, Infallible> = service.clone().oneshot(request).await;
     read(response.unwrap_or_else(|never| match never {})).await
 }
 
 /// Reads a response to its end, and looks at what was logged until then.
-pub(crate) async fn read(response: Response<Full<Bytes>>) -> Answer {
+pub(crate) async fn read(response: Response<ResponseBody>) -> Answer {
     crate::log::assert_clean();
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();

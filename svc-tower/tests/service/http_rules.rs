@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::{Empty, Full};
 use svc_core::value::Timestamp;
-use svc_tower::{PeerAddr, SvcService};
+use svc_tower::{PeerAddr, ResponseBody, SvcService};
 use tower::Service;
 
 use crate::{
@@ -230,7 +230,7 @@ async fn und_36_the_backend_is_told_the_time_of_receipt_and_the_deadline() {
 fn hal_01_the_service_can_be_shared_and_never_fails() {
     fn check<S>(_: &S)
     where
-        S: Service<Request<Full<Bytes>>, Error = Infallible, Response = Response<Full<Bytes>>, Future: Send>,
+        S: Service<Request<Full<Bytes>>, Error = Infallible, Response = Response<ResponseBody>, Future: Send>,
         S: Service<Request<Empty<&'static [u8]>>, Error = Infallible>,
         S: Clone + Send + Sync + std::fmt::Debug + 'static,
     {

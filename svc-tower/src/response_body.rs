@@ -1,0 +1,170 @@
+//! The body that comes out of the service: its bytes, or parts of them that are made while the client reads.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::{Pin, pin},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use tracing::{Instrument, Span};
+
+use crate::guard::caught;
+
+/// The body of a response. It never fails; one that is made in parts ends early where the server is in trouble, so that what is
+/// sent in parts has to tell its own end.
+#[derive(Default)]
+pub struct ResponseBody(Inner);
+
+enum Inner {
+    /// The rest of it, all at once.
+    Whole(Bytes),
+    /// What makes the next part.
+    Parts(Pin<Box<dyn Body<Data = Bytes, Error = Infallible> + Send>>),
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self::Whole(Bytes::new())
+    }
+}
+
+impl ResponseBody {
+    /// A body in parts: `next` makes the part that follows, of what the one before left, until there is none. Nothing is made
+    /// before the client has taken what is there, and nothing more once it is gone. A panic in it ends the body (ERR-05).
+    #[must_use]
+    pub fn in_parts<S, F>(state: S, next: impl FnMut(S) -> F + Send + 'static) -> Self
+    where
+        S: Send + 'static,
+        F: Future<Output = Option<(Bytes, S)>> + Send + 'static,
+    {
+        Self(Inner::Parts(Box::pin(Parts { state: Some(state), next, making: None, span: Span::current() })))
+    }
+
+    /// Its bytes where they are there already; none of a body in parts.
+    pub(crate) fn bytes(&self) -> Option<&Bytes> {
+        match &self.0 {
+            Inner::Whole(bytes) => Some(bytes),
+            Inner::Parts(_) => None,
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for ResponseBody {
+    fn from(bytes: T) -> Self {
+        Self(Inner::Whole(bytes.into()))
+    }
+}
+
+impl fmt::Debug for ResponseBody {
+    /// Without what is in it (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ResponseBody").field(&self.bytes().map(Bytes::len)).finish()
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Inner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Inner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Inner::Parts(parts) => parts.as_mut().poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes().is_some_and(Bytes::is_empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // A length that does not fit is none that a body can have.
+        self.bytes().map_or_else(SizeHint::default, |bytes| SizeHint::with_exact(bytes.len() as u64))
+    }
+}
+
+/// A part on its way, or what its panic said.
+type Making<S> = Pin<Box<dyn Future<Output = Result<Option<(Bytes, S)>, String>> + Send>>;
+
+/// Makes parts, one when the one before is taken.
+struct Parts<S, N> {
+    /// What the next part is made of; `None` while one is made, and at the end.
+    state: Option<S>,
+    next: N,
+    making: Option<Making<S>>,
+    /// Of the request, for what is logged on the way.
+    span: Span,
+}
+
+// Nothing in it is pinned: what is being made has a box of its own.
+impl<S, N> Unpin for Parts<S, N> {}
+
+impl<S, F, N> Body for Parts<S, N>
+where
+    S: Send + 'static,
+    F: Future<Output = Option<(Bytes, S)>> + Send + 'static,
+    N: FnMut(S) -> F,
+{
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        if let Some(state) = this.state.take() {
+            let part = (this.next)(state);
+            let making = async move { caught(pin!(part)).await };
+            this.making = Some(Box::pin(making.instrument(this.span.clone())));
+        }
+        let Some(making) = &mut this.making else { return Poll::Ready(None) };
+        let Poll::Ready(made) = making.as_mut().poll(cx) else { return Poll::Pending };
+        this.making = None;
+        let made = made.unwrap_or_else(|said| {
+            this.span.in_scope(|| tracing::error!(said, "a panic ended an answer"));
+            None
+        });
+        let Some((part, state)) = made else { return Poll::Ready(None) };
+        this.state = Some(state);
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    /// SYN-12: parts come in their order, and the body ends with the last of them.
+    #[tokio::test]
+    async fn a_body_in_parts_is_read_to_its_end() {
+        let body = ResponseBody::in_parts(1_u8, |nth| async move {
+            tokio::task::yield_now().await;
+            (nth <= 3).then(|| (Bytes::from(format!("{nth};")), nth + 1))
+        });
+        assert!(!body.is_end_stream() && body.size_hint().exact().is_none());
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "1;2;3;");
+    }
+
+    /// ERR-05: a panic in what makes a part ends the body after what was made before.
+    #[tokio::test]
+    async fn a_panic_ends_a_body_in_parts() {
+        let body = ResponseBody::in_parts(0_u8, |nth| async move {
+            assert!(nth < 2, "no third part");
+            Some((Bytes::from_static(b"."), nth + 1))
+        });
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "..");
+    }
+
+    /// HAL-01: bytes that are there already come at once, with their length.
+    #[tokio::test]
+    async fn whole_bytes_have_a_length() {
+        let body = ResponseBody::from("four");
+        assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(4), false));
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "four");
+        assert!(ResponseBody::default().is_end_stream());
+    }
+}
