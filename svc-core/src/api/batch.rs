@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Entries of a body that is one document, at most (BAT-05).
-const MOST_ENTRIES: usize = 1_000;
+pub const MOST_ENTRIES: usize = 1_000;
 
 /// Entries that are asked of a store at once.
 const WINDOW: usize = 128;

@@ -33,7 +33,7 @@ mod write;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use crate::link::OwnRelations;
-pub use batch::{Batch, Entry};
+pub use batch::{Batch, Entry, MOST_ENTRIES};
 pub use builder::{ApiBuilder, BuildError};
 pub use call::Call;
 pub use capabilities::{capabilities, json_schema_names, type_name};
