@@ -107,7 +107,7 @@ impl Layout for ConventionalLayout {
             return is_page.then(|| Target::DocsPage(Cow::Owned(relation.to_owned())));
         }
         let segments: Vec<&str> = path.split('/').collect();
-        route_segments(&segments)
+        batch(&segments).or_else(|| route_segments(&segments))
     }
 
     fn is_conventional(&self) -> bool {
@@ -144,12 +144,17 @@ fn helper_segment(helper: HelperName) -> &'static str {
     }
 }
 
+/// Many calls of a helper; a record may have the same word for an id.
+fn batch(segments: &[&str]) -> Option<Target> {
+    let [call @ .., BATCH] = segments else { return None };
+    match route_segments(call)? {
+        Target::Helper { helper, container } if helper.takes_batches() => Some(Target::Batch { helper, container }),
+        _ => None,
+    }
+}
+
 fn route_segments(segments: &[&str]) -> Option<Target> {
     match *segments {
-        [ref call @ .., BATCH] => {
-            let Target::Helper { helper, container } = route_segments(call)? else { return None };
-            helper.takes_batches().then_some(Target::Batch { helper, container })
-        }
         [collection] => {
             let kind = Kind::from_plural(collection)?;
             kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })
@@ -217,6 +222,9 @@ mod tests {
         let route = |path| ConventionalLayout.route(path);
         assert_eq!(route("people/p/attendance"), route("people/p/attendances"));
         assert_eq!(route("people/person_signup_helper/"), route("people/person_signup"));
+        assert_eq!(route("people/person_signup_helper/batch/"), route("people/person_signup/batch"));
+        assert!(matches!(route("people/batch"), Some(Target::Record(_))), "an id");
+        assert!(matches!(route("petitions/p/signatures/batch"), Some(Target::Record(_))), "an id");
         assert_eq!(route("submissions/s"), Some(Target::Record(Address::top(Kind::Submission, id("s")))));
         assert!(matches!(route("fundraising_pages/f/donations/d"), Some(Target::Record(_))));
     }
