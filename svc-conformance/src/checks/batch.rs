@@ -219,8 +219,8 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
     let long = Value::from(vec![json!(7); MOST.saturating_add(1)]).to_string();
     for (body, statuses) in [
         (many.good(cx).to_string(), &[400][..]),
-        (format!("[{}", many.good(cx)), &[400]),
-        (format!("[{}]]", many.good(cx)), &[400]),
+        ("[7".to_owned(), &[400]),
+        ("[7]]".to_owned(), &[400]),
         (long, &[400, 413]),
     ] {
         let answer = api.send(Method::POST, &many.url, Some(body)).await?;
@@ -315,6 +315,16 @@ async fn strangers(cx: &Cx) -> Result<(), Stop> {
                 let body = if media == JSON { format!("[{}]", many.good(cx)) } else { many.good(cx).to_string() };
                 let answer = who.post_as(media, &many.url, body, &[]).await?;
                 cx.holds(row::BAT_10, answer.status == 401, || format!("a batch {what}: {answer}"));
+            }
+        }
+        if let Some((key, _)) = &cx.run.keys.restricted {
+            let who = cx.with_key(key);
+            let single = many.single(&who, &many.good(cx)).await?;
+            if single.status == 403 {
+                let answer = who.post_as(JSON, &many.url, format!("[{}]", many.good(cx)), &[]).await?;
+                cx.holds(row::BAT_10, answer.status == 403, || {
+                    format!("a batch with a key that may not call the helper: {answer}")
+                });
             }
         }
         if let Some(other) = cx.other().filter(|_| many.ready.container.is_some()) {
