@@ -147,6 +147,19 @@ impl Client<'_> {
         self.patiently(Message { method: &Method::GET, url, body: None, headers: &headers, judged: false }).await
     }
 
+    /// Posts a body of another type, whose answer is no document of the interface either.
+    pub(crate) async fn post_as(
+        &self,
+        media: &str,
+        url: &str,
+        body: String,
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Answer, Stop> {
+        let headers: Vec<_> = headers.iter().cloned().chain([(CONTENT_TYPE, media)]).collect();
+        let method = Method::POST;
+        self.patiently(Message { method: &method, url, body: Some(&body), headers: &headers, judged: false }).await
+    }
+
     /// Sends one request, and sends it again where the target asks to wait.
     async fn patiently(&self, message: Message<'_>) -> Result<Answer, Stop> {
         let mut tries = 0_usize;

@@ -32,6 +32,8 @@ pub struct Context {
     pub caps: Caps,
     /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
     pub namespace: Arc<str>,
+    /// Whether other calls of the same request are on their way (BAT-03): a store has better turns for many at once.
+    pub has_company: bool,
 }
 
 impl Context {
@@ -48,6 +50,7 @@ impl Context {
             base: Base::default(),
             caps: Caps::default(),
             namespace: Arc::default(),
+            has_company: false,
         }
     }
 

@@ -96,10 +96,37 @@ impl Writer {
         T: Send + 'static,
         F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
     {
+        self.run_as(deadline, work, true)
+    }
+
+    /// The same, in the writer's own transactions: for work that has others beside it, which would each have a sync of its own
+    /// on the caller's thread.
+    pub(crate) fn run_with_others<T, F>(
+        &self,
+        deadline: Option<Instant>,
+        work: F,
+    ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
+    where
+        T: Send + 'static,
+        F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+    {
+        self.run_as(deadline, work, false)
+    }
+
+    fn run_as<T, F>(
+        &self,
+        deadline: Option<Instant>,
+        work: F,
+        is_alone: bool,
+    ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
+    where
+        T: Send + 'static,
+        F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+    {
         let shared = Arc::clone(&self.shared);
         async move {
             let mut work = Work::new(deadline, work);
-            if shared.run_inline(&mut work) {
+            if is_alone && shared.run_inline(&mut work) {
                 return work.into_result();
             }
             let answer = work.answer_later();

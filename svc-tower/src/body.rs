@@ -1,6 +1,13 @@
 //! The body of a request: its media type, its size, and reading it (UND-17, UND-27).
 
-use std::{error::Error, fmt, io};
+use std::{
+    error::Error,
+    fmt, io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{
@@ -37,6 +44,24 @@ impl fmt::Display for BodyTimeout {
 }
 
 impl Error for BodyTimeout {}
+
+/// Stands in the extensions of a request whose body has a time limit: tells whoever keeps the limit that the body is read part by
+/// part, so that it holds for each wait and not for the whole (BAT-08).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Streamed(Arc<AtomicU64>);
+
+impl Streamed {
+    /// A wait for more of the body begins.
+    pub(crate) fn wait_anew(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of the wait that goes on; none of a body that is read whole.
+    #[cfg(feature = "server")]
+    pub(crate) fn wait(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Why a body is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +102,24 @@ impl Refusal {
         }
     }
 
+    /// The same of a batch, which comes in two forms.
+    pub(crate) fn of_batch(self, limit: usize) -> String {
+        match self {
+            Self::MediaType => {
+                "A batch must be a JSON array with Content-Type application/json, or one JSON object on each \
+                                line with application/x-ndjson."
+                    .to_owned()
+            }
+            Self::TooLarge => {
+                format!(
+                    "The body is larger than {limit} bytes, the most that this server takes as one JSON array. Send several, or \
+                     any number of entries as application/x-ndjson, one on each line."
+                )
+            }
+            _ => self.description(limit),
+        }
+    }
+
     /// Whether the rest of the body is still on its way, so that the connection cannot be used again.
     pub(crate) const fn leaves_a_rest(self) -> bool {
         matches!(self, Self::TooLarge | Self::TooSlow | Self::Broken)
@@ -100,6 +143,11 @@ pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), Refusal> {
     if !headers.get_all(CONTENT_TYPE).iter().all(|value| is_json(value.as_bytes())) {
         return Err(Refusal::MediaType);
     }
+    check_coding(headers)
+}
+
+/// Refuses a body that is compressed or otherwise coded.
+pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), Refusal> {
     let is_plain = |value: &[u8]| {
         let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
@@ -187,7 +235,7 @@ fn content_length(headers: &HeaderMap) -> u64 {
 }
 
 /// What the error of a body stands for.
-fn refusal_of(error: &(dyn Error + 'static)) -> Refusal {
+pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> Refusal {
     let mut link = Some(error);
     while let Some(error) = link {
         let io = error.downcast_ref::<io::Error>();

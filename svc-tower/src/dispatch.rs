@@ -10,29 +10,36 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, Method, request::Parts};
+use http::{Extensions, HeaderName, Method, request::Parts};
+use http_body_util::Empty;
 use svc_core::{
     Base, Code, Error, Tenant,
     api::{Admitted, Api, Call, Following, Reply, Request},
     auth::Identity,
     link::Target,
-    operation::Key,
+    operation::{Input, Key},
 };
 use tracing::{Span, field};
 use uuid::Uuid;
 
 use crate::{
     base::{PeerAddr, base},
-    body::{self, AnyBody, Refusal},
+    body::{self, AnyBody, Refusal, Streamed},
     cors::Cors,
     head,
     kept::Kept,
+    lines::{self, Lines, Stream},
     pages::Pages,
     response::Answer,
     response_body::ResponseBody,
     route::{Route, method_name},
     settings::Settings,
 };
+
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// Says why a body is not taken, by what the limit is.
+type Described = fn(Refusal, usize) -> String;
 
 /// When a client may try again what took too long.
 const SOON: Duration = Duration::from_secs(1);
@@ -52,6 +59,8 @@ pub(crate) struct Incoming<'a> {
     in_mount: bool,
     /// The address of the entry point in the answer's links.
     base: Base,
+    /// Tells whoever keeps the time of the body that it is read in parts.
+    streamed: Streamed,
     /// What the log says of the request (UND-42).
     pub(crate) span: Span,
 }
@@ -80,6 +89,7 @@ impl<'a> Incoming<'a> {
     ) -> Self {
         let path = settings.mount.strip(parts.uri.path());
         let peer = extensions.get::<PeerAddr>().copied();
+        let streamed = extensions.get::<Streamed>().cloned().unwrap_or_default();
         let base = base(api.base(), &settings.trusted_proxies, peer, &parts.headers);
         let request_id = request_id();
         let request = Request::new(&parts.method, path)
@@ -102,7 +112,7 @@ impl<'a> Incoming<'a> {
             status = field::Empty,
             reference_code = field::Empty,
         );
-        Self { api, settings, kept, parts, target, call: Some(call), in_mount: path.is_some(), base, span }
+        Self { api, settings, kept, parts, target, call: Some(call), in_mount: path.is_some(), base, streamed, span }
     }
 
     /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
@@ -150,7 +160,8 @@ impl<'a> Incoming<'a> {
 
     /// What the backend gives, or the answer to a request that it lets wait too long (UND-36), `waits` by its own wish apart.
     async fn in_time<T>(&self, waits: Duration, work: impl Future<Output = T>) -> Result<T, Answer> {
-        let limit = self.settings.request_timeout.map(|limit| limit.saturating_add(waits));
+        // What waits for ever has limits of its own on the way.
+        let limit = self.settings.request_timeout.and_then(|limit| limit.checked_add(waits));
         let done = self.settings.timer.within(limit, work).await;
         done.ok_or_else(|| {
             let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
@@ -172,8 +183,18 @@ impl<'a> Incoming<'a> {
     }
 
     async fn admitted(&self, admitted: Admitted<'a>, body: &mut Option<AnyBody>) -> Result<Answer, Answer> {
-        let admitted =
-            if admitted.operation().takes_body() { admitted.with_body(self.body(body).await?) } else { admitted };
+        let limits = match admitted.operation().input {
+            Input::Nothing => None,
+            Input::Batch => match lines::media_type(&self.parts.headers) {
+                Some(media) => return self.lines(admitted, body, media).await,
+                None => Some((self.settings.batch_limit, Refusal::of_batch as Described)),
+            },
+            _ => Some((self.settings.body_limit, Refusal::description as Described)),
+        };
+        let admitted = match limits {
+            Some(limits) => admitted.with_body(self.body(body, limits).await?),
+            None => admitted,
+        };
         let even = self
             .settings
             .even
@@ -187,11 +208,30 @@ impl<'a> Incoming<'a> {
         Ok(answer)
     }
 
+    /// A batch that comes line by line: its answer begins before it has ended (BAT-08).
+    async fn lines(
+        &self,
+        admitted: Admitted<'a>,
+        body: &mut Option<AnyBody>,
+        media: &'static str,
+    ) -> Result<Answer, Answer> {
+        let Settings { body_limit, clock, timer, .. } = self.settings;
+        body::check_coding(&self.parts.headers)
+            .map_err(|refusal| self.failure(refusal.code(), &refusal.description(*body_limit)))?;
+        let batch = self.in_time(Duration::ZERO, admitted.into_batch(true)).await??;
+        let applied = batch.applied();
+        let body = body.take().unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
+        let lines = Lines::new(body, *body_limit, self.streamed.clone());
+        let stream = Stream::new(batch, lines, clock.clone(), timer.clone());
+        let mut answer = Answer::lines(media, stream.into_answer());
+        answer.more.extend(applied.map(|applied| (PREFERENCE_APPLIED, applied)));
+        Ok(answer)
+    }
+
     /// The body, or why it is not taken (UND-17, UND-27).
-    async fn body(&self, body: &mut Option<AnyBody>) -> Result<Bytes, Answer> {
-        let limit = self.settings.body_limit;
+    async fn body(&self, body: &mut Option<AnyBody>, (limit, described): (usize, Described)) -> Result<Bytes, Answer> {
         let refused = |refusal: Refusal| {
-            let mut answer = self.failure(refusal.code(), &refusal.description(limit));
+            let mut answer = self.failure(refusal.code(), &described(refusal, limit));
             answer.close = refusal.leaves_a_rest();
             answer
         };

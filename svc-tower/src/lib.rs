@@ -89,6 +89,7 @@ mod guard;
 pub mod guide;
 mod head;
 mod kept;
+mod lines;
 mod observe;
 mod pages;
 mod response;

@@ -90,6 +90,14 @@ impl Answer {
         Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }
     }
 
+    /// Lines that are made while the client reads them.
+    pub(crate) fn lines(media: &'static str, body: ResponseBody) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        let more = HeaderMap::new();
+        Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }
+    }
+
     /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
     pub(crate) fn not_modified() -> Self {
         let (headers, body, more) = (HeaderMap::new(), ResponseBody::default(), HeaderMap::new());

@@ -43,6 +43,10 @@ impl fmt::Display for Route<'_> {
                 write!(f, "{}/{}", Record(container), helper.relation())
             }
             Target::Helper { helper, container: None } => f.write_str(helper.relation()),
+            Target::Batch { helper, container: Some(container) } => {
+                write!(f, "{}/{}/batch", Record(container), helper.relation())
+            }
+            Target::Batch { helper, container: None } => write!(f, "{}/batch", helper.relation()),
             Target::Changes => f.write_str("changes"),
             Target::Docs | Target::DocsPage(_) => f.write_str("docs"),
             Target::Explorer(_) => f.write_str("explorer"),
@@ -110,6 +114,8 @@ mod tests {
         assert_eq!(name("petitions/a/signatures/b"), "petitions/{id}/signatures/{id}");
         assert_eq!(name("events/a/record_attendance_helper"), "events/{id}/record_attendance_helper");
         assert_eq!(name("people/person_signup"), "person_signup_helper");
+        assert_eq!(name("people/person_signup/batch"), "person_signup_helper/batch");
+        assert_eq!(name("petitions/a/record_signature_helper/batch"), "petitions/{id}/record_signature_helper/batch");
         assert_eq!(name("docs/v1/person"), "docs");
         assert_eq!(name("secret/path"), "none");
     }

@@ -67,6 +67,13 @@ impl SvcService {
         self.with(|settings| settings.body_limit = bytes)
     }
 
+    /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set (BAT-05). Lines of NDJSON have no such limit
+    /// together, and [`body_limit`](Self::body_limit) each.
+    #[must_use]
+    pub fn batch_limit(self, bytes: usize) -> Self {
+        self.with(|settings| settings.batch_limit = bytes)
+    }
+
     /// How long a backend may take, first to find out whose key it is, then for an answer once the body is there; 30 seconds
     /// unless set, `None` for ever. The backend sees the end of it as [`Context::deadline`](svc_core::Context::deadline). What
     /// takes longer is dropped where it waits, as if the client had gone away, and answered 503 (UND-36).

@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     pub(crate) mount: Mount,
     /// The largest body, in bytes (UND-17).
     pub(crate) body_limit: usize,
+    /// The largest batch that comes as one document, in bytes (BAT-05).
+    pub(crate) batch_limit: usize,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) timer: Timer,
     /// Proxies whose word on the base URL counts, in canonical form.
@@ -28,6 +30,7 @@ impl Default for Settings {
         Self {
             mount: Mount::default(),
             body_limit: 1024 * 1024,
+            batch_limit: 8 * 1024 * 1024,
             request_timeout: Some(Duration::from_secs(30)),
             timer: Timer::default(),
             trusted_proxies: Vec::new(),

@@ -76,6 +76,7 @@ pub fn service(store: &Database, settings: &Settings, base_url: &str) -> Result<
         })
         .error_bodies(if settings.error_bodies { ErrorBodies::Everywhere } else { ErrorBodies::AsSpecified })
         .conditional_requests(if settings.require_if_match { IfMatch::Required } else { IfMatch::Optional })
+        .batches()
         .atomicity(if settings.atomic_helpers { Atomicity::WholeCall } else { Atomicity::PerResource })
         .patch_method(if settings.patch_is_put { PatchMethod::AsPut } else { PatchMethod::Unsupported });
     for capability in settings.without.iter().chain(&also_withheld(settings)) {

@@ -8,6 +8,7 @@
 mod access;
 mod actions;
 mod answers;
+mod batch;
 mod below;
 mod calls;
 mod canvasses;
@@ -73,6 +74,7 @@ pub(crate) fn all() -> Vec<Check> {
         concurrent::CHECKS,
         conditional::CHECKS,
         idempotency::CHECKS,
+        batch::CHECKS,
         places::CHECKS,
         feed::CHECKS,
         filters::CHECKS,

@@ -27,6 +27,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("ETG", "conditional requests"),
     ("IDM", "requests that come again"),
     ("FLT", "filters"),
+    ("BAT", "many calls in one request"),
     ("SYN", "changes"),
     ("UND", "left open"),
 ];

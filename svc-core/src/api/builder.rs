@@ -1,5 +1,6 @@
 //! Registers what a server supports, and proves it whole.
 
+mod batch;
 mod classify;
 mod conditional;
 mod contradictions;

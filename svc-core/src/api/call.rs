@@ -237,7 +237,8 @@ fn record_of(target: &Target) -> Option<&Address> {
     match target {
         Target::Record(at)
         | Target::Collection { scope: Scope::Under(at), .. }
-        | Target::Helper { container: Some(at), .. } => Some(at),
+        | Target::Helper { container: Some(at), .. }
+        | Target::Batch { container: Some(at), .. } => Some(at),
         _ => None,
     }
 }

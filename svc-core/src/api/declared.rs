@@ -102,6 +102,7 @@ impl Api {
             (self.conditional_requests().is_some(), "conditional_requests"),
             (self.conditional_requests() == Some(IfMatch::Required), "require_if_match"),
             (self.keeps_answers(), "idempotency_keys"),
+            (self.takes_batches(), "batch"),
             (inner.settings.changes.is_some(), "changes"),
             (inner.settings.changes.is_some(), "change_events"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),

@@ -14,8 +14,8 @@ use crate::{
     read::BodyOf,
 };
 
-const PREFER: HeaderName = HeaderName::from_static("prefer");
-const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
+pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// How a client wants its mistakes handled: the preference `handling` (RFC 7240, section 4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +40,44 @@ impl Handling {
 
     /// Says in an answer which preference counted.
     pub(super) fn mark(self, reply: &mut Reply) {
-        let applied = match self {
-            Self::Strict => "handling=strict",
-            Self::Lenient => "handling=lenient",
-            Self::Unsaid => return,
-        };
-        reply.insert(PREFERENCE_APPLIED, Some(HeaderValue::from_static(applied)));
+        reply.insert(PREFERENCE_APPLIED, self.applied().map(HeaderValue::from_static));
+    }
+
+    /// The preference that counted, where there is one.
+    pub(super) const fn applied(self) -> Option<&'static str> {
+        match self {
+            Self::Strict => Some("handling=strict"),
+            Self::Lenient => Some("handling=lenient"),
+            Self::Unsaid => None,
+        }
+    }
+}
+
+/// How much a client wants to be told of what succeeded: the preference `return` (RFC 7240, section 4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Return {
+    /// Where it is.
+    Minimal,
+    /// What it is, too.
+    Representation,
+}
+
+impl Return {
+    /// Of the headers of a request, where it says so.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        match preference(headers, "return") {
+            Some(value) if value.eq_ignore_ascii_case("minimal") => Some(Self::Minimal),
+            Some(value) if value.eq_ignore_ascii_case("representation") => Some(Self::Representation),
+            _ => None,
+        }
+    }
+
+    /// The preference, as an answer says that it counted.
+    pub(super) const fn applied(self) -> &'static str {
+        match self {
+            Self::Minimal => "return=minimal",
+            Self::Representation => "return=representation",
+        }
     }
 }
 

@@ -48,26 +48,26 @@ impl Api {
         self.inner.settings.idempotency.is_some()
     }
 
-    /// What makes a request that creates or calls one that may come again; 400 for a header that is no key (IDM-05).
+    /// The key of a request that may come again; 400 for a header that holds none (IDM-05).
     #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
-    pub(super) fn idempotent(
+    pub(super) fn idempotency_key<'h>(
         &self,
-        cx: &Context,
-        (target, kind): (&Target, Kind),
-        headers: &HeaderMap,
-        body: &[u8],
-    ) -> std::result::Result<Option<Idempotent>, Reply> {
-        if matches!(target, Target::Record(_)) || !self.keeps_answers() || !headers.contains_key(IDEMPOTENCY_KEY) {
+        kind: Kind,
+        headers: &'h HeaderMap,
+    ) -> std::result::Result<Option<&'h str>, Reply> {
+        if !self.keeps_answers() || !headers.contains_key(IDEMPOTENCY_KEY) {
             return Ok(None);
         }
-        let Some(key) = key_of(headers) else {
-            let code = Code::IdempotencyKeyInvalid;
-            return Err(self.invalid(Some(kind), &[Problem::general(code, code.meaning())]));
-        };
+        let code = Code::IdempotencyKeyInvalid;
+        key_of(headers).map(Some).ok_or_else(|| self.invalid(Some(kind), &[Problem::general(code, code.meaning())]))
+    }
+
+    /// What makes a request with this key that creates or calls one that may come again.
+    pub(super) fn idempotent(&self, cx: &Context, target: &Target, key: &str, body: &[u8]) -> Idempotent {
         let mut address = String::new();
         self.inner.settings.layout.path(target, &mut address);
         let fingerprint = digest(&[address.as_bytes(), b" ", body].concat());
-        Ok(Some(Idempotent { key: format!("{} {key}", cx.caller.scope()).into(), fingerprint }))
+        Idempotent { key: format!("{} {key}", cx.caller.scope()).into(), fingerprint }
     }
 
     /// How the answer to such a request is kept in its turn.
@@ -89,6 +89,11 @@ impl Api {
         reply.insert(IDEMPOTENCY_REPLAYED, Some(HeaderValue::from_static("true")));
         Ok(reply)
     }
+}
+
+/// The key of an entry of a batch, by that of its request: one that no request can have (BAT-06).
+pub(super) fn key_of_entry(key: &str, index: u64) -> String {
+    format!("{key}\\{index}")
 }
 
 /// The key in a header: a string in quotes, as the draft of the IETF has it, or the same without.

@@ -4,6 +4,7 @@
 //! [`Admitted`] reaches a backend.
 
 mod answering;
+mod batch;
 mod builder;
 mod call;
 mod capabilities;
@@ -33,6 +34,7 @@ mod write;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use crate::link::OwnRelations;
+pub use batch::{Batch, Entry, MOST_ENTRIES};
 pub use builder::{ApiBuilder, BuildError};
 pub use call::Call;
 pub use capabilities::{capabilities, json_schema_names, type_name};

@@ -92,6 +92,7 @@ impl Api {
             (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.registered(kind).lists(scope),
             (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => self.creates(kind, scope),
             (Right::On(kind, operation), _) => self.registered(kind).offers(operation),
+            (Right::Helper(_), Target::Batch { .. }) if !self.inner.settings.batches => false,
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);

@@ -227,7 +227,7 @@ pub(super) fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection { kind, scope: Scope::All | Scope::Under(_) } => Some(*kind),
         Target::Record(address) => Some(address.kind),
-        Target::Helper { helper, .. } => Some(helper.records()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
         _ => None,
     }
 }

@@ -196,6 +196,7 @@ impl<'a> Request<'a> {
             extensions: std::mem::take(&mut self.extensions),
             base: self.base.take().unwrap_or_else(|| api.base().clone()),
             namespace: Arc::clone(&api.inner.relations.namespace),
+            has_company: false,
         }
     }
 }

@@ -23,11 +23,11 @@ use crate::{
 ///
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
 pub struct Admitted<'a> {
-    api: &'a Api,
-    request: Request<'a>,
-    target: Target,
+    pub(super) api: &'a Api,
+    pub(super) request: Request<'a>,
+    pub(super) target: Target,
     operation: &'static OperationSpec,
-    context: Context,
+    pub(super) context: Context,
     /// Whether the container of a helper call without a key was found.
     has_container: bool,
 }
@@ -70,6 +70,8 @@ impl<'a> Admitted<'a> {
     pub fn waits(&self) -> Duration {
         match self.operation.handler {
             Handler::Changes => self.api.waits(&self.request),
+            // Its entries have a time of their own (BAT-07).
+            Handler::Batch => Duration::MAX,
             _ => Duration::ZERO,
         }
     }
@@ -150,6 +152,7 @@ impl<'a> Admitted<'a> {
                 // Its future would make that of every read as large.
                 Ok(Box::pin(api.write(cx, target, body, request.headers)).await)
             }
+            (Handler::Batch, _) => Ok(Box::pin(self.batched()).await),
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
             (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
             (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, target, message).await,

@@ -40,6 +40,8 @@ pub(super) struct Settings {
     pub(super) conditional: Option<IfMatch>,
     /// Where the answers of calls that may come again are kept, if they are.
     pub(super) idempotency: Option<KeptBy>,
+    /// Whether many calls of a helper may come in one request.
+    pub(super) batches: bool,
     pub(super) behaviours: Vec<Behaviour>,
     /// How long a client may wait for changes.
     pub(super) longest_wait: Duration,
@@ -68,6 +70,7 @@ impl Settings {
             patch: PatchMethod::default(),
             conditional: None,
             idempotency: None,
+            batches: false,
             behaviours: Vec::new(),
             longest_wait: Duration::from_secs(30),
             rule_pages: None,

@@ -8,6 +8,7 @@ use super::{
     composed::Composed,
     handling::Handling,
     idempotency::Idempotent,
+    reply::kind_of,
     transaction::{Wanted, unfitting},
 };
 use crate::{
@@ -56,6 +57,21 @@ impl Api {
 
     /// Answers a request that writes what its body says.
     pub(super) async fn write(&self, cx: &Context, target: &Target, body: &[u8], headers: &HeaderMap) -> Reply {
+        let key = match (target, kind_of(target)) {
+            (Target::Collection { .. } | Target::Helper { .. }, Some(kind)) => self.idempotency_key(kind, headers),
+            _ => Ok(None),
+        };
+        self.write_keyed(cx, target, body, (headers, key)).await
+    }
+
+    /// Answers a request that writes what its body says, with the key under which it may come again.
+    pub(super) async fn write_keyed(
+        &self,
+        cx: &Context,
+        target: &Target,
+        body: &[u8],
+        (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Reply>),
+    ) -> Reply {
         let handling = Handling::of(headers);
         let (kind, may_be_empty) = match target {
             Target::Collection { kind, .. } => (*kind, false),
@@ -64,12 +80,13 @@ impl Api {
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let object = self.body_object(cx, kind, body, may_be_empty);
-        let mut reply = match object.map(|object| (object, self.idempotent(cx, (target, kind), headers, body))) {
-            Ok((body, Ok(idempotent))) => {
-                let sent = Sent { target, body: &body, headers, idempotent: idempotent.as_ref() };
+        let mut reply = match object.and_then(|object| Ok((object, key?))) {
+            Ok((object, key)) => {
+                let idempotent = key.map(|key| self.idempotent(cx, target, key, body));
+                let sent = Sent { target, body: &object, headers, idempotent: idempotent.as_ref() };
                 self.write_object(cx, &sent).await
             }
-            Ok((_, Err(refused))) | Err(refused) => refused,
+            Err(refused) => refused,
         };
         handling.mark(&mut reply);
         reply

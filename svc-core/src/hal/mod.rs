@@ -1,5 +1,6 @@
 //! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-18).
 
+mod batch;
 mod changes;
 mod collection;
 mod entry_point;
@@ -8,6 +9,7 @@ mod record;
 mod relations;
 mod shown;
 
+pub(crate) use batch::{ResultView, batch, entry_result, totals};
 pub(crate) use changes::{CHANGES, ChangesView, begin_anew, changes};
 pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryPointView, entry_point};

@@ -27,6 +27,7 @@ const JSON: &str = ".json";
 const SIGNUP: &str = "person_signup";
 const SIGNUP_ALIAS: &str = "person_signup_helper";
 const SCHEDULE: &str = "schedule";
+const BATCH: &str = "batch";
 
 impl Layout for ConventionalLayout {
     fn path(&self, target: &Target, out: &mut String) {
@@ -60,13 +61,11 @@ impl Layout for ConventionalLayout {
                 out.push_str(kind.plural());
             }
             Target::Record(address) => push_record(address, out),
-            Target::Helper { helper, container } => {
-                match container {
-                    Some(container) => push_record(container, out),
-                    None => out.push_str(Kind::Person.plural()),
-                }
+            Target::Helper { helper, container } => push_helper(*helper, container.as_ref(), out),
+            Target::Batch { helper, container } => {
+                push_helper(*helper, container.as_ref(), out);
                 out.push('/');
-                out.push_str(helper_segment(*helper));
+                out.push_str(BATCH);
             }
         }
     }
@@ -108,7 +107,7 @@ impl Layout for ConventionalLayout {
             return is_page.then(|| Target::DocsPage(Cow::Owned(relation.to_owned())));
         }
         let segments: Vec<&str> = path.split('/').collect();
-        route_segments(&segments)
+        batch(&segments).or_else(|| route_segments(&segments))
     }
 
     fn is_conventional(&self) -> bool {
@@ -128,11 +127,29 @@ fn push_record(address: &Address, out: &mut String) {
     out.push_str(address.id.as_str());
 }
 
+fn push_helper(helper: HelperName, container: Option<&Address>, out: &mut String) {
+    match container {
+        Some(container) => push_record(container, out),
+        None => out.push_str(Kind::Person.plural()),
+    }
+    out.push('/');
+    out.push_str(helper_segment(helper));
+}
+
 fn helper_segment(helper: HelperName) -> &'static str {
     match helper {
         HelperName::PersonSignup => SIGNUP,
         HelperName::Schedule => SCHEDULE,
         other => other.relation(),
+    }
+}
+
+/// Many calls of a helper; a record may have the same word for an id.
+fn batch(segments: &[&str]) -> Option<Target> {
+    let [call @ .., BATCH] = segments else { return None };
+    match route_segments(call)? {
+        Target::Helper { helper, container } if helper.takes_batches() => Some(Target::Batch { helper, container }),
+        _ => None,
     }
 }
 
@@ -205,6 +222,9 @@ mod tests {
         let route = |path| ConventionalLayout.route(path);
         assert_eq!(route("people/p/attendance"), route("people/p/attendances"));
         assert_eq!(route("people/person_signup_helper/"), route("people/person_signup"));
+        assert_eq!(route("people/person_signup_helper/batch/"), route("people/person_signup/batch"));
+        assert!(matches!(route("people/batch"), Some(Target::Record(_))), "an id");
+        assert!(matches!(route("petitions/p/signatures/batch"), Some(Target::Record(_))), "an id");
         assert_eq!(route("submissions/s"), Some(Target::Record(Address::top(Kind::Submission, id("s")))));
         assert!(matches!(route("fundraising_pages/f/donations/d"), Some(Target::Record(_))));
     }
@@ -223,6 +243,10 @@ mod tests {
             "docs/schemas/person",
             "docs/schemas/.json",
             "docs/schemas/a/b.json",
+            "batch",
+            "people/batch/batch",
+            "people/person_signup/batch/batch",
+            "messages/m/schedule/batch",
         ] {
             assert_eq!(ConventionalLayout.route(path), None, "{path}");
         }

@@ -46,6 +46,14 @@ pub(crate) fn targets() -> Vec<Target> {
             }
         }
     }
+    let batch = |target: &Target| match target {
+        Target::Helper { helper, container } if helper.takes_batches() => {
+            Some(Target::Batch { helper: *helper, container: container.clone() })
+        }
+        _ => None,
+    };
+    let batches: Vec<Target> = targets.iter().filter_map(batch).collect();
+    targets.extend(batches);
     targets
 }
 

@@ -78,6 +78,13 @@ pub enum Target {
         /// The petition, form, event, person ... that it records an action of.
         container: Option<Address>,
     },
+    /// Many calls of a helper in one request (BAT-01).
+    Batch {
+        /// Which helper.
+        helper: HelperName,
+        /// What it belongs to, as for a single call.
+        container: Option<Address>,
+    },
     /// The change feed (SYN-01).
     Changes,
     /// The start page of the documentation (ENT-22).

@@ -108,6 +108,12 @@ impl HelperName {
         !matches!(self, Self::RecordCanvass | Self::Schedule)
     }
 
+    /// Whether many calls of it may come in one request: it records something (BAT-01).
+    #[must_use]
+    pub const fn takes_batches(self) -> bool {
+        !matches!(self, Self::Schedule)
+    }
+
     /// Whether its body takes action functions (HAF-01, SCH-09).
     #[must_use]
     pub const fn takes_functions(self) -> bool {

@@ -85,7 +85,7 @@ impl OperationSpec {
             (Need::On(operation), Target::Collection { kind, .. } | Target::Record(Address { kind, .. })) => {
                 Some(Right::On(*kind, operation))
             }
-            (Need::Call, Target::Helper { helper, .. }) => Some(Right::Helper(*helper)),
+            (Need::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => Some(Right::Helper(*helper)),
             _ => None,
         }
     }
@@ -127,6 +127,8 @@ pub enum Shape {
     Record,
     /// A helper that records something (HLP-11 to HLP-22).
     Helper,
+    /// Many calls of a helper in one request (BAT-01).
+    Batch,
     /// The schedule of a message (SCH-01).
     Schedule,
 }
@@ -148,6 +150,7 @@ impl Shape {
             Target::Record(_) => Self::Record,
             Target::Helper { helper: HelperName::Schedule, .. } => Self::Schedule,
             Target::Helper { .. } => Self::Helper,
+            Target::Batch { .. } => Self::Batch,
         }
     }
 }
@@ -178,6 +181,8 @@ pub enum Input {
     Update,
     /// The body of a helper (HLP-02, SCH-01).
     Call,
+    /// Many bodies of a helper (BAT-01).
+    Batch,
 }
 
 /// What the body of an answer is.
@@ -202,6 +207,8 @@ pub enum Output {
     Record,
     /// What a helper recorded; without a key, an empty object (HLP-07).
     Recorded,
+    /// What became of each entry of a batch (BAT-02).
+    Batch,
     /// A sentence for a reader (SCH-02, CRU-05).
     Notice,
     /// No body.
@@ -285,5 +292,6 @@ pub(crate) enum Handler {
     Update,
     Delete,
     Call,
+    Batch,
     Cancel,
 }

@@ -177,6 +177,17 @@ pub static OPERATIONS: &[OperationSpec] = &[
         handler: Handler::Call,
     },
     OperationSpec {
+        name: "batch",
+        method: Method::POST,
+        shape: Shape::Batch,
+        need: Need::Call,
+        input: Input::Batch,
+        answers: always(StatusCode::OK, Output::Batch, "What became of each entry, in order."),
+        id: "{helper}_batch",
+        summary: "{text}, many times in one request.",
+        handler: Handler::Batch,
+    },
+    OperationSpec {
         name: "call",
         method: Method::POST,
         shape: Shape::Schedule,

@@ -32,7 +32,9 @@ fn filled(template: &str, target: &Target, name: impl Fn(&str) -> String, of: &s
             named.replace("{of}", &place).replace("{below}", below)
         }
         Target::Record(Address { kind, .. }) => template.replace("{one}", &name(kind.singular())),
-        Target::Helper { helper, .. } => template.replace("{helper}", helper.as_str()).replace("{text}", helper.text()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
+            template.replace("{helper}", helper.as_str()).replace("{text}", helper.text())
+        }
         _ => template.to_owned(),
     }
 }

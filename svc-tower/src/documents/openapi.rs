@@ -1,5 +1,6 @@
 //! The `OpenAPI` 3.1 document of an API: every route, method and body, as they are routed and read.
 
+mod batches;
 mod conditions;
 mod operations;
 mod repeats;

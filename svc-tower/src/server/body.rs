@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::watch::Watch;
+use crate::body::Streamed;
 
 /// What a body that cannot be read to its end ends with.
 #[derive(Debug)]
@@ -59,6 +60,9 @@ impl Error for BodyError {
 pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,
+    /// The wait that the time limit holds for, where the body is read in parts.
+    wait: u64,
+    streamed: Streamed,
     alarm: Option<Pin<Box<Sleep>>>,
     watch: Arc<Watch>,
     complete: bool,
@@ -66,9 +70,9 @@ pub struct RequestBody {
 
 impl RequestBody {
     /// The body, which has to be complete at `deadline`.
-    pub(super) fn new(inner: Incoming, deadline: Instant, watch: Arc<Watch>) -> Self {
+    pub(super) fn new(inner: Incoming, deadline: Instant, streamed: Streamed, watch: Arc<Watch>) -> Self {
         let complete = inner.is_end_stream();
-        Self { inner, deadline, alarm: None, watch, complete }
+        Self { inner, deadline, wait: 0, streamed, alarm: None, watch, complete }
     }
 }
 
@@ -83,6 +87,12 @@ impl Body for RequestBody {
                 Poll::Ready(frame.map(|frame| frame.map_err(|error| BodyError(Cause::Broken(error)))))
             }
             Poll::Pending => {
+                let wait = self.streamed.wait();
+                if wait != self.wait {
+                    self.wait = wait;
+                    self.deadline = self.watch.body_deadline();
+                    self.alarm = None;
+                }
                 let deadline = self.deadline;
                 let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
                 ready!(alarm.as_mut().poll(cx));

@@ -27,7 +27,10 @@ use super::{
     stream::WatchedStream,
     watch::Watch,
 };
-use crate::{base::PeerAddr, body::BoxError};
+use crate::{
+    base::PeerAddr,
+    body::{BoxError, Streamed},
+};
 
 /// Serves one connection until it ends, breaks its limits, or the server stops.
 pub(super) async fn serve<S, B>(accepted: Accepted, service: S, limits: Limits, mut stopped: Receiver<Option<Instant>>)
@@ -97,7 +100,9 @@ where
     let extensions = request.extensions_mut();
     extensions.insert(PeerAddr(peer.ip()));
     extensions.insert(peer);
-    let request = request.map(|body| RequestBody::new(body, deadline, Arc::clone(&watch)));
+    let streamed = Streamed::default();
+    extensions.insert(streamed.clone());
+    let request = request.map(|body| RequestBody::new(body, deadline, streamed, Arc::clone(&watch)));
     let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
     let Ok(mut response) = service.call(request).await;
     if watch.was_too_slow() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {

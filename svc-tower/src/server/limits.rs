@@ -18,7 +18,8 @@ pub struct Limits {
     pub head: Duration,
     /// Bytes of the head of a request, 8 KiB at least; 64 KiB unless set.
     pub head_bytes: usize,
-    /// Time for the body of a request to arrive, from the end of its head. 30 s unless set.
+    /// Time for the body of a request to arrive, from the end of its head; of one that is read line by line, for the next of
+    /// them to arrive. 30 s unless set.
     pub body: Duration,
     /// Time for which a connection may lie idle, or a client may not read its answer. 75 s unless set.
     pub idle: Duration,

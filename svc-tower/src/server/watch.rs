@@ -84,6 +84,11 @@ impl Watch {
         let mut state = self.state();
         state.phase = Phase::Service;
         state.unread = false;
+        self.body_deadline()
+    }
+
+    /// When a body, or the part of it that is waited for, has to be there.
+    pub(super) fn body_deadline(&self) -> Instant {
         later(Instant::now(), self.limits.body)
     }
 

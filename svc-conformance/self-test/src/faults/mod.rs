@@ -3,6 +3,7 @@
 mod access;
 mod answers;
 mod backend;
+mod batch;
 mod codes;
 mod collections;
 pub(crate) mod conditional;
@@ -208,6 +209,7 @@ pub fn registry() -> Vec<Fault> {
         answers::faults(),
         conditional::faults(),
         idempotency::faults(),
+        batch::faults(),
         feed::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
@@ -216,7 +218,7 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free(), conditional::free(), idempotency::free(), feed::free()].concat()
+    [twice::free(), codes::free(), conditional::free(), idempotency::free(), batch::free(), feed::free()].concat()
 }
 
 /// Sets a member of an object.

@@ -46,6 +46,7 @@ impl ApiBuilder {
         let offered = |target: &Target| match target {
             Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => self.kinds.contains_key(kind),
             Target::Helper { helper, .. } => self.helpers.contains_key(helper),
+            Target::Batch { helper, .. } => self.settings.batches && self.helpers.contains_key(helper),
             Target::Changes => self.settings.changes.is_some(),
             _ => true,
         };

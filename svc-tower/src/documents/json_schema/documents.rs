@@ -122,6 +122,36 @@ impl Definitions<'_> {
         })
     }
 
+    /// A reference to what became of a batch (BAT-02).
+    pub(in crate::documents) fn batch(&mut self) -> Value {
+        self.refer("batch", |all| {
+            let mut links = Members::default();
+            links.require("self", all.link());
+            links.require("curies", all.curies());
+            let mut batch = counts();
+            batch.require("results", json!({ "type": "array", "items": all.batch_result() }));
+            batch.require("_links", links.into_schema());
+            batch.into_schema()
+        })
+    }
+
+    /// A reference to what became of one entry of a batch (BAT-02, BAT-08).
+    pub(in crate::documents) fn batch_result(&mut self) -> Value {
+        self.refer("batch.result", |_| {
+            let mut result = Members::default();
+            result.require("index", json!({ "type": "integer", "minimum": 0 }));
+            result.require("status", status());
+            result.insert("href", json!({ "type": "string", "format": "uri" }));
+            result.insert("body", json!({ "type": "object", "description": "The body of the single call's answer." }));
+            result.into_schema()
+        })
+    }
+
+    /// A reference to the last of the lines about a batch (BAT-08).
+    pub(in crate::documents) fn batch_totals(&mut self) -> Value {
+        self.refer("batch.totals", |_| counts().into_schema())
+    }
+
     fn offers_signup(&self) -> bool {
         self.api.helpers().any(|helper| helper == HelperName::PersonSignup)
     }
@@ -207,6 +237,15 @@ impl Definitions<'_> {
             notice.into_schema()
         })
     }
+}
+
+/// How many entries there were.
+fn counts() -> Members {
+    let mut counts = Members::default();
+    for name in ["total", "succeeded", "failed"] {
+        counts.require(name, json!({ "type": "integer", "minimum": 0 }));
+    }
+    counts
 }
 
 fn status() -> Value {

@@ -10,15 +10,15 @@ use svc_core::{
     page::{Parameter, Values},
 };
 
-use super::{KEY, conditions, repeats, routes::Route};
+use super::{KEY, batches, conditions, repeats, routes::Route};
 use crate::documents::{
     json_schema::{Definitions, Form, helper_needs_body},
     json_schema_names,
 };
 
-const HAL: &str = "application/hal+json";
+pub(super) const HAL: &str = "application/hal+json";
+pub(super) const JSON: &str = "application/json";
 const EVENTS: ContentType = ContentType::Events;
-const JSON: &str = "application/json";
 const HTML: &str = "text/html";
 
 /// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere.
@@ -70,10 +70,9 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         Output::Changes => parameters.extend(paging(all.api.changes_parameters())),
         _ => {}
     }
-    if let Some((schema, is_needed)) = request_body(all, spec, &route.target) {
-        parameters.push(prefer());
+    if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
+        parameters.push(prefer(spec.input));
         parameters.extend(repeats::parameter(all.api, method));
-        let content = json!({ JSON: { "schema": schema } });
         about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
     }
     if !parameters.is_empty() {
@@ -102,7 +101,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
 fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => Some(*kind),
-        Target::Helper { helper, .. } => Some(helper.records()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
         _ => None,
     }
 }
@@ -131,20 +130,27 @@ fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
     parameters.into_iter().map(parameter).collect()
 }
 
-/// The header that says what becomes of properties that are not taken (UND-22).
-fn prefer() -> Value {
-    json!({
-        "name": "Prefer",
-        "in": "header",
-        "required": false,
-        "description": "`handling=strict` makes properties that are not taken an error (RFC 7240).",
-        "schema": { "type": "string", "enum": ["handling=strict", "handling=lenient"] },
-    })
+/// The header that says what becomes of properties that are not taken (UND-22), and of a batch how much is told (BAT-09).
+fn prefer(input: Input) -> Value {
+    let strict = "`handling=strict` makes properties that are not taken an error (RFC 7240).";
+    let (text, schema) = match input {
+        Input::Batch => (
+            format!(
+                "{strict} `return=minimal` leaves out the bodies of what succeeded, `return=representation` shows them."
+            ),
+            json!({ "type": "string", "examples": ["handling=strict", "return=minimal, handling=strict"] }),
+        ),
+        _ => (strict.to_owned(), json!({ "type": "string", "enum": ["handling=strict", "handling=lenient"] })),
+    };
+    json!({ "name": "Prefer", "in": "header", "required": false, "description": text, "schema": schema })
 }
 
-/// The body that an operation takes, and whether it has to be there.
+/// The content of the body that an operation takes, and whether it has to be there.
 fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target) -> Option<(Value, bool)> {
-    match (spec.input, target) {
+    if let (Input::Batch, Target::Batch { helper, .. }) = (spec.input, target) {
+        return Some((batches::request(all, *helper), true));
+    }
+    let (schema, is_needed) = match (spec.input, target) {
         (Input::Call, Target::Helper { helper, .. }) => {
             Some((all.helper(*helper), helper_needs_body(all.api, *helper)))
         }
@@ -156,7 +162,8 @@ fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target
         (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
         (Input::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
         _ => None,
-    }
+    }?;
+    Some((json!({ JSON: { "schema": schema } }), is_needed))
 }
 
 /// What a success has for a body: media types and their schemas; `None` for no body.
@@ -186,6 +193,7 @@ fn content(
             let is_anonymous = offered.key() == Key::Optional;
             one(HAL, if is_anonymous { json!({ "anyOf": [record, nothing] }) } else { record })
         }
+        Output::Batch => Some(batches::answer(all)),
         Output::Notice => one(HAL, all.notice()),
         _ => None,
     }

@@ -4,7 +4,7 @@ use svc_core::{
     api::Api,
     context::Base,
     helper::HelperName,
-    link::{Scope, Target},
+    link::{Address, Scope, Target},
     model::Kind,
     schema::LinkTarget,
 };
@@ -36,7 +36,9 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
     if has_html {
         add(Target::Explorer("".into()), None);
     }
-    add(Target::Helper { helper: HelperName::PersonSignup, container: None }, None);
+    for target in helper(HelperName::PersonSignup, None) {
+        add(target, None);
+    }
     for &kind in Kind::ALL {
         let schema = kind.schema();
         if schema.has_collection() {
@@ -49,8 +51,10 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
                 LinkTarget::Many { kind: member, alias: false } => {
                     add(Target::Collection { kind: member, scope: Scope::Under(address.clone()) }, Some(kind));
                 }
-                LinkTarget::Helper(helper) => {
-                    add(Target::Helper { helper, container: Some(address.clone()) }, Some(kind));
+                LinkTarget::Helper(name) => {
+                    for target in helper(name, Some(&address)) {
+                        add(target, Some(kind));
+                    }
                 }
                 _ => {}
             }
@@ -65,6 +69,12 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
         }
     }
     routes
+}
+
+/// A helper, and many calls of it in one request.
+fn helper(helper: HelperName, container: Option<&Address>) -> [Target; 2] {
+    let container = container.cloned();
+    [Target::Helper { helper, container: container.clone() }, Target::Batch { helper, container }]
 }
 
 const PLACEHOLDER: &str = "any_name_0";

@@ -186,8 +186,9 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
     let summary = format!("{}.", helper.text());
     let mut page = open(alias.unwrap_or(relation), Subject::Helper, title, &summary);
     let container = helper.container().and_then(record);
-    let target = Target::Helper { helper, container };
-    page.operations = operations_at(docs, &target);
+    let batch = Target::Batch { helper, container: container.clone() };
+    page.operations = operations_at(docs, &Target::Helper { helper, container });
+    let is_batched = docs.api.operations(&batch).next().is_some();
     page.notes.push(
         match helper {
             _ if page.operations.is_empty() => "This server does not offer it.",
@@ -199,6 +200,10 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
         }
         .to_owned(),
     );
+    if is_batched {
+        page.operations.extend(operations_at(docs, &batch));
+        page.notes.push("`batch` is many calls of it in one request.".to_owned());
+    }
     let records = helper.records();
     page.fields_title = "Body";
     match helper {
@@ -234,6 +239,7 @@ fn helper(docs: &Docs<'_>, helper: HelperName, alias: Option<&'static str>) -> D
     let mut see: Vec<_> = helper.container().map(|kind| docs.relation(kind.singular())).into_iter().collect();
     see.push(docs.relation(records.singular()));
     see.extend(schema_entry(docs, relation));
+    see.extend(is_batched.then(|| docs.entry("batch")));
     page.lists.push(Listing { title: "See also", entries: see });
     if helper.takes_functions() {
         let offered = api.functions().iter().map(|function| docs.entry(function.as_str()));

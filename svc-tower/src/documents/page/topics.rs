@@ -11,7 +11,7 @@ use svc_core::{
     value::ClosedEnum,
 };
 
-use super::{DocPage, Docs, Entry, Facts, Listing, Subject, changes, codes, open, relation, types};
+use super::{DocPage, Docs, Entry, Facts, Listing, Subject, batch, changes, codes, open, relation, types};
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
@@ -23,7 +23,11 @@ const IDEMPOTENCY: &str = "idempotency";
 
 /// The names of the pages of what holds for every request of this server.
 pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
-    let extensions = [(api.conditional_requests().is_some(), CONDITIONAL), (api.keeps_answers(), IDEMPOTENCY)];
+    let extensions = [
+        (api.conditional_requests().is_some(), CONDITIONAL),
+        (api.keeps_answers(), IDEMPOTENCY),
+        (api.takes_batches(), batch::NAME),
+    ];
     NAMES.iter().copied().chain(extensions.into_iter().filter_map(|(is_there, name)| is_there.then_some(name)))
 }
 
@@ -36,6 +40,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         "response_style" => response_style(docs),
         CONDITIONAL => conditional_requests(docs)?,
         IDEMPOTENCY => idempotency(docs)?,
+        batch::NAME => batch::page(docs)?,
         "relations" => relations(docs),
         "filters" => super::filters::page(docs),
         "types" => {
@@ -107,6 +112,9 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     if api.keeps_answers() {
         let text = "a request whose answer was lost may be sent again, and nothing is done twice";
         every.entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
+    }
+    if api.takes_batches() {
+        every.entries.push(topic(batch::NAME, "Many calls in one request", "to bring many people or actions at once"));
     }
     if api.has_changes() {
         every.entries.push(topic(changes::NAME, "Changes", "what was created, changed and deleted since"));

@@ -1,0 +1,206 @@
+//! Batches that are done or answered otherwise than single calls.
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+use svc_conformance::row;
+
+use super::{Fault, Place, set};
+use crate::interceptor::Interceptor;
+use crate::transport::{Answer, Call};
+
+const FAMILY: &str = "batch";
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const TOKEN: HeaderName = HeaderName::from_static("svc-api-token");
+
+fn is_batch(call: &Call) -> bool {
+    call.uri.path().ends_with("/batch")
+}
+
+fn fault(name: &'static str, row: &'static str, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+    Fault::new(FAMILY, name, &[row], twist).on_reference()
+}
+
+/// A change to the request of a batch.
+fn sent(name: &'static str, row: &'static str, change: fn(&mut Call)) -> Fault {
+    fault(name, row, move || {
+        Interceptor::before(move |call, _| {
+            if is_batch(call) {
+                change(call);
+            }
+            None
+        })
+    })
+    .at(Place::Request)
+}
+
+/// A change to the entries of an array.
+fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Fault {
+    fault(name, row, move || {
+        Interceptor::before(move |call, _| {
+            if is_batch(call)
+                && let Ok(Value::Array(mut entries)) = serde_json::from_slice(&call.body)
+            {
+                change(&mut entries);
+                call.body = Value::Array(entries).to_string().into();
+                call.headers.remove(http::header::CONTENT_LENGTH);
+            }
+            None
+        })
+    })
+    .at(Place::Request)
+}
+
+/// A change to the document about a batch.
+fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
+    fault(name, row, move || {
+        Interceptor::documents(move |call, document, status, _| {
+            if is_batch(call) && status == 200 {
+                change(document);
+            }
+        })
+    })
+}
+
+/// A change to each of its results, after so many that failed.
+fn results(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>, usize)) -> Fault {
+    fault(name, row, move || {
+        Interceptor::documents(move |call, document, _, _| {
+            let list = document.get_mut("results").and_then(Value::as_array_mut).filter(|_| is_batch(call));
+            let mut failed = 0_usize;
+            for result in list.into_iter().flatten().filter_map(Value::as_object_mut) {
+                change(result, failed);
+                failed = failed.saturating_add(usize::from(!is_success(result)));
+            }
+        })
+    })
+}
+
+fn is_success(result: &Map<String, Value>) -> bool {
+    result.get("status").and_then(Value::as_u64).is_some_and(|status| status < 300)
+}
+
+/// A change to the answer to lines.
+fn lines(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Fault {
+    fault(name, row, move || {
+        Interceptor::after(move |call, answer, _| {
+            if is_batch(call) && answer.is_success() && !answer.is_hal() {
+                change(answer);
+            }
+        })
+    })
+}
+
+/// The key of one caller in the place of another's.
+fn taken_for_owner(call: &mut Call, key: Option<&str>) {
+    if call.headers.get(&TOKEN).map(HeaderValue::as_bytes) == key.map(str::as_bytes) {
+        call.headers.insert(TOKEN, HeaderValue::from_static("k-one"));
+    }
+}
+
+/// Replaces the lines of an answer.
+fn set_lines(answer: &mut Answer, lines: &[&str]) {
+    answer.body = (lines.join("\n") + "\n").into();
+    answer.headers.remove(http::header::CONTENT_LENGTH);
+}
+
+fn text(answer: &Answer) -> String {
+    String::from_utf8_lossy(&answer.body).into_owned()
+}
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![
+        results("entries of a batch are refused with a status of their own", row::BAT_01, |result, _| {
+            if !is_success(result) {
+                set(result, "status", 422);
+            }
+        }),
+        results("entries of a batch are refused without a reason", row::BAT_01, |result, _| {
+            if !is_success(result) {
+                result.remove("body");
+            }
+        }),
+        told("a batch counts what failed as done", row::BAT_02, |document| {
+            let total = document.get("total").cloned().unwrap_or_default();
+            set(document, "succeeded", total);
+        }),
+        told("the results of a batch begin with the last", row::BAT_02, |document| {
+            document.get_mut("results").and_then(Value::as_array_mut).into_iter().for_each(|list| list.reverse());
+        }),
+        told("a batch tells of what failed alone", row::BAT_02, |document| {
+            if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
+                list.retain(|result| result.as_object().is_some_and(|result| !is_success(result)));
+            }
+        }),
+        results("the results of a batch lead nowhere", row::BAT_02, |result, _| {
+            if let Some(Value::String(href)) = result.get_mut("href") {
+                href.push_str("/batch");
+            }
+        }),
+        // An entry that stands there again does not see that it was done, and so matches nobody.
+        entries("entries of a batch do not see each other", row::BAT_03, |entries| {
+            let sent = entries.clone();
+            for (place, entry) in entries.iter_mut().enumerate() {
+                let is_again = sent.iter().take(place).any(|before| before == entry && before.is_object());
+                if let Some(person) = entry.get_mut("person").and_then(Value::as_object_mut).filter(|_| is_again) {
+                    person.remove("identifiers");
+                    person.remove("email_addresses");
+                }
+            }
+        }),
+        results("an entry of a batch that is refused ends it", row::BAT_04, |result, failed| {
+            if failed > 0 {
+                set(result, "status", 424);
+                result.remove("href");
+            }
+        }),
+        sent("an object is taken for a batch of one", row::BAT_05, |call| {
+            if let Some(object) = call.json() {
+                call.body = json!([object]).to_string().into();
+                call.headers.remove(http::header::CONTENT_LENGTH);
+            }
+        }),
+        entries("what is too much of a batch is left out", row::BAT_05, |entries| entries.truncate(1000)),
+        sent("a batch may be of any type", row::BAT_05, |call| {
+            let is_lines = call.headers.get(CONTENT_TYPE).is_some_and(|media| media != "text/csv");
+            if !is_lines {
+                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
+        }),
+        sent("batches do not look at keys", row::BAT_06, |call| drop(call.headers.remove(KEY))),
+        lines("lines are answered as another type", row::BAT_08, |answer| {
+            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }),
+        lines("lines end without totals", row::BAT_08, |answer| {
+            let text = text(answer);
+            let lines: Vec<&str> = text.lines().collect();
+            set_lines(answer, lines.split_last().map_or(&[], |(_, rest)| rest));
+        }),
+        lines("of lines that failed none is told", row::BAT_08, |answer| {
+            let text = text(answer);
+            let lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"status\":400")).collect();
+            set_lines(answer, &lines);
+        }),
+        sent("batches do not look at preferences", row::BAT_09, |call| drop(call.headers.remove(PREFER))),
+        sent("a batch needs no key", row::BAT_10, |call| taken_for_owner(call, None)),
+        sent("a batch needs no right", row::BAT_10, |call| taken_for_owner(call, Some("k-narrow"))),
+        sent("a batch reaches containers of other tenants", row::BAT_10, |call| taken_for_owner(call, Some("k-two"))),
+    ]
+}
+
+/// What looks like a fault and is none.
+pub(super) fn free() -> Vec<Fault> {
+    let free = |name: &'static str, fault: Fault| Fault { name: name.to_owned(), rows: Vec::new(), ..fault };
+    vec![
+        free("results say more", results("", "", |result, failed| set(result, "failed_before", failed))),
+        free(
+            "lines say what they are written in",
+            lines("", "", |answer| {
+                let media = answer.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+                let media = HeaderValue::try_from(format!("{media}; charset=utf-8"));
+                media.into_iter().for_each(|media| drop(answer.headers.insert(CONTENT_TYPE, media)));
+            }),
+        ),
+    ]
+}

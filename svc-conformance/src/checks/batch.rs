@@ -1,0 +1,338 @@
+//! Many calls of a helper in one request, where that is declared (BAT-01 to BAT-10).
+
+use http::{HeaderName, Method};
+
+use super::calls::{Ready, declared_helpers, somebody};
+use super::compare::adopt;
+use super::prelude::*;
+use crate::answer::Record;
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const JSON: &str = "application/json";
+const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
+/// Entries of an array at most.
+const MOST: usize = 1000;
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("bat/entries", [BAT_01, BAT_02, BAT_04], entries).needs("batch and helper.*.but_schedule"),
+    check!("bat/order", [BAT_03], order).needs("batch and helper.match_person and helper.person_signup"),
+    check!("bat/refused", [BAT_05], refused).needs("batch and helper.*.but_schedule"),
+    check!("bat/again", [BAT_06], again).needs("batch and idempotency_keys and helper.*.but_schedule"),
+    check!("bat/lines", [BAT_08], lines).needs("batch and helper.*.but_schedule"),
+    check!("bat/short", [BAT_09], short).needs("batch and helper.*.but_schedule"),
+    check!("bat/strangers", [BAT_10], strangers).needs("batch and auth and helper.*.but_schedule"),
+];
+
+/// A helper, and where many calls of it go.
+struct Many {
+    ready: Ready,
+    url: String,
+}
+
+impl Many {
+    async fn of(api: &Client<'_>, name: &'static str) -> Result<Self, Stop> {
+        let ready = api.ready(name).await?;
+        let url = format!("{}/batch", ready.url.trim_end_matches('/'));
+        Ok(Self { ready, url })
+    }
+
+    /// Some of what is declared: the sign-up, whose answers show the person, before others.
+    async fn some(cx: &Cx, api: &Client<'_>, most: usize) -> Result<Vec<Self>, Stop> {
+        let mut all = Vec::new();
+        for name in declared_helpers(cx).into_iter().rev().take(most) {
+            all.push(Self::of(api, name).await?);
+        }
+        Ok(all)
+    }
+
+    async fn one(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
+        Self::some(cx, api, 1).await?.pop().ok_or_else(|| none("no helper that records something is declared"))
+    }
+
+    /// A call that is in order, of somebody whom nobody knows.
+    fn good(&self, cx: &Cx) -> Value {
+        self.ready.body(cx, Some(&somebody(cx)))
+    }
+
+    /// Calls that are not.
+    fn bad(&self) -> [Value; 3] {
+        let part = if self.ready.name == "record_canvass" { "canvass" } else { "person" };
+        [json!({ part: 7 }), json!(7), json!(["no object"])]
+    }
+
+    async fn single(&self, api: &Client<'_>, body: &Value) -> Result<Answer, Stop> {
+        api.send(Method::POST, &self.ready.url, Some(body.to_string())).await
+    }
+
+    /// Sends entries as an array, and looks at the form of the answer.
+    async fn send(
+        &self,
+        api: &Client<'_>,
+        row: &str,
+        entries: &[Value],
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Vec<Entry>, Stop> {
+        let cx = api.cx;
+        let body = Value::from(entries).to_string();
+        let answer = api.send_with(Method::POST, &self.url, Some(body), headers).await?;
+        cx.must(row, answer.status == 200 && answer.json.is_object(), || format!("an array of entries: {answer}"))?;
+        let results = answer["results"].as_array().cloned().unwrap_or_default();
+        let results: Vec<Entry> = results.into_iter().map(Entry).collect();
+        is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
+        for entry in &results {
+            self.adopt(api, entry, &answer).await?;
+        }
+        Ok(results)
+    }
+
+    /// Notes for clean-up what an entry made.
+    async fn adopt(&self, api: &Client<'_>, entry: &Entry, answer: &Answer) -> Result<(), Stop> {
+        let Some(href) = entry.href().filter(|_| entry.is_success()) else { return Ok(()) };
+        let record = if api.cx.declared().offers(self.ready.kind.one, "read") {
+            api.get(href).await?.record()
+        } else {
+            Record::new(answer.url.clone(), entry.0["body"].clone(), answer.prefix.clone())
+        };
+        adopt(api.cx, &record);
+        api.about(&self.ready, &record).await.map(drop).or_else(super::calls::ignored)
+    }
+}
+
+/// What became of an entry.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry(Value);
+
+impl Entry {
+    fn status(&self) -> u64 {
+        self.0["status"].as_u64().unwrap_or_default()
+    }
+
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status())
+    }
+
+    fn href(&self) -> Option<&str> {
+        self.0["href"].as_str()
+    }
+
+    /// The same as is told of it, without its place.
+    fn is_as(&self, single: &Answer) -> bool {
+        self.status() == u64::from(single.status) && (single.is_success() || self.0["body"] == single.json)
+    }
+}
+
+/// Whether there is a result for each entry, in their order, and totals that say how many there are.
+fn is_whole(
+    cx: &Cx,
+    row: &str,
+    (results, totals): (&[Entry], &Value),
+    entries: usize,
+    answer: &Answer,
+) -> Result<(), Stop> {
+    let places =
+        results.iter().enumerate().all(|(place, entry)| entry.0["index"].as_u64() == u64::try_from(place).ok());
+    cx.must(row, results.len() == entries && places, || {
+        format!("{} results of {entries} entries, or not in their order: {answer}", results.len())
+    })?;
+    let count = |wanted: bool| results.iter().filter(|entry| entry.is_success() == wanted).count();
+    for (name, number) in [("total", entries), ("succeeded", count(true)), ("failed", count(false))] {
+        let told = &totals[name];
+        cx.holds(row, told.as_u64() == u64::try_from(number).ok(), || {
+            format!("`{name}` is {told}, and should be {number}: {answer}")
+        });
+    }
+    Ok(())
+}
+
+async fn entries(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    each!(many in Many::some(cx, &api, cx.cases(2, 8, 8)).await? => told(cx, &api, many))
+}
+
+/// Entries in order between those that are not, and each of the latter as a single call.
+async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
+    let good = many.single(api, &many.good(cx)).await?;
+    cx.must(row::BAT_01, good.is_success(), || format!("a single call: {good}"))?;
+    let mut sent = vec![(many.good(cx), None)];
+    for bad in many.bad() {
+        let single = many.single(api, &bad).await?;
+        sent.push((bad, Some(single)));
+        sent.push((many.good(cx), None));
+    }
+    let bodies: Vec<Value> = sent.iter().map(|(body, _)| body.clone()).collect();
+    let results = many.send(api, row::BAT_02, &bodies, &[]).await?;
+    for (entry, (body, single)) in results.iter().zip(&sent) {
+        let single = single.as_ref().unwrap_or(&good);
+        let is_good = single.is_success();
+        let as_single = entry.is_as(single);
+        cx.holds(row::BAT_01, as_single, || format!("{body} in a batch: {}, and alone {single}", entry.0));
+        if !is_good {
+            cx.holds(row::BAT_02, entry.href().is_none(), || format!("what failed has an href: {}", entry.0));
+            continue;
+        }
+        cx.holds(row::BAT_04, entry.is_success(), || format!("among entries that are refused: {}", entry.0));
+        let shown = Record::new(many.url.clone(), entry.0["body"].clone(), good.prefix.clone());
+        let has_own = entry.href().is_some() && shown.link("self").as_deref() == entry.href();
+        cx.holds(row::BAT_02, has_own, || format!("`href` is not where the record is: {}", entry.0));
+        if let Some(href) = entry.href().filter(|_| cx.declared().offers(many.ready.kind.one, "read")) {
+            let read = api.get(href).await?;
+            let is_there = read.status == 200;
+            cx.holds(row::BAT_04, is_there, || format!("the `href` of an entry that succeeded: {read}"));
+            let is_sent = !cx.declared().has_identifiers() || markers(body).iter().any(|it| read.record().carries(it));
+            cx.holds(row::BAT_02, !is_there || is_sent, || {
+                format!("{read} is not what was sent at this place: {body}")
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The identifiers in the body of a call, of its action or its person.
+fn markers(body: &Value) -> Vec<String> {
+    let parts = [body, &body["person"], &body["canvass"]];
+    let lists = parts.into_iter().filter_map(|part| part["identifiers"].as_array());
+    lists.flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The same people again and again, each of them new.
+async fn order(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let many = Many::of(&api, "person_signup").await?;
+    let people: Vec<Value> = (0..cx.cases(3, 8, 20)).map(|_| many.good(cx)).collect();
+    // Each at once, and then all of them again.
+    let entries: Vec<Value> = people.iter().flat_map(|one| [one.clone(), one.clone()]).chain(people.clone()).collect();
+    let results = many.send(&api, row::BAT_03, &entries, &[]).await?;
+    let hrefs: Vec<Option<&str>> = results.iter().map(Entry::href).collect();
+    let (twice, again) = hrefs.split_at(people.len().saturating_mul(2));
+    for (pair, later) in twice.chunks(2).zip(again) {
+        let is_one = later.is_some() && pair.iter().all(|href| href == later);
+        cx.holds(row::BAT_03, is_one, || format!("one new person in three entries is {pair:?} and {later:?}"));
+    }
+    Ok(())
+}
+
+/// Bodies that are no batch.
+async fn refused(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let many = Many::one(cx, &api).await?;
+    let long = Value::from(vec![json!(7); MOST.saturating_add(1)]).to_string();
+    for (body, statuses) in [
+        (many.good(cx).to_string(), &[400][..]),
+        ("[7".to_owned(), &[400]),
+        ("[7]]".to_owned(), &[400]),
+        (long, &[400, 413]),
+    ] {
+        let answer = api.send(Method::POST, &many.url, Some(body)).await?;
+        cx.holds(row::BAT_05, statuses.contains(&answer.status), || format!("a body that is no batch: {answer}"));
+    }
+    let csv = api.post_as("text/csv", &many.url, format!("[{}]", many.good(cx)), &[]).await?;
+    cx.holds(row::BAT_05, csv.status == 415, || format!("a batch as text/csv: {csv}"));
+    Ok(())
+}
+
+/// A batch that comes again, with more behind, and with others in the place of those that were done.
+async fn again(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let many = Many::one(cx, &api).await?;
+    let name = format!("\"batch-{}\"", cx.unique());
+    let key = [(KEY, name.as_str())];
+    let entries = [many.good(cx), many.good(cx), many.good(cx)];
+    let (begun, rest) = entries.split_at(2);
+    let first = many.send(&api, row::BAT_06, begun, &key).await?;
+    let whole = many.send(&api, row::BAT_06, &entries, &key).await?;
+    let is_same = whole.get(..2) == Some(&first[..]);
+    cx.holds(row::BAT_06, is_same, || {
+        format!("the first two of a batch that comes again: {first:?}, and then {whole:?}")
+    });
+    let is_new =
+        whole.last().is_some_and(|last| last.is_success() && first.iter().all(|one| one.href() != last.href()));
+    cx.holds(row::BAT_06, is_new, || format!("the entry behind those that were done: {:?}", whole.last()));
+    let others = [begun, rest].concat().into_iter().rev().collect::<Vec<_>>();
+    let other = many.send(&api, row::BAT_06, &others, &key).await?;
+    let is_told = other.first().is_some_and(|entry| entry.status() == 422);
+    cx.holds(row::BAT_06, is_told, || format!("another entry in the place of one that was done: {:?}", other.first()));
+    Ok(())
+}
+
+/// Lines in order and lines that are not, in both types.
+async fn lines(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let many = Many::one(cx, &api).await?;
+    let [bad, ..] = many.bad();
+    let single = many.single(&api, &bad).await?;
+    for media in LINES {
+        let body = format!("{}\n\n{bad}\n{{broken\n{}", many.good(cx), many.good(cx));
+        let answer = api.post_as(media, &many.url, body, &[]).await?;
+        let told = answer.header("content-type").unwrap_or_default().to_owned();
+        cx.must(row::BAT_08, answer.status == 200, || format!("{media}: {answer}"))?;
+        let is_same = told.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media);
+        cx.holds(row::BAT_08, is_same, || format!("Content-Type {told:?} of the answer to {media}"));
+        let text = answer.text();
+        let read = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
+        let mut lines = read.unwrap_or_default();
+        let totals = lines.pop().unwrap_or_default();
+        let results: Vec<Entry> = lines.into_iter().map(Entry).collect();
+        is_whole(cx, row::BAT_08, (&results, &totals), 4, &answer)?;
+        for (place, entry) in results.iter().enumerate() {
+            many.adopt(&api, entry, &answer).await?;
+            let is_good = matches!(place, 0 | 3);
+            let is_told = entry.is_success() == is_good && entry.href().is_some() == is_good;
+            cx.holds(row::BAT_08, is_told, || format!("line {place} of {media}: {}", entry.0));
+        }
+        let is_single = results.get(1).is_some_and(|entry| entry.is_as(&single));
+        cx.holds(row::BAT_08, is_single, || format!("{bad} as a line: {:?}, and alone {single}", results.get(1)));
+    }
+    Ok(())
+}
+
+/// No more than a client wants to know.
+async fn short(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let many = Many::one(cx, &api).await?;
+    let [bad, ..] = many.bad();
+    let body = Value::from(vec![many.good(cx), bad]).to_string();
+    let answer = api.send_with(Method::POST, &many.url, Some(body), &[(PREFER, "return=minimal")]).await?;
+    cx.must(row::BAT_09, answer.status == 200, || answer.to_string())?;
+    let applied = answer.header("preference-applied").unwrap_or_default();
+    cx.holds(row::BAT_09, applied.contains("return=minimal"), || {
+        format!("`Preference-Applied` is {applied:?} on {answer}")
+    });
+    let (good, bad) = (Entry(answer["results"][0].clone()), Entry(answer["results"][1].clone()));
+    many.adopt(&api, &good, &answer).await?;
+    let is_short = good.is_success() && good.href().is_some() && good.0.get("body").is_none();
+    cx.holds(row::BAT_09, is_short, || format!("with `Prefer: return=minimal`: {}", good.0));
+    cx.holds(row::BAT_09, bad.0["body"].is_object(), || format!("what failed has no body: {}", bad.0));
+    Ok(())
+}
+
+/// Who may not call the helper, and who may call none of this tenant.
+async fn strangers(cx: &Cx) -> Result<(), Stop> {
+    let (api, nobody, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
+    for many in Many::some(cx, &api, 2).await? {
+        for (who, what) in [(&nobody, "without a key"), (&wrong, "with a key that is none")] {
+            for media in [JSON, LINES[0]] {
+                let body = if media == JSON { format!("[{}]", many.good(cx)) } else { many.good(cx).to_string() };
+                let answer = who.post_as(media, &many.url, body, &[]).await?;
+                cx.holds(row::BAT_10, answer.status == 401, || format!("a batch {what}: {answer}"));
+            }
+        }
+        if let Some((key, _)) = &cx.run.keys.restricted {
+            let who = cx.with_key(key);
+            let single = many.single(&who, &many.good(cx)).await?;
+            if single.status == 403 {
+                let answer = who.post_as(JSON, &many.url, format!("[{}]", many.good(cx)), &[]).await?;
+                cx.holds(row::BAT_10, answer.status == 403, || {
+                    format!("a batch with a key that may not call the helper: {answer}")
+                });
+            }
+        }
+        if let Some(other) = cx.other().filter(|_| many.ready.container.is_some()) {
+            let answer = other.post_as(JSON, &many.url, format!("[{}]", many.good(cx)), &[]).await?;
+            cx.holds(row::BAT_10, answer.status == 404, || {
+                format!("a batch for a container of another tenant: {answer}")
+            });
+        }
+    }
+    Ok(())
+}

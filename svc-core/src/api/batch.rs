@@ -1,0 +1,360 @@
+//! Many calls of a helper in one request: each entry is answered as the single call would be (BAT-01 to BAT-10).
+
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Admitted, Api, KeptBy, Reply, Runner, Timer,
+    handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
+    idempotency::key_of_entry,
+};
+use crate::{
+    context::Context,
+    error::{Code, Error, Problem},
+    hal::{self, ResultView},
+    helper::HelperName,
+    link::Target,
+    value::Timestamp,
+};
+
+/// Entries of a body that is one document, at most (BAT-05).
+pub const MOST_ENTRIES: usize = 1_000;
+
+/// Entries that are asked of a store at once.
+const WINDOW: usize = 128;
+
+/// When a client may try again what took too long.
+const SOON: Duration = Duration::from_secs(1);
+
+/// An entry: its body, or the answer to what could not be read of it.
+pub type Entry = std::result::Result<Bytes, Reply>;
+
+/// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and what became of them is
+/// written as it is sent; the batch holds nothing of what was answered.
+///
+/// Made by [`Admitted::into_batch`].
+pub struct Batch {
+    api: Api,
+    helper: HelperName,
+    /// What a single call would address.
+    call: Target,
+    context: Context,
+    /// How long one window may take.
+    timeout: Option<Duration>,
+    /// What the request prefers.
+    headers: HeaderMap,
+    /// The key under which the request may come again.
+    key: Option<Arc<str>>,
+    /// Whether the answers to what succeeded are shown whole.
+    shows_records: bool,
+    /// Whether entries of a window may have their turns together.
+    together: bool,
+    succeeded: u64,
+    failed: u64,
+}
+
+impl Api {
+    /// Whether many calls of a helper may come in one request (BAT-01).
+    #[must_use]
+    pub fn takes_batches(&self) -> bool {
+        self.inner.settings.batches
+    }
+
+    /// Whether turns of a helper may be asked for together, and are had in the order in which they were asked for: only those
+    /// of a store are.
+    fn has_turns_together(&self, helper: HelperName) -> bool {
+        let settings = &self.inner.settings;
+        let is_native = matches!(self.inner.helpers.get(&helper), Some(Runner::Native(_)));
+        let is_kept_elsewhere = matches!(settings.idempotency, Some(KeptBy::Vendor(_)));
+        settings.store.is_some() && is_native && settings.transactions.is_none() && !is_kept_elsewhere
+    }
+}
+
+impl Admitted<'_> {
+    /// The batch that this is, where [it is one](crate::operation::Shape::Batch): for whoever gives it the entries as they
+    /// come. `streamed` are those that are answered line by line.
+    ///
+    /// # Errors
+    ///
+    /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a header that is no key.
+    pub async fn into_batch(self, streamed: bool) -> std::result::Result<Batch, Reply> {
+        self.batch(streamed).await
+    }
+
+    async fn batch(&self, streamed: bool) -> std::result::Result<Batch, Reply> {
+        let (api, headers) = (self.api, self.request.headers);
+        let Target::Batch { helper, container } = &self.target else {
+            return Err(api.error_reply(Some(&self.target), Error::not_implemented()));
+        };
+        let key = api.idempotency_key(helper.records(), headers)?.map(Arc::from);
+        let there = api.container_exists(&self.context, container.as_ref()).await;
+        there.map_err(|error| api.error_reply(Some(&self.target), error))?;
+        let prefers = headers.get_all(PREFER).iter().map(|value| (PREFER, value.clone()));
+        let unsaid = if streamed { Return::Minimal } else { Return::Representation };
+        Ok(Batch {
+            api: api.clone(),
+            helper: *helper,
+            call: Target::Helper { helper: *helper, container: container.clone() },
+            context: self.context.clone(),
+            timeout: self.request.timeout,
+            headers: prefers.collect(),
+            key,
+            shows_records: Return::of(headers).unwrap_or(unsaid) == Return::Representation,
+            together: api.has_turns_together(*helper),
+            succeeded: 0,
+            failed: 0,
+        })
+    }
+
+    /// Answers a batch whose entries came in one document.
+    pub(super) async fn batched(&self) -> Reply {
+        let Self { api, request, .. } = self;
+        let mut batch = match self.batch(false).await {
+            Ok(batch) => batch,
+            Err(reply) => return reply,
+        };
+        let entries = match batch.entries(&request.body) {
+            Ok(entries) => entries,
+            Err(reply) => return reply,
+        };
+        let mut results = Vec::with_capacity(request.body.len());
+        for window in entries.chunks(batch.window()) {
+            let entries = window.iter().cloned().map(Ok).collect();
+            batch.answer(entries, batch.context.now, request.timer, b',', &mut results).await;
+        }
+        // Nothing follows the last one.
+        results.pop();
+        let mut body = Vec::with_capacity(results.len().saturating_add(512));
+        let hal = api.hal(&batch.context.base);
+        hal::batch(&hal, &self.target, (batch.succeeded, batch.failed), &results, &mut body);
+        let mut reply = Reply::hal(StatusCode::OK, body);
+        reply.insert(PREFERENCE_APPLIED, batch.applied());
+        reply
+    }
+}
+
+impl Batch {
+    /// Entries that are best given at once: all have an answer before any of them is sent.
+    #[must_use]
+    pub fn window(&self) -> usize {
+        if self.together { WINDOW } else { 1 }
+    }
+
+    /// The preferences that count, for the header `Preference-Applied`.
+    #[must_use]
+    pub fn applied(&self) -> Option<HeaderValue> {
+        let handling = Handling::of(&self.headers).applied();
+        let returned = Return::of(&self.headers).map(Return::applied);
+        let applied: Vec<&str> = handling.into_iter().chain(returned).collect();
+        (!applied.is_empty()).then(|| HeaderValue::try_from(applied.join(", ")).ok()).flatten()
+    }
+
+    /// Answers entries, in order, and writes a line for each (BAT-08).
+    ///
+    /// Entries of one call see what those before them did. An entry that takes too long is answered 503 (UND-36), as are those
+    /// behind it; `timer` is what tells the time.
+    pub async fn lines(&mut self, entries: Vec<Entry>, received: Timestamp, timer: &dyn Timer) -> Vec<u8> {
+        let mut out = Vec::with_capacity(entries.len().saturating_mul(160));
+        self.answer(entries, received, Some(timer), b'\n', &mut out).await;
+        out
+    }
+
+    /// The line behind the last one, by which a whole stream is told from a broken one.
+    #[must_use]
+    pub fn totals(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        hal::totals(self.succeeded, self.failed, &mut out);
+        out.push(b'\n');
+        out
+    }
+
+    /// The line that ends a stream that cannot go on; no totals follow it.
+    pub fn broken(&mut self, reply: &Reply) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.tell(reply, &mut out);
+        out.push(b'\n');
+        out
+    }
+
+    /// An answer about an entry that could not be read.
+    #[must_use]
+    pub fn refusal(&self, code: Code, description: &str) -> Reply {
+        self.api.failure(Some(&self.call), code, description)
+    }
+
+    /// The entries of a document; the answer to one that is no batch (BAT-05).
+    #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
+    fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Reply> {
+        let kind = self.helper.records();
+        // For its mistakes only: an empty body, or a text that is no JSON.
+        let wrong = |code, text: &str| self.api.invalid(Some(kind), &[Problem::general(code, text.to_owned())]);
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Err(wrong(Code::BodyMissing, "The request has no body. A batch is a JSON array of entries."));
+        }
+        let entries: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let text = if error.is_data() {
+                "The body must be a JSON array of entries, each of which is the body of a single call.".to_owned()
+            } else {
+                format!("The body is no JSON array: it cannot be read from line {line}, column {column}.")
+            };
+            wrong(Code::JsonInvalid, &text)
+        })?;
+        if entries.len() > MOST_ENTRIES {
+            let text = format!(
+                "The batch has {} entries, and a JSON array may have {MOST_ENTRIES}. Send several, or any number of entries as \
+                 application/x-ndjson, one on each line.",
+                entries.len()
+            );
+            return Err(self.api.failure(Some(&self.call), Code::BodyTooLarge, &text));
+        }
+        Ok(entries.iter().map(|entry| body.slice_ref(entry.get().as_bytes())).collect())
+    }
+
+    /// Answers entries, and writes what became of each, with a byte behind it.
+    async fn answer(
+        &mut self,
+        entries: Vec<Entry>,
+        received: Timestamp,
+        timer: Option<&dyn Timer>,
+        behind: u8,
+        out: &mut Vec<u8>,
+    ) {
+        let mut entries = entries.into_iter();
+        // The first of all goes alone: what a store has to look up for a tenant is at hand for the others.
+        let first = entries.by_ref().take(usize::from(self.is_fresh())).collect::<Vec<_>>();
+        for entries in [first, entries.collect()] {
+            for reply in self.replies(entries, received, timer).await {
+                self.tell(&reply, out);
+                out.push(behind);
+            }
+        }
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.done() == 0
+    }
+
+    fn done(&self) -> u64 {
+        self.succeeded.saturating_add(self.failed)
+    }
+
+    /// Writes what became of an entry, and counts it.
+    fn tell(&mut self, reply: &Reply, out: &mut Vec<u8>) {
+        let index = self.done();
+        let is_success = reply.status.is_success();
+        let count = if is_success { &mut self.succeeded } else { &mut self.failed };
+        *count = count.saturating_add(1);
+        let href = if is_success { href_of(&reply.body) } else { None };
+        let is_shown = (self.shows_records || !is_success) && !reply.body.is_empty();
+        let body = is_shown.then_some(&*reply.body);
+        hal::entry_result(&ResultView { index, status: reply.status.as_u16(), href: href.as_deref(), body }, out);
+    }
+
+    /// What becomes of entries that are asked for together, or one after the other.
+    async fn replies(&self, entries: Vec<Entry>, received: Timestamp, timer: Option<&dyn Timer>) -> Vec<Reply> {
+        let deadline = self.timeout.and_then(|timeout| std::time::Instant::now().checked_add(timeout));
+        let has_company = entries.len() > 1 && self.together;
+        let cx = Context { now: received, deadline, has_company, ..self.context.clone() };
+        let mut index = self.done();
+        let mut work = Vec::with_capacity(entries.len());
+        for entry in entries {
+            work.push(match entry {
+                Ok(body) => Doing::Asked(Box::pin(self.reply(&cx, index, body))),
+                Err(reply) => Doing::Done(reply),
+            });
+            index = index.saturating_add(1);
+        }
+        let mut late = self.timeout.zip(timer).and_then(|(timeout, timer)| timer.sleep(timeout));
+        std::future::poll_fn(|task| {
+            let mut is_done = true;
+            for doing in &mut work {
+                let Doing::Asked(asked) = doing else { continue };
+                match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(task))) {
+                    Ok(Poll::Ready(reply)) => *doing = Doing::Done(reply),
+                    Ok(Poll::Pending) => {
+                        is_done = false;
+                        if !self.together {
+                            break;
+                        }
+                    }
+                    Err(_) => *doing = Doing::Done(self.panicked()),
+                }
+            }
+            let mut is_late = || late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready());
+            if is_done || is_late() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        work.into_iter()
+            .map(|doing| match doing {
+                Doing::Done(reply) => reply,
+                Doing::Asked(_) => self.late(),
+            })
+            .collect()
+    }
+
+    /// What a single call with this body would be answered.
+    async fn reply(&self, cx: &Context, index: u64, body: Bytes) -> Reply {
+        let key = self.key.as_ref().map(|key| key_of_entry(key, index));
+        self.api.write_keyed(cx, &self.call, &body, (&self.headers, Ok(key.as_deref()))).await
+    }
+
+    fn late(&self) -> Reply {
+        let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
+        self.api.error_reply(Some(&self.call), late)
+    }
+
+    /// A panic ends one entry, as it ends one request.
+    fn panicked(&self) -> Reply {
+        let reply = self.api.panic_reply(Some(&self.call));
+        tracing::error!(reference_code = reply.reference_code, "a panic ended an entry of a batch");
+        reply
+    }
+}
+
+/// An entry on its way.
+enum Doing<'b> {
+    Asked(Pin<Box<dyn Future<Output = Reply> + Send + 'b>>),
+    Done(Reply),
+}
+
+/// Where the record is that a body shows.
+fn href_of(body: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Shown {
+        #[serde(rename = "_links")]
+        links: Links,
+    }
+    #[derive(Deserialize)]
+    struct Links {
+        #[serde(rename = "self")]
+        own: Link,
+    }
+    #[derive(Deserialize)]
+    struct Link {
+        href: String,
+    }
+    serde_json::from_slice::<Shown>(body).ok().map(|shown| shown.links.own.href)
+}
+
+impl fmt::Debug for Batch {
+    /// Without ids (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("helper", &self.helper)
+            .field("succeeded", &self.succeeded)
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}

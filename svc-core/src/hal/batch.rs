@@ -1,0 +1,54 @@
+//! What became of the entries of a batch (BAT-02, BAT-08).
+
+use super::Hal;
+use crate::{json::write_string, link::Target};
+
+/// What became of one entry.
+#[derive(Debug)]
+pub(crate) struct ResultView<'a> {
+    /// Its place, from 0.
+    pub(crate) index: u64,
+    pub(crate) status: u16,
+    /// The address of the record that its answer is about.
+    pub(crate) href: Option<&'a str>,
+    /// The body of its answer, as far as it is shown.
+    pub(crate) body: Option<&'a [u8]>,
+}
+
+/// Writes what became of one entry.
+pub(crate) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes());
+    if let Some(href) = view.href {
+        out.extend_from_slice(b",\"href\":");
+        write_string(href, out);
+    }
+    if let Some(body) = view.body {
+        out.extend_from_slice(b",\"body\":");
+        out.extend_from_slice(body);
+    }
+    out.push(b'}');
+}
+
+/// Writes how many entries there were, without the brace that closes it.
+fn open_totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
+    let total = succeeded.saturating_add(failed);
+    out.extend_from_slice(format!("{{\"total\":{total},\"succeeded\":{succeeded},\"failed\":{failed}").as_bytes());
+}
+
+/// Writes the line that ends a stream.
+pub(crate) fn totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
+    open_totals(succeeded, failed, out);
+    out.push(b'}');
+}
+
+/// Writes the document about a whole batch; `results` are written already, with commas between them.
+pub(crate) fn batch(hal: &Hal<'_>, here: &Target, (succeeded, failed): (u64, u64), results: &[u8], out: &mut Vec<u8>) {
+    open_totals(succeeded, failed, out);
+    out.extend_from_slice(b",\"results\":[");
+    out.extend_from_slice(results);
+    out.extend_from_slice(b"],\"_links\":{");
+    hal.write_curies(out);
+    out.extend_from_slice(b",\"self\":");
+    hal.write_link(here, out);
+    out.extend_from_slice(b"}}");
+}

@@ -1,0 +1,262 @@
+//! Batches whose entries come line by line and are answered so, for as long as they come (BAT-08): of the request no more is
+//! read than the answer can take, and nothing of either is kept.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header::CONTENT_TYPE};
+use http_body::Body;
+use svc_core::{
+    Code,
+    api::{Batch, Entry},
+};
+
+use crate::{
+    body::{AnyBody, Refusal, Streamed, refusal_of},
+    response_body::ResponseBody,
+    settings::Clock,
+    timer::Timer,
+};
+
+/// The media types of lines of JSON.
+const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
+
+/// The media type of a body of lines; `None` for any other.
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<&'static str> {
+    let mut labels = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(label), None) = (labels.next(), labels.next()) else { return None };
+    let essence = label.as_bytes().split(|&byte| byte == b';').next()?.trim_ascii();
+    LINES.into_iter().find(|media| essence.eq_ignore_ascii_case(media.as_bytes()))
+}
+
+/// A batch and where its entries come from.
+pub(crate) struct Stream {
+    batch: Batch,
+    lines: Lines,
+    clock: Clock,
+    timer: Timer,
+    /// Whether the last line of the answer is made.
+    is_over: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(batch: Batch, lines: Lines, clock: Clock, timer: Timer) -> Self {
+        Self { batch, lines, clock, timer, is_over: false }
+    }
+
+    /// The answer, made while the client sends and reads.
+    pub(crate) fn into_answer(self) -> ResponseBody {
+        ResponseBody::in_parts(self, Self::part)
+    }
+
+    /// The lines about one window of entries.
+    async fn part(mut self) -> Option<(Bytes, Self)> {
+        if self.is_over {
+            return None;
+        }
+        let mut out = Vec::new();
+        while out.is_empty() {
+            let (window, end) = self.lines.window(self.batch.window()).await;
+            let limit = self.lines.limit;
+            let entry = |line| match line {
+                Line::Entry(body) => Entry::Ok(body),
+                Line::TooLong => Err(self.batch.refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
+            };
+            let entries = window.into_iter().map(entry).collect();
+            out = self.batch.lines(entries, self.clock.now(), &self.timer).await;
+            match end {
+                None => {}
+                Some(Ok(())) => out.extend(self.batch.totals()),
+                Some(Err(refusal)) => {
+                    let reply = self.batch.refusal(refusal.code(), &refusal.description(limit));
+                    out.extend(self.batch.broken(&reply));
+                }
+            }
+            self.is_over = end.is_some();
+        }
+        Some((out.into(), self))
+    }
+}
+
+/// One line that is not empty.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Entry(Bytes),
+    TooLong,
+}
+
+/// How a body ended: whole, or broken off.
+type End = Result<(), Refusal>;
+
+/// The lines of a body, as they come.
+pub(crate) struct Lines {
+    body: AnyBody,
+    /// Bytes of a line at most.
+    limit: usize,
+    /// What came of the body and was not looked at yet.
+    chunk: Bytes,
+    /// The beginning of the line whose end is in no chunk yet.
+    begun: BytesMut,
+    /// Whether that line is too long already, so that nothing of it is kept.
+    is_too_long: bool,
+    /// Whether nothing follows.
+    is_ended: bool,
+    streamed: Streamed,
+}
+
+impl Lines {
+    pub(crate) fn new(body: AnyBody, limit: usize, streamed: Streamed) -> Self {
+        Self { body, limit, chunk: Bytes::new(), begun: BytesMut::new(), is_too_long: false, is_ended: false, streamed }
+    }
+
+    /// The next lines, so many at most and not many more bytes than one may have: waits for the first, and takes of the others
+    /// what is there. And how the body ended, where it did behind them.
+    async fn window(&mut self, most: usize) -> (Vec<Line>, Option<End>) {
+        self.streamed.wait_anew();
+        let (mut lines, mut bytes) = (Vec::new(), 0_usize);
+        while lines.len() < most && bytes < self.limit {
+            let next = poll_fn(|cx| match self.poll_line(cx) {
+                Poll::Pending if !lines.is_empty() => Poll::Ready(None),
+                next => next.map(Some),
+            });
+            match next.await {
+                Some(Ok(Some(line))) => {
+                    bytes = bytes.saturating_add(if let Line::Entry(body) = &line { body.len() } else { 0 });
+                    lines.push(line);
+                }
+                Some(Ok(None)) => return (lines, Some(Ok(()))),
+                Some(Err(refusal)) => return (lines, Some(Err(refusal))),
+                None => break,
+            }
+        }
+        (lines, None)
+    }
+
+    /// The next line that is not empty; `None` at the end of the body.
+    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Line>, Refusal>> {
+        loop {
+            if let Some(end) = self.chunk.iter().position(|&byte| byte == b'\n') {
+                let rest = self.chunk.split_off(end.saturating_add(1));
+                let mut line = std::mem::replace(&mut self.chunk, rest);
+                line.truncate(end);
+                if let Some(line) = self.whole(line) {
+                    return Poll::Ready(Ok(Some(line)));
+                }
+                continue;
+            }
+            let begun = std::mem::take(&mut self.chunk);
+            if self.is_too_long || begun.len() > self.limit.saturating_sub(self.begun.len()) {
+                self.is_too_long = true;
+                self.begun.clear();
+            } else {
+                self.begun.extend_from_slice(&begun);
+            }
+            if self.is_ended {
+                return Poll::Ready(Ok(None));
+            }
+            match std::task::ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
+                Some(Err(error)) => return Poll::Ready(Err(refusal_of(error.as_ref()))),
+                // A last line needs no end of its own.
+                None => {
+                    self.is_ended = true;
+                    return Poll::Ready(Ok(self.whole(Bytes::new())));
+                }
+            }
+        }
+    }
+
+    /// The line that ends with this.
+    fn whole(&mut self, end: Bytes) -> Option<Line> {
+        let is_too_long =
+            std::mem::take(&mut self.is_too_long) || end.len() > self.limit.saturating_sub(self.begun.len());
+        let line = if self.begun.is_empty() {
+            end
+        } else {
+            self.begun.extend_from_slice(if is_too_long { &[] } else { &end });
+            self.begun.split().freeze()
+        };
+        match line {
+            _ if is_too_long => Some(Line::TooLong),
+            line if line.iter().all(u8::is_ascii_whitespace) => None,
+            line => Some(Line::Entry(line)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::body::erase;
+
+    /// The lines of a body that comes in these parts, all of them there at once.
+    async fn lines(parts: Vec<Vec<u8>>, limit: usize) -> Vec<Line> {
+        let body = ResponseBody::in_parts(parts.into_iter(), |mut parts| async move {
+            parts.next().map(|part| (Bytes::from(part), parts))
+        });
+        let mut lines = Lines::new(erase(body), limit, Streamed::default());
+        let mut all = Vec::new();
+        loop {
+            let (window, end) = lines.window(3).await;
+            all.extend(window);
+            if let Some(end) = end {
+                assert_eq!(end, Ok(()));
+                return all;
+            }
+        }
+    }
+
+    fn entry(text: &str) -> Line {
+        Line::Entry(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[tokio::test]
+    async fn bat_08_empty_lines_are_none_and_the_last_needs_no_end() {
+        let body = b"\n{1}\r\n \t\n{2}\n\n{3}".to_vec();
+        assert_eq!(lines(vec![body], 9).await, [entry("{1}\r"), entry("{2}"), entry("{3}")]);
+        assert_eq!(lines(vec![], 9).await, []);
+        assert_eq!(lines(vec![b"\n\n ".to_vec()], 9).await, []);
+    }
+
+    #[tokio::test]
+    async fn bat_08_a_line_that_is_too_long_is_one_and_no_more() {
+        let long = [b"12345\n1234\n".to_vec(), b"1".repeat(5), b"2".repeat(90), b"\nlast5".to_vec()];
+        let all = [Line::TooLong, entry("1234"), Line::TooLong, Line::TooLong];
+        assert_eq!(lines(long.to_vec(), 4).await, all);
+    }
+
+    #[test]
+    fn bat_08_lines_are_known_by_their_label() {
+        let media =
+            |label: &'static str| media_type(&HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(label))]));
+        assert_eq!(media("Application/X-NDJSON; charset=utf-8"), Some("application/x-ndjson"));
+        assert_eq!(media("application/jsonl"), Some("application/jsonl"));
+        assert_eq!((media("application/json"), media_type(&HeaderMap::new())), (None, None));
+    }
+
+    proptest! {
+        /// BAT-08: wherever a network cuts a body, its lines are the same.
+        #[test]
+        fn bat_08_lines_are_the_same_however_they_come(body in "[ab\n ]{0,60}", cuts in proptest::collection::vec(0..60_usize, 0..9)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let whole = runtime.block_on(lines(vec![body.clone().into_bytes()], 5));
+            let expected: Vec<Line> = body
+                .split('\n')
+                .filter(|line| !line.trim().is_empty() || line.len() > 5)
+                .map(|line| if line.len() > 5 { Line::TooLong } else { entry(line) })
+                .collect();
+            prop_assert_eq!(&whole, &expected);
+            let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut < body.len()).chain([0, body.len()]).collect();
+            cuts.sort_unstable();
+            let parts = cuts.windows(2).map(|cut| body.as_bytes()[cut[0]..cut[1]].to_vec()).collect();
+            prop_assert_eq!(runtime.block_on(lines(parts, 5)), expected);
+        }
+    }
+}
