@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers};
+use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers, check_outgoing};
 use svc_sqlite::{Options, Store};
 
 /// One file, with new tenants for each history.
@@ -32,6 +32,14 @@ impl File {
 async fn the_store_keeps_the_laws() -> Result<(), Broken> {
     let file = File::new();
     check(async || file.next().await).await
+}
+
+/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one has it at a time.
+#[tokio::test]
+async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
+    let file = File::new();
+    let (store, tenants) = file.next().await;
+    check_outgoing(&std::sync::Arc::new(store), tenants, 3_000).await
 }
 
 /// SYN-02, SYN-04: who follows the feed has what is there.

@@ -33,17 +33,13 @@ impl Outgoing for MemoryStore {
             .flat_map(|(tenant, tables)| tables.outbox.iter_mut().map(move |(row, waiting)| (tenant, row, waiting)))
             .collect();
         all.sort_by_key(|(_, row, waiting)| (waiting.due, **row));
-        let (mut claims, mut next) = (Vec::new(), None);
-        for (tenant, row, waiting) in all {
-            if waiting.due > now || claims.len() >= most as usize {
-                next = Some(waiting.due);
-                break;
-            }
+        let mut claims = Vec::new();
+        for (tenant, row, waiting) in all.iter_mut().filter(|(.., waiting)| waiting.due <= now).take(most as usize) {
             waiting.due = until;
             waiting.attempts = waiting.attempts.saturating_add(1);
-            claims.push(Claim::new(tenant.clone(), *row, waiting.attempts, waiting.dispatch.clone()));
+            claims.push(Claim::new(tenant.clone(), **row, waiting.attempts, waiting.dispatch.clone()));
         }
-        Ok(Claimed::new(claims, next))
+        Ok(Claimed::new(claims, all.iter().map(|(.., waiting)| waiting.due).min()))
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {

@@ -55,12 +55,12 @@ pub trait Outgoing: Send + Sync + 'static {
 pub struct Claimed {
     /// Each with who has it.
     pub claims: Vec<Claim>,
-    /// When something is due next that was not claimed; `None` where nothing is there.
+    /// When something is due next, or a claim ends; `None` where nothing is there.
     pub next: Option<Timestamp>,
 }
 
 impl Claimed {
-    /// These, and when something is due next.
+    /// These, and when something is due next or a claim ends.
     #[must_use]
     pub fn new(claims: Vec<Claim>, next: Option<Timestamp>) -> Self {
         Self { claims, next }
