@@ -81,8 +81,8 @@ impl MappedStore {
         Ok(Self { shared: Arc::new(shared), matching: Arc::new(StockMatching) })
     }
 
-    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign identifiers, server
-    /// responses to send, and the secret of `next` links. The same SQL is in [`own_tables`](super::own_tables).
+    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign identifiers, what is to be
+    /// sent, and the secret of `next` links. The same SQL is in [`own_tables`](super::own_tables).
     ///
     /// # Errors
     ///
