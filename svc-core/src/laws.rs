@@ -20,6 +20,7 @@
 //! | clock | the dates of a tenant's writes increase strictly; a new record was changed when it was created |
 //! | feed | who follows the change feed, by [`check_feed`], has what is there, with its dates |
 //! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
+//! | outgoing ([`check_outgoing`]) | what is handed out to be sent is what the calls that stand ask for, to one at a time |
 //! | together | calls at the same time come to what they come to one after the other, in some order |
 //!
 //! The histories are random and the same at each run. They have all operations and helpers, over two tenants: identifiers,
@@ -29,6 +30,7 @@
 mod feed;
 mod filters;
 mod history;
+mod outgoing;
 mod rulebook;
 mod shown;
 mod together;
@@ -58,6 +60,7 @@ use crate::{
 
 pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
 pub use filters::check_filters;
+pub use outgoing::check_outgoing;
 pub use rulebook::check_rulebook;
 
 /// Checks the laws over some hundred histories; see [`Laws`] for more of them.

@@ -1,5 +1,6 @@
 //! A store in memory: the specification of a store, in a few hundred lines.
 
+mod outgoing;
 mod tables;
 
 use std::{
@@ -23,12 +24,12 @@ use crate::{
     helper::{HelperName, PersonMatching, StockMatching},
     link::{Address, ShareNames},
     model::Kind,
-    ops::{Bells, Changes, ChangesRequest, Feed, Listening, Revision},
+    ops::{Bells, Changes, ChangesRequest, Dispatch, Feed, Listening, Revision},
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
     store::{
-        Answer, Answers, Call, Change, Ids, Key, Outbox, Outcome, Overlay, Pause, Question, Store, Turn,
+        Answer, Answers, Call, Change, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn,
         feed::{FeedQuery, Telling},
     },
     value::Timestamp,
@@ -70,12 +71,20 @@ struct Shared {
     /// The number of its change feed.
     feed: u64,
     bells: Bells<Tenant>,
+    /// Rings when something is to be sent, whoever's it is.
+    outgoing: Bells<()>,
 }
 
 impl Default for Shared {
     fn default() -> Self {
         let (feed, _) = uuid::Uuid::new_v4().as_u64_pair();
-        Self { tenants: Mutex::default(), commits: AtomicU64::new(0), feed, bells: Bells::default() }
+        Self {
+            tenants: Mutex::default(),
+            commits: AtomicU64::new(0),
+            feed,
+            bells: Bells::default(),
+            outgoing: Bells::default(),
+        }
     }
 }
 
@@ -140,10 +149,10 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// The server responses that helper calls have asked for (HAF-11), in the order of the calls.
+    /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
     #[must_use]
-    pub fn outbox(&self, tenant: &Tenant) -> Vec<Outbox> {
-        self.read(tenant, |tables| tables.outbox.clone())
+    pub fn outbox(&self, tenant: &Tenant) -> Vec<Dispatch> {
+        self.read(tenant, |tables| tables.outbox.values().map(|waiting| waiting.dispatch.clone()).collect())
     }
 
     /// Another store with the same records.
@@ -173,6 +182,9 @@ impl MemoryStore {
             tables.apply(change);
         }
         tables.clock = time.micros();
+        if changes.iter().any(|change| matches!(change, Change::Outbox(_))) {
+            self.shared.outgoing.ring(&());
+        }
         self.shared.commits.fetch_add(1, Ordering::Release);
     }
 }
@@ -231,6 +243,10 @@ impl Store for MemoryStore {
 
     fn keeps_answers(&self) -> bool {
         true
+    }
+
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        Some(self)
     }
 }
 

@@ -12,8 +12,10 @@
 //! is in it. What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`],
 //! [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
 
+mod backoff;
 mod bell;
 mod changes;
+mod deliver;
 mod helper;
 mod idempotency;
 mod kept;
@@ -24,8 +26,10 @@ mod transactions;
 
 use async_trait::async_trait;
 
+pub use backoff::Backoff;
 pub use bell::{Bells, Listening};
 pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, What};
+pub use deliver::{Deliver, Delivered, Dispatch, ToSend};
 pub use helper::Helper;
 pub use idempotency::Idempotency;
 pub use kept::Kept;

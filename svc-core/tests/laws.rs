@@ -2,8 +2,12 @@
 
 #![cfg(feature = "store-tests")]
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use svc_core::laws::{Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_rulebook};
+use svc_core::laws::{
+    Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_outgoing, check_rulebook,
+};
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
@@ -27,6 +31,12 @@ async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Res
 #[tokio::test]
 async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), Broken> {
     check_rulebook(300).await
+}
+
+/// HAF-11, SCH-01, SCH-04, UND-26: compared with another one of its kind.
+#[tokio::test]
+async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), Broken> {
+    check_outgoing(&Arc::new(MemoryStore::new()), ["one", "two"].map(Tenant::new), 3_000).await
 }
 
 /// SYN-02, SYN-04: who follows the feed has what is there.

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use svc_core::{
     model::Kind,
-    store::{At, Change, Insert, Kept, Outbox, Replace, Set, Stored, Sum, feed::Told, lookup},
+    ops::Dispatch,
+    store::{At, Change, Insert, Kept, Replace, Set, Stored, Sum, feed::Told, lookup},
     value::{Id, Timestamp},
 };
 use uuid::Uuid;
@@ -48,6 +49,8 @@ pub(crate) struct Apply<'a> {
     /// Key, person, moment and answer.
     kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
     outbox: Vec<Outgoing>,
+    /// Whether something is to be sent.
+    pub(crate) sends: bool,
     told: Vec<Entry>,
     /// What has its place in an order.
     steps: Vec<(String, Vec<Value>)>,
@@ -71,14 +74,13 @@ struct Entry {
     at: i64,
 }
 
-/// A server response to send.
+/// Something to send.
 struct Outgoing {
     seq: i64,
-    created: i64,
-    helper: String,
     person: Option<Uuid>,
-    action: Option<Uuid>,
-    body: Vec<u8>,
+    message: Option<Uuid>,
+    due: i64,
+    body: String,
 }
 
 impl<'a> Apply<'a> {
@@ -99,6 +101,7 @@ impl<'a> Apply<'a> {
             holders: Vec::new(),
             kept: Vec::new(),
             outbox: Vec::new(),
+            sends: false,
             told: Vec::new(),
             steps: Vec::new(),
         }
@@ -169,7 +172,12 @@ impl<'a> Apply<'a> {
                 self.step(&self.texts.forget_kept, values![self.tenant, person]);
             }
             Change::Keep(kept) => self.keep(kept)?,
-            Change::Outbox(outbox) => self.outbox(outbox)?,
+            Change::Outbox(dispatch) => self.outbox(dispatch)?,
+            Change::Recall(message) => {
+                let message = known(message)?;
+                self.settle();
+                self.step(&self.texts.recall_outbox, values![self.tenant, message]);
+            }
             other => return Err(StoreError::unexpected(format!("this store does not know the change {other:?}"))),
         }
         Ok(())
@@ -297,16 +305,15 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn outbox(&mut self, outbox: &Outbox) -> Result<()> {
-        let (person, action) = (outbox.person.as_ref(), outbox.action.as_ref());
+    fn outbox(&mut self, dispatch: &Dispatch) -> Result<()> {
         let seq = self.next();
+        self.sends = true;
         self.outbox.push(Outgoing {
             seq,
-            created: outbox.received.micros(),
-            helper: outbox.helper.as_str().to_owned(),
-            person: person.map(known).transpose()?,
-            action: action.map(known).transpose()?,
-            body: outbox.body.to_vec(),
+            person: dispatch.person().map(known).transpose()?,
+            message: dispatch.message().map(known).transpose()?,
+            due: dispatch.due().micros(),
+            body: dispatch.to_stored(),
         });
         Ok(())
     }
@@ -353,7 +360,7 @@ impl Apply<'_> {
         let outbox = std::mem::take(&mut self.outbox);
         let told = std::mem::take(&mut self.told);
         self.rows(&texts.tell, told, |rows| columns!(rows; seq, step, kind, id, parent, what, at));
-        self.rows(&texts.outbox, outbox, |rows| columns!(rows; seq, created, helper, person, action, body));
+        self.rows(&texts.outbox, outbox, |rows| columns!(rows; seq, person, message, due, body));
     }
 
     /// One statement for rows, where there are any.

@@ -31,6 +31,8 @@ pub(crate) struct Database {
     pub(crate) commits: Commits,
     /// Rung when a tenant's turn of this process is committed.
     pub(crate) bells: Bells<i64>,
+    /// Rung when something is to be sent, whoever's it is.
+    pub(crate) outgoing: Bells<()>,
     pub(crate) workers: Option<Workers>,
 }
 
@@ -77,6 +79,7 @@ impl Database {
             texts: Texts::of(&options.schema),
             commits: Commits::default(),
             bells: Bells::default(),
+            outgoing: Bells::default(),
             options,
         }
     }

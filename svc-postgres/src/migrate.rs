@@ -19,6 +19,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(2, "changes", include_str!("../migrations/0002_changes.sql")),
     Migration::new(3, "answers", include_str!("../migrations/0003_answers.sql")),
     Migration::new(4, "filters", include_str!("../migrations/0004_filters.sql")),
+    Migration::new(5, "outbox", include_str!("../migrations/0005_outbox.sql")),
 ];
 
 /// Every table.
@@ -86,7 +87,7 @@ fn checked(options: &Options) -> Result<&str, ConnectError> {
 }
 
 /// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant, as `svc.tenant` names it. The
-/// one look-up that finds a tenant sees containers of all.
+/// look-ups that find a tenant see more: one the containers of all, one what is to be sent.
 fn fences(schema: &str) -> String {
     let own = "tenant = CASE WHEN current_setting('svc.tenant', true) ~ '^[0-9]+$' \
                THEN current_setting('svc.tenant', true)::bigint END";
@@ -98,11 +99,13 @@ fn fences(schema: &str) -> String {
         )
     };
     let tables: String = TABLES.iter().filter(|table| !DIRECTORIES.contains(table)).map(fence).collect();
-    format!(
-        "{tables} DROP POLICY IF EXISTS of_the_directory ON {schema}.record; CREATE POLICY of_the_directory ON {schema}.record \
-         FOR SELECT USING (current_setting('svc.tenant', true) = 'directory' AND kind IN ({}))",
-        containers()
-    )
+    let found = |table: &str, which: &str| {
+        format!(
+            "DROP POLICY IF EXISTS of_the_directory ON {schema}.{table}; CREATE POLICY of_the_directory ON {schema}.{table} \
+             FOR SELECT USING (current_setting('svc.tenant', true) = 'directory'{which});"
+        )
+    };
+    format!("{tables} {} {}", found("record", &format!(" AND kind IN ({})", containers())), found("outbox", ""))
 }
 
 /// Whether every table of tenants has its fence: then nothing is asked that would wait for a reader.
@@ -112,8 +115,8 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relrowsecurity \
          AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
     );
-    // One for each of those, and the one for the look-up.
-    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 1)
+    // One for each of those, and those for the look-ups.
+    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 2)
 }
 
 /// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no

@@ -3,6 +3,7 @@
 mod calls;
 mod keys;
 mod opening;
+mod outgoing;
 mod restore;
 mod tenants;
 
@@ -106,7 +107,8 @@ impl Store {
         &self.database().options.share_names
     }
 
-    /// Registers every kind and all eight helpers, which run natively in one transaction each: see [`ApiBuilder::store`].
+    /// Registers every kind and all eight helpers, which run natively in one transaction each: see [`ApiBuilder::store`]. Scheduling
+    /// is one of them where somebody [delivers](ApiBuilder::deliver).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};

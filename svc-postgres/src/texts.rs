@@ -80,8 +80,9 @@ texts! {
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
-    hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox, keep,
-    forget_kept, expire_kept,
+    hold, lift_holders, drop_holders, lower_holders, forget_holdings, keep, forget_kept, expire_kept,
+    // What is to be sent.
+    outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
     // Directories.
     tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
 }
@@ -350,8 +351,23 @@ impl Texts {
                  SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.at < $2 ORDER BY o.at LIMIT 256)) AND at < $2"
             ),
             outbox: format!(
-                "INSERT INTO {s}.outbox (tenant, seq, created, helper, person, action, body) {}",
-                from_ledger("bigint bigint text uuid uuid bytea")
+                "INSERT INTO {s}.outbox (tenant, seq, person, message, due, body) {}",
+                from_ledger("bigint uuid uuid bigint text")
+            ),
+            recall_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND message = $2"),
+            // Look-ups that do not begin with the tenant, because they find it.
+            outbox_due: format!(
+                "SELECT o.tenant, o.seq, t.name FROM {s}.outbox o JOIN {s}.tenant t ON t.id = o.tenant WHERE o.due <= $1 \
+                 ORDER BY o.due, o.seq LIMIT $2"
+            ),
+            outbox_next: format!("SELECT min(o.due) FROM {s}.outbox o"),
+            outbox_claim: format!(
+                "UPDATE {s}.outbox o SET due = $4, attempts = o.attempts + 1 WHERE o.tenant = $1 AND o.seq = ANY ($2) \
+                 AND o.due <= $3 RETURNING o.seq, o.attempts, o.body"
+            ),
+            outbox_done: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND seq = $2"),
+            outbox_again: format!(
+                "UPDATE {s}.outbox o SET due = $4 WHERE o.tenant = $1 AND o.seq = $2 AND o.attempts = $3"
             ),
             tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
             tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),

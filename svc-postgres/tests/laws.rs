@@ -15,7 +15,7 @@ use std::{
 
 use svc_core::{
     Tenant,
-    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters},
+    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing},
     value::Timestamp,
 };
 use svc_postgres::{Options, Store};
@@ -58,6 +58,14 @@ fn laws(histories: u64) -> Laws {
 async fn the_store_keeps_the_laws() -> Result<(), Broken> {
     let Some(database) = Database::new().await else { return Ok(()) };
     laws(300).check(async || database.next().await).await
+}
+
+/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one has it at a time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
+    let Some(database) = Database::new().await else { return Ok(()) };
+    let (store, tenants) = database.next().await;
+    check_outgoing(&std::sync::Arc::new(store), tenants, 1_000).await
 }
 
 /// SYN-02, SYN-04: who follows the feed has what is there.

@@ -7,7 +7,7 @@ use svc_core::{
     model::Kind,
     record::Identifiers,
     store::{
-        At, Change, Insert, Outbox, Replace, Set, Stored, Sum, Tally, lookup,
+        At, Change, Insert, Replace, Set, Stored, Sum, Tally, lookup,
         offset_index::{Move, collection},
     },
     value::{Id, Identifier, Timestamp},
@@ -16,7 +16,7 @@ use svc_core::{
 use crate::{
     error::{Result, StoreError},
     fetch::{ANY, holders},
-    kept,
+    kept, outgoing,
     record_id::RecordId,
     schema::{Table, table},
     sets,
@@ -69,11 +69,12 @@ impl<'a> Apply<'a> {
             Change::Forget(id) => {
                 let person = RecordId::known(id)?;
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
-                self.run("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
+                outgoing::forget(self.file, self.tenant, person)?;
                 kept::forget(self.file, self.tenant, id)
             }
             Change::Keep(kept) => kept::keep(self.file, self.tenant, kept),
-            Change::Outbox(outbox) => self.outbox(outbox),
+            Change::Outbox(dispatch) => outgoing::put(self.file, self.tenant, dispatch),
+            Change::Recall(message) => outgoing::recall(self.file, self.tenant, message),
             other => Err(StoreError::unexpected(format!("this store does not know the change {other:?}"))),
         }
     }
@@ -285,22 +286,6 @@ impl<'a> Apply<'a> {
         let places: HashMap<i64, i64> = places.iter().copied().collect();
         held.into_iter()
             .try_for_each(|(place, person)| self.hold(attendance, places.get(&place).copied().unwrap_or(ANY), person))
-    }
-
-    fn outbox(&self, outbox: &Outbox) -> Result<()> {
-        let person = outbox.person.as_ref().map(RecordId::known).transpose()?;
-        let action = outbox.action.as_ref().map(RecordId::known).transpose()?;
-        self.run(
-            "INSERT INTO outbox (tenant, created, helper, person, action, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            &[
-                &self.tenant,
-                &outbox.received.micros(),
-                &outbox.helper.as_str(),
-                &person,
-                &action,
-                &outbox.body.as_ref(),
-            ],
-        )
     }
 }
 

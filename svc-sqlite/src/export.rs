@@ -1,20 +1,18 @@
 //! Everything of a tenant as changes, for another store.
 
-use bytes::Bytes;
 use rusqlite::Connection;
 use svc_core::{
     model::Kind,
+    ops::Dispatch,
     store::{
-        Outbox, Tally,
+        Tally,
         transfer::{Batch, Position},
     },
-    value::Timestamp,
 };
 
 use crate::{
     error::{Result, StoreError},
     fetch::{Direct, holders},
-    record_id::RecordId,
     rows::behind,
     schema::table,
     tally::last_turn,
@@ -30,8 +28,8 @@ pub(crate) fn batch(file: &Connection, tenant: i64, from: Position, most: usize)
         let Some(kind) = at.kind() else {
             let responses = outbox(file, tenant, at.row(), room)?;
             batch.next = if responses.len() < room { None } else { responses.last().map(|(row, _)| at.after(*row)) };
-            for (_, outbox) in responses {
-                batch.push_outbox(outbox);
+            for (_, dispatch) in responses {
+                batch.push_outbox(dispatch);
             }
             break;
         };
@@ -64,17 +62,16 @@ pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
     Ok(all)
 }
 
-/// Server responses to send, behind a row, with their rows.
-fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec<(i64, Outbox)>> {
-    let mut statement = file.prepare_cached(
-        "SELECT seq, created, helper, person, action, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
-    )?;
+/// What is to be sent, behind a row, with its rows.
+fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec<(i64, Dispatch)>> {
+    let mut statement =
+        file.prepare_cached("SELECT seq, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
     let rows = statement.query_and_then((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)), |row| {
-        let id = |column| Ok::<_, StoreError>(row.get::<_, Option<RecordId>>(column)?.map(RecordId::to_id));
-        let (received, body) =
-            (Timestamp::from_micros(row.get(1)?), Bytes::copy_from_slice(row.get_ref(5)?.as_blob()?));
-        let outbox = Outbox::stored(received, row.get_ref(2)?.as_str()?, id(3)?, id(4)?, body);
-        Ok((row.get(0)?, outbox.ok_or_else(|| StoreError::unexpected("a response of a helper that there is not"))?))
+        let dispatch = Dispatch::from_stored(row.get_ref(1)?.as_str()?);
+        Ok((
+            row.get(0)?,
+            dispatch.ok_or_else(|| StoreError::unexpected("what is to be sent there is of another version"))?,
+        ))
     })?;
     rows.collect()
 }

@@ -69,6 +69,7 @@ mod mapped;
 mod metadata;
 mod migrate;
 mod options;
+mod outgoing;
 mod page;
 mod readers;
 mod record_id;

@@ -4,6 +4,7 @@ mod calls;
 mod export;
 mod keys;
 mod maintenance;
+mod outgoing;
 mod tenants;
 
 use std::fmt;
@@ -46,6 +47,8 @@ struct Inner {
     /// The number of the file's change feed.
     feed: u64,
     bells: Arc<Bells<i64>>,
+    /// Rings when something is to be sent, whoever's it is.
+    outgoing: Arc<Bells<()>>,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
@@ -81,6 +84,7 @@ impl Store {
             cursors: Cursors::new(&secret),
             feed: feed_number(&secret),
             bells: Arc::default(),
+            outgoing: Arc::default(),
             path: options.path,
             matching: options.matching,
             keep_changes: options.keep_changes,
@@ -105,7 +109,8 @@ impl Store {
     }
 
     /// Registers every kind and all eight helpers, which run natively in one transaction each; full events and ticket
-    /// levels are declared as enforced (LIM-04, LIM-05), and the store's own matching method is published (HLP-05).
+    /// levels are declared as enforced (LIM-04, LIM-05), and the store's own matching method is published (HLP-05). Scheduling is
+    /// one of them where somebody [delivers](ApiBuilder::deliver).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};

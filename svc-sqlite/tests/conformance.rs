@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use svc_conformance::{InProcess, Keys, Suite};
-use svc_core::Vendor;
 use svc_core::api::{Api, IfMatch};
 use svc_core::model::Kind;
+use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
+use svc_core::{Tenant, Vendor};
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 
@@ -33,6 +34,7 @@ async fn suite() -> Suite {
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
     let api = store.register_all(api).changes(&Arc::new(store.clone())).response_cache(store.clone());
     let api = api.conditional_requests(IfMatch::Optional).batches();
+    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
     let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))

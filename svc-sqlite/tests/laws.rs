@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers, check_feed_expires};
+use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers, check_feed_expires, check_outgoing};
 use svc_core::value::Timestamp;
 use svc_sqlite::{Options, Store};
 
@@ -35,6 +35,14 @@ impl File {
 async fn the_store_keeps_the_laws() -> Result<(), Broken> {
     let file = File::new();
     check(async || file.next().await).await
+}
+
+/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one has it at a time.
+#[tokio::test]
+async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
+    let file = File::new();
+    let (store, tenants) = file.next().await;
+    check_outgoing(&std::sync::Arc::new(store), tenants, 3_000).await
 }
 
 /// SYN-02, SYN-04: who follows the feed has what is there.

@@ -7,6 +7,7 @@ use svc_core::api::{Api, IfMatch};
 use svc_core::auth::{Authenticator, Caller, Credentials, Rights};
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
+use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
 use svc_core::store::{Call, Load, Store, Work};
 use svc_core::value::{Id, Timestamp};
@@ -40,6 +41,7 @@ async fn suite() -> Suite {
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
     let api = store.register_all(api).changes(&std::sync::Arc::new(store.clone())).response_cache(store.clone());
     let api = api.conditional_requests(IfMatch::Optional).batches();
+    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
     let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))

@@ -82,6 +82,8 @@
 mod base;
 mod body;
 mod cors;
+#[cfg(feature = "tokio")]
+mod deliveries;
 mod dispatch;
 pub mod documents;
 mod even;
@@ -104,6 +106,8 @@ mod timer;
 pub use base::PeerAddr;
 pub use body::BodyTimeout;
 pub use cors::Cors;
+#[cfg(feature = "tokio")]
+pub use deliveries::{Deliveries, DeliveryCounts};
 pub use observe::Answered;
 pub use response_body::ResponseBody;
 pub use service::SvcService;

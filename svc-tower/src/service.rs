@@ -156,6 +156,16 @@ impl SvcService {
         response(answer, Sending { dialect: self.api.dialect(), version: request.version(), is_head })
     }
 
+    /// What drives the deliveries of the API, by the timer and the clock of this service; `None` where nobody
+    /// [delivers](svc_core::ApiBuilder::deliver). Until it [runs](crate::Deliveries::run), in this process or in another one over
+    /// the same store, nothing is sent.
+    #[cfg(feature = "tokio")]
+    #[must_use]
+    pub fn deliveries(&self) -> Option<crate::Deliveries> {
+        let Settings { timer, clock, .. } = &*self.settings;
+        Some(crate::Deliveries::new(self.api.outgoing()?, timer.clone(), clock.clone()))
+    }
+
     /// The API that it answers for.
     #[must_use]
     pub fn api(&self) -> &Api {

@@ -48,6 +48,15 @@ impl Timer {
         .await
     }
 
+    /// Waits for a time; for ever where there is no timer.
+    #[cfg(feature = "tokio")]
+    pub(crate) async fn pause(&self, time: Duration) {
+        match self.sleep(time) {
+            Some(sleeping) => sleeping.await,
+            None => std::future::pending().await,
+        }
+    }
+
     fn sleep(&self, time: Duration) -> Option<Sleeping> {
         self.0.as_ref().map_or_else(|| by_tokio(time), |sleep| Some(sleep(time)))
     }

@@ -9,6 +9,7 @@ use svc_tower::SvcService;
 
 use super::cli;
 use super::database::Database;
+use super::deliver::Recorded;
 use super::scratch::Scratch;
 use super::settings::{Cors, Settings};
 use super::trouble::Trouble;
@@ -64,6 +65,7 @@ pub fn service(store: &Database, settings: &Settings, base_url: &str) -> Result<
         .motd("Welcome to the demo. Begin here, and follow the links.");
     let mut api = store
         .register(Api::builder(vendor), settings.anonymous_helpers)
+        .deliver(Recorded)
         .base_url(base_url)
         .dialect(dialect(store, settings)?)
         .response_style(match settings.style {

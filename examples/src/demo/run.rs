@@ -90,6 +90,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
         notes.push(format!("with what cannot be read, this is not served either: {}", also.join(", ")));
     }
     let service = service(&store, &settings, &address.base_url)?;
+    let deliveries = service.deliveries();
     let (service, monitor) = Monitor::of(service, &store, settings.metrics)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
@@ -128,8 +129,13 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
             Ok(()) = failed => {}
         }
     };
+    let sending = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
     let service = log.before(Monitored::new(gate.before(service, LOAD_PATIENCE), monitor));
     Server::new(service).run_until(address.listener, stopped).await;
+    if let Some(sending) = sending {
+        // What it had begun comes again when the demo starts again.
+        sending.abort();
+    }
     writer.finish();
     match watched.await {
         Ok(Ok(())) => Ok(()),

@@ -6,10 +6,11 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use svc_core::{
-    Api, Tenant, Vendor,
+    Api, Deliver, Tenant, Vendor,
     auth::{Authenticator, Caller, Credentials, Remembered, Rights},
     mapped::{Database, Engine, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants},
     model::Kind,
+    ops::{Delivered, Dispatch, ToSend},
     store::hex,
 };
 use svc_tower::{SvcService, server::Server};
@@ -84,6 +85,21 @@ impl Authenticator for ApiKeys {
     }
 }
 
+/// Hands responses to whatever of the program sends mail: here to its log, with kinds and ids only.
+struct Outbox;
+
+#[async_trait]
+impl Deliver for Outbox {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> svc_core::Result<Delivered> {
+        let ToSend::Response { person: Some(_), .. } = &dispatch.what else {
+            return Ok(Delivered::GivenUp("only responses to a person are sent"));
+        };
+        // A program that sends mail keeps the id: under the same one it has sent it already.
+        println!("{} {} for organisation {}", dispatch.id, dispatch.named(), tenant.as_str());
+        Ok(Delivered::Done)
+    }
+}
+
 /// The interface over the tables, at a base URL.
 ///
 /// # Errors
@@ -96,6 +112,7 @@ pub async fn interface(database: Arc<dyn Database>, base_url: &str) -> Result<Sv
         .authenticator(Remembered::new(ApiKeys(database), Duration::from_secs(5)))
         .anonymous_helpers(store.clone())
         .mapped(&store)
+        .deliver(Outbox)
         .without("attendances.create")
         .without("attendances.update")
         .without("attendances.delete")
@@ -114,5 +131,8 @@ pub async fn serve(database: Arc<dyn Database>, address: &str) -> Result<(), Box
     let base_url = format!("http://{}/", listener.local_addr()?);
     let service = interface(database, &base_url).await?;
     println!("{base_url}");
+    if let Some(deliveries) = service.deliveries() {
+        tokio::spawn(deliveries.run());
+    }
     Ok(Server::new(service).run(listener).await?)
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials};
 use svc_core::model::Kind;
+use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
@@ -120,6 +121,8 @@ impl Subject {
         store.add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights)).await?;
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
         let api: ApiBuilder = api.changes(&Arc::new(store.clone())).batches().base_url(REFERENCE);
+        // Whoever sends it: the interface does not show more than that it is taken.
+        let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
         let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;
         let prefix = api.dialect().prefix().to_owned();
         Ok(Self {

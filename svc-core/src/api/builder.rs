@@ -4,6 +4,7 @@ mod batch;
 mod classify;
 mod conditional;
 mod contradictions;
+mod deliver;
 mod idempotency;
 #[cfg(feature = "mapped")]
 mod mapped;
@@ -99,6 +100,10 @@ pub struct ApiBuilder {
     kinds: BTreeMap<Kind, Registration>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Option<Vec<FunctionName>>,
+    /// Those that a store supports, which are offered unless some are named.
+    stock: Option<Vec<FunctionName>>,
+    /// The schedule helper of a store, which is offered where somebody delivers.
+    scheduling: Option<Arc<dyn AnyHelper>>,
     /// Helpers that the default runner composes, whoever else would run them.
     composed: BTreeSet<HelperName>,
     /// Capabilities that are taken away when all is registered.
@@ -127,6 +132,8 @@ impl ApiBuilder {
             kinds: BTreeMap::new(),
             helpers: BTreeMap::new(),
             functions: None,
+            stock: None,
+            scheduling: None,
             composed: BTreeSet::new(),
             without: BTreeSet::new(),
             narrowings: Vec::new(),
@@ -347,6 +354,7 @@ impl ApiBuilder {
     pub fn build(mut self) -> Result<Api, BuildError> {
         let composed = std::mem::take(&mut self.composed);
         self.helpers.extend(composed.into_iter().map(|helper| (helper, Runner::Composed)));
+        self.settle_deliveries();
         self.take_away();
         self.settle_narrowings();
         let problems = self.contradictions();
@@ -392,7 +400,11 @@ impl ApiBuilder {
         let all_composed = self.helpers.values().all(is_composed);
         FunctionName::all()
             .filter(|function| {
-                let named = self.functions.as_ref().map_or(all_composed, |named| named.contains(function));
+                let named = self
+                    .functions
+                    .as_ref()
+                    .or(self.stock.as_ref())
+                    .map_or(all_composed, |named| named.contains(function));
                 let composed = !any_composed || Composed::supports(*function, &self.kinds);
                 named && composed && !self.without.contains(&format!("haf.{}", function.as_str()))
             })

@@ -20,10 +20,10 @@ use crate::{
     json::{Object, merge_patch},
     link::{Address, ShareNames},
     model::Kind,
-    ops::{AnyTransactions, FindKey, Savepoint},
+    ops::{AnyTransactions, FindKey, Savepoint, ToSend},
     record::{Meta, RawRecord},
     rules::{Asked, Ground, New, check, first_keys, grown, help},
-    store::{Found, Key, Outbox, Pause, Stored},
+    store::{Found, Key, Pause, Stored},
     value::{Id, Timestamp},
 };
 
@@ -355,7 +355,7 @@ impl Ground for Operations<'_> {
         Err(Error::not_implemented().into())
     }
 
-    fn trigger(&mut self, _: Outbox) -> Asked<()> {
+    fn trigger(&mut self, _: ToSend) -> Asked<()> {
         Err(Error::not_implemented().into())
     }
 

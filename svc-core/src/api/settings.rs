@@ -10,7 +10,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::{AnyTransactions, Changes},
+    ops::{AnyTransactions, Changes, Deliver},
     schema::Peculiarity,
     store::Store,
 };
@@ -31,6 +31,8 @@ pub(super) struct Settings {
     pub(super) atomic: bool,
     /// The store that keeps every kind, where there is one: it tells what else is wrong with a body that is refused.
     pub(super) store: Option<Arc<dyn Store>>,
+    /// Who sends what is triggered and scheduled.
+    pub(super) deliver: Option<Arc<dyn Deliver>>,
     /// What tells the changes.
     pub(super) changes: Option<Arc<dyn Changes>>,
     /// What composed helpers run in.
@@ -65,6 +67,7 @@ impl Settings {
             error_bodies: ErrorBodies::default(),
             atomic: false,
             store: None,
+            deliver: None,
             changes: None,
             transactions: None,
             patch: PatchMethod::default(),

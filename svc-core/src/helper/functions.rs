@@ -213,6 +213,26 @@ closed_enum! {
     }
 }
 
+closed_enum! {
+    /// The server responses by name (HAF-11).
+    TriggerName { Autoresponse = "autoresponse", SmsResponse = "sms_response", CallResponse = "call_response" }
+}
+
+impl Triggers {
+    /// Those that are wanted, each with the texts that it names: one is, unless it says that it is not (HAF-12).
+    pub fn wanted(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
+        let all = [
+            (TriggerName::Autoresponse, &self.autoresponse),
+            (TriggerName::SmsResponse, &self.sms_response),
+            (TriggerName::CallResponse, &self.call_response),
+        ];
+        all.into_iter().filter_map(|(name, trigger)| {
+            let trigger = trigger.as_ref().filter(|trigger| trigger.enabled != Some(false))?;
+            Some((name, trigger.identifiers.as_deref().unwrap_or_default()))
+        })
+    }
+}
+
 impl FunctionName {
     /// Every action function.
     pub fn all() -> impl Iterator<Item = Self> {

@@ -16,7 +16,7 @@ pub(crate) use choices::{Choices, answer_draft};
 pub(crate) use functions::Memberships;
 pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput, ScheduleFields,
-    Trigger, Triggers,
+    Trigger, TriggerName, Triggers,
 };
 #[cfg(feature = "mapped")]
 pub(crate) use matching::entry_key;

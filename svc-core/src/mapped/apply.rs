@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::{
     database::{Engine, Statement},
+    outgoing,
     resolved::{Column, Mapped, Member, Resolved, Stored},
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
@@ -17,7 +18,7 @@ use crate::{
     json::Object,
     link::ShareNames,
     model::Kind,
-    store::{At, Change, Insert, Key, Outbox, Replace, Set},
+    store::{At, Change, Insert, Key, Replace, Set},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -67,17 +68,21 @@ impl<'a> Writes<'a> {
             }
             Change::Forget(person) => {
                 let mut sql = self.sql();
-                sql.push("DELETE FROM svc_outbox WHERE tenant = ")
+                sql.push("DELETE FROM svc_dispatches WHERE tenant = ")
                     .tenant(None)
                     .push(" AND person = ")
                     .text(person.as_str());
                 self.statements.push(sql.finish());
             }
-            Change::Outbox(outbox) => self.outbox(outbox),
-            // Sums are counted when they are asked for; tickets, schedules and answers are in no table of a mapping.
+            Change::Outbox(dispatch) => {
+                let sql = self.sql();
+                self.statements.push(outgoing::put(sql, dispatch));
+            }
+            // Messages are in no mapping that schedules them. Sums are counted when they are asked for; tickets, schedules and answers are in no table of a mapping.
             Change::SetSum { .. }
             | Change::SetPart { .. }
             | Change::SetSchedule { .. }
+            | Change::Recall(_)
             | Change::Hold { .. }
             | Change::MoveHolders { .. }
             | Change::Keep(_) => {}
@@ -294,23 +299,6 @@ impl<'a> Writes<'a> {
             sql.push(") ON CONFLICT (tenant, kind, identifier) DO UPDATE SET record = excluded.record, place = excluded.place");
             self.statements.push(sql.finish());
         }
-    }
-
-    fn outbox(&mut self, outbox: &Outbox) {
-        let mut sql = self.sql();
-        sql.push("INSERT INTO svc_outbox (tenant, received, helper, person, action, body) VALUES (")
-            .tenant(None)
-            .push(", ");
-        sql.text(outbox.received.to_string()).push(", ").text(outbox.helper.as_str());
-        for id in [&outbox.person, &outbox.action] {
-            sql.push(", ");
-            match id {
-                Some(id) => _ = sql.text(id.as_str()),
-                None => _ = sql.push("NULL"),
-            }
-        }
-        sql.push(", ").text(String::from_utf8_lossy(&outbox.body)).push(")");
-        self.statements.push(sql.finish());
     }
 }
 

@@ -27,6 +27,7 @@ mod database;
 mod live;
 mod mapping;
 mod narrowing;
+mod outgoing;
 mod pages;
 mod resolve;
 mod resolved;
@@ -71,9 +72,12 @@ impl From<Error> for MappingError {
     }
 }
 
+/// What former versions noted to be sent, and nobody sent: nothing would erase it with its people any more.
+const FORMER: &str = "DROP TABLE IF EXISTS svc_outbox";
+
 /// The SQL of this library's own tables beside the vendor's; running it again changes nothing.
 #[must_use]
-pub fn own_tables(engine: Engine) -> [&'static str; 6] {
+pub fn own_tables(engine: Engine) -> [&'static str; 8] {
     match engine {
         Engine::Postgres => [
             "CREATE TABLE IF NOT EXISTS svc_turns (tenant text PRIMARY KEY, clock bigint NOT NULL)",
@@ -81,9 +85,11 @@ pub fn own_tables(engine: Engine) -> [&'static str; 6] {
              record text NOT NULL, place bigint NOT NULL, PRIMARY KEY (tenant, kind, identifier))",
             "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
             "CREATE TABLE IF NOT EXISTS svc_secrets (name text PRIMARY KEY, secret text NOT NULL)",
-            "CREATE TABLE IF NOT EXISTS svc_outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL, \
-             received text NOT NULL, helper text NOT NULL, person text, action text, body text NOT NULL)",
-            "CREATE INDEX IF NOT EXISTS svc_outbox_person ON svc_outbox (tenant, person)",
+            "CREATE TABLE IF NOT EXISTS svc_dispatches (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, \
+             tenant text NOT NULL, person text, due bigint NOT NULL, attempts bigint NOT NULL, body text NOT NULL)",
+            "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
+            "CREATE INDEX IF NOT EXISTS svc_dispatches_due ON svc_dispatches (due)",
+            FORMER,
         ],
         Engine::Sqlite => [
             "CREATE TABLE IF NOT EXISTS svc_turns (tenant TEXT PRIMARY KEY, clock INTEGER NOT NULL)",
@@ -91,9 +97,12 @@ pub fn own_tables(engine: Engine) -> [&'static str; 6] {
              record TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tenant, kind, identifier)) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
             "CREATE TABLE IF NOT EXISTS svc_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL)",
-            "CREATE TABLE IF NOT EXISTS svc_outbox (id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, received TEXT NOT NULL, \
-             helper TEXT NOT NULL, person TEXT, action TEXT, body TEXT NOT NULL)",
-            "CREATE INDEX IF NOT EXISTS svc_outbox_person ON svc_outbox (tenant, person)",
+            // An id never comes again: who settles one that is gone settles no other.
+            "CREATE TABLE IF NOT EXISTS svc_dispatches (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, \
+             person TEXT, due INTEGER NOT NULL, attempts INTEGER NOT NULL, body TEXT NOT NULL)",
+            "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
+            "CREATE INDEX IF NOT EXISTS svc_dispatches_due ON svc_dispatches (due)",
+            FORMER,
         ],
     }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{model::Kind, read::nearest, schema::LinkTarget};
 
 /// Our own tables, which are looked up with the vendor's.
-const OWN: [&str; 4] = ["svc_turns", "svc_identifiers", "svc_secrets", "svc_outbox"];
+const OWN: [&str; 4] = ["svc_turns", "svc_identifiers", "svc_secrets", "svc_dispatches"];
 
 impl Mapping {
     /// Every table that it names, and ours.

@@ -22,11 +22,13 @@ use crate::{
     helper::{PersonMatching, StockMatching},
     link::{Address, ShareNames},
     model::Kind,
+    ops::Bells,
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide, first_questions_once},
     store::{
-        Answer, At, Call, Fetched, Ids, Key, Outcome, Overlay, Pause, Question, Store, Turn, cursor::Cursors, hex,
+        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn,
+        cursor::Cursors, hex,
     },
     value::Timestamp,
 };
@@ -44,15 +46,17 @@ const TRIES: u8 = 5;
 /// at once make one person; those that wait in one process hold two connections at most. The vendor's own program may write at the same time: rows that a call reads in order to change
 /// them are locked until it ends, and where the database reports a conflict the call is run again.
 pub struct MappedStore {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     matching: Arc<dyn PersonMatching>,
 }
 
-struct Shared {
-    database: Box<dyn Database>,
+pub(super) struct Shared {
+    pub(super) database: Box<dyn Database>,
     mapping: Resolved,
     cursors: Cursors,
     turns: Turns,
+    /// Rings when something is to be sent.
+    pub(super) outgoing: Bells<()>,
 }
 
 impl MappedStore {
@@ -67,13 +71,18 @@ impl MappedStore {
         let answers = database.read(asked).await?;
         let mapping = super::resolve::resolve(&mapping, engine, &live::Live::read(engine, &answers))?;
         let secret = secret(&database).await?;
-        let shared =
-            Shared { database: Box::new(database), mapping, cursors: Cursors::new(&secret), turns: Turns::default() };
+        let shared = Shared {
+            database: Box::new(database),
+            mapping,
+            cursors: Cursors::new(&secret),
+            turns: Turns::default(),
+            outgoing: Bells::default(),
+        };
         Ok(Self { shared: Arc::new(shared), matching: Arc::new(StockMatching) })
     }
 
-    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign identifiers, server
-    /// responses to send, and the secret of `next` links. The same SQL is in [`own_tables`](super::own_tables).
+    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign identifiers, what is to be
+    /// sent, and the secret of `next` links. The same SQL is in [`own_tables`](super::own_tables).
     ///
     /// # Errors
     ///
@@ -140,6 +149,9 @@ impl MappedStore {
         let again = shown.map(|record| Question::Record(Key::Id(record.kind(), record.meta().id.clone())));
         statements.extend(again.as_ref().and_then(|question| mapping.asks(tenant, question)));
         let given = transaction.commit(statements).await?;
+        if changes.iter().any(|change| matches!(change, Change::Outbox(_))) {
+            self.shared.outgoing.ring(&());
+        }
         // What is answered is what the tables have now, whatever their triggers made of it.
         let record = match again.zip(given.last()) {
             Some((question, rows)) => mapping.answers(&question, rows)?,
@@ -338,6 +350,10 @@ impl Store for MappedStore {
 
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.matching)
+    }
+
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        Some(self)
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use super::outgoing::Waiting;
 use crate::{
     helper::normal_email,
     link::{Address, Ref, Scope},
@@ -13,7 +14,7 @@ use crate::{
     record::{Computed, RawRecord},
     schema::{Reference, Source},
     store::{
-        Answer, Change, Insert, Kept, Key, Outbox, Question, Replace, Set, Stored, Sum,
+        Answer, Change, Insert, Kept, Key, Question, Replace, Set, Stored, Sum,
         feed::{FeedPlace, FeedRead, Told},
     },
     value::{Id, Identifier, Timestamp},
@@ -27,7 +28,9 @@ type Collection = (Kind, Option<(&'static str, Id)>);
 pub(super) struct Tables {
     /// The moment of the last turn, in microseconds.
     pub(super) clock: i64,
-    pub(super) outbox: Vec<Outbox>,
+    /// What is to be sent, in the order of the calls.
+    pub(super) outbox: BTreeMap<i64, Waiting>,
+    sent: i64,
     /// What was told of changes, in their order.
     pub(super) feed: Vec<(FeedPlace, ChangedRecord)>,
     youngest: i64,
@@ -214,14 +217,20 @@ impl Tables {
             }
             Change::Forget(person) => {
                 self.holders.retain(|(holder, ..)| holder != person);
-                self.outbox.retain(|outbox| outbox.person.as_ref() != Some(person));
+                self.outbox.retain(|_, waiting| waiting.dispatch.person() != Some(person));
                 self.kept.retain(|_, kept| !kept.people.contains(person));
             }
             Change::Keep(kept) => {
                 self.kept.retain(|_, known| known.at >= kept.oldest());
                 self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
-            Change::Outbox(outbox) => self.outbox.push((**outbox).clone()),
+            Change::Outbox(dispatch) => {
+                self.sent = self.sent.saturating_add(1);
+                self.outbox.insert(self.sent, Waiting::new((**dispatch).clone()));
+            }
+            Change::Recall(message) => {
+                self.outbox.retain(|_, waiting| waiting.dispatch.message() != Some(message));
+            }
         }
     }
 

@@ -66,7 +66,13 @@ impl Case<'_> {
         let new = New { given, holders: Holders::Note, ..New::default() };
         let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
-            return Ok((self.set_schedule(stored, Some(start), stop), is_new));
+            // What was sent elsewhere is not sent again: only what is still to come.
+            let stored = if start > self.call.received {
+                self.set_schedule(stored, Some(start), stop)
+            } else {
+                self.set_dates(stored, Some(start), stop)
+            };
+            return Ok((stored, is_new));
         }
         Ok((stored, is_new))
     }

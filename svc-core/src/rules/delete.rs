@@ -51,6 +51,7 @@ impl Case<'_> {
                 emails = distinct_emails(&fields);
                 self.erase_traces(id, &fields)?;
             }
+            (Kind::Message, _) => self.recall(stored),
             _ => {}
         }
         check(problems)?;

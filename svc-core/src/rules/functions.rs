@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use super::{Asked, Ground, New};
 use crate::{
-    describe::{FieldType, MemberWriter},
     draft::RawDraft,
     error::{Code, Error, Problem, Property},
     helper::{
@@ -14,7 +13,8 @@ use crate::{
     json::{Json, Object},
     link::Address,
     model::Kind,
-    store::{Found, Key, Outbox, Pause, Stored},
+    ops::ToSend,
+    store::{Found, Key, Pause, Stored},
     value::Id,
 };
 
@@ -141,17 +141,17 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
     }
 }
 
-/// Notes the server responses that a call asks for (HAF-11).
+/// Notes the server responses that a call asks for, each by itself: one that cannot be sent does not send the others again
+/// (HAF-11).
 fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
-    let mut body = Vec::new();
-    triggers.write_json(&mut MemberWriter::new(&mut body, ground.share_names()));
-    let received = ground.received();
-    ground.trigger(Outbox {
-        received,
-        helper: done.helper,
-        person: done.person.as_ref().map(|person| person.id.clone()),
-        action: done.action.map(|action| action.record.meta().id.clone()),
-        body: body.into(),
+    triggers.wanted().try_for_each(|(trigger, identifiers)| {
+        ground.trigger(ToSend::Response {
+            trigger,
+            identifiers: identifiers.to_vec(),
+            helper: done.helper,
+            person: done.person.as_ref().map(|person| person.id.clone()),
+            action: done.action.map(|action| action.record.meta().id.clone()),
+        })
     })
 }
 

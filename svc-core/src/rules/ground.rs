@@ -6,7 +6,8 @@ use crate::{
     json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    store::{Found, Key, Outbox, Pause, Stored},
+    ops::ToSend,
+    store::{Found, Key, Pause, Stored},
     value::{Id, Timestamp},
 };
 
@@ -29,8 +30,8 @@ pub(crate) trait Ground {
     fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored>;
     /// Sets or clears the dates of a message (SCH-01, SCH-04).
     fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored>;
-    /// Notes server responses to send (HAF-11).
-    fn trigger(&mut self, outbox: Outbox) -> Asked<()>;
+    /// Notes a server response to send (HAF-11).
+    fn trigger(&mut self, response: ToSend) -> Asked<()>;
     /// Whether nothing of a call stays that is refused at its action, and all of its problems are told together.
     fn is_whole(&self) -> bool;
     /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39): nothing of it stays.

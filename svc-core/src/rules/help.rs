@@ -12,7 +12,8 @@ use crate::{
     json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    store::{Change, Found, Key, Outbox, Pause, Stored},
+    ops::ToSend,
+    store::{Found, Key, Pause, Stored},
     value::{Id, Timestamp},
 };
 
@@ -123,8 +124,8 @@ impl Ground for Case<'_> {
         self.schedule_message(message, dates)
     }
 
-    fn trigger(&mut self, outbox: Outbox) -> Asked<()> {
-        self.ledger.change(Change::Outbox(Box::new(outbox)));
+    fn trigger(&mut self, response: ToSend) -> Asked<()> {
+        self.send(response);
         Ok(())
     }
 

@@ -36,6 +36,7 @@ use crate::{
     json::Object,
     link::{Address, Ref, ShareNames},
     model::Kind,
+    ops::{Dispatch, ToSend},
     record::RawRecord,
     store::{Answers, Call, Change, Found, Key, Ledger, Outcome, Overlay, Pause, Turn, Work},
     value::Id,
@@ -98,7 +99,7 @@ struct Case<'a> {
     turn: &'a Turn<'a>,
     /// The person that the caller's key is bound to, where there is such a person (RES-petition-17).
     caller: Option<Id>,
-    /// How many records are new.
+    /// How many ids are taken: a record that is new has one, and what is to be sent.
     made: usize,
 }
 
@@ -118,11 +119,17 @@ impl Case<'_> {
         Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
     }
 
-    /// The id of the next new record.
+    /// The next id of those that the turn has.
     fn next_id(&mut self) -> Id {
         let id = self.turn.ids.nth(self.made);
         self.made = self.made.saturating_add(1);
         id
+    }
+
+    /// Notes something to send.
+    fn send(&mut self, what: ToSend) {
+        let dispatch = Dispatch::new(self.next_id(), self.call.received, what);
+        self.ledger.change(Change::Outbox(Box::new(dispatch)));
     }
 
     /// The link to the person that the caller's key is bound to.

@@ -5,6 +5,7 @@ use crate::{
     error::{Code, Error, Problem},
     helper::Scheduling,
     link::Address,
+    ops::ToSend,
     record::Computed,
     schema::Source,
     store::{Change, Key, Stored},
@@ -28,6 +29,27 @@ impl Case<'_> {
     }
 
     pub(super) fn set_schedule(
+        &mut self,
+        message: Stored,
+        start: Option<Timestamp>,
+        stop: Option<Timestamp>,
+    ) -> Stored {
+        self.recall(&message);
+        if let Some(start) = start {
+            self.send(ToSend::Message { message: message.record.meta().id.clone(), start, stop });
+        }
+        self.set_dates(message, start, stop)
+    }
+
+    /// Nothing is sent any more by the schedule that a message has.
+    pub(super) fn recall(&mut self, message: &Stored) {
+        if message.record.computed_value(Source::ScheduledStart).is_some() {
+            self.ledger.change(Change::Recall(message.record.meta().id.clone()));
+        }
+    }
+
+    /// The dates alone, of a schedule that somebody else has kept.
+    pub(super) fn set_dates(
         &mut self,
         mut message: Stored,
         start: Option<Timestamp>,

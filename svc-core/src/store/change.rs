@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::{Kept, Sum};
 use crate::{
-    helper::HelperName,
     model::Kind,
+    ops::Dispatch,
     record::{Identifiers, RawRecord},
     value::{Id, Identifier, Timestamp},
 };
@@ -100,8 +100,10 @@ pub enum Change {
     /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older ones than
     /// [`Kept::oldest`] may go.
     Keep(Box<Kept>),
-    /// A server response that a helper call asked for (HAF-11), in the order of calls.
-    Outbox(Box<Outbox>),
+    /// Something to send: a server response that a helper call asks for (HAF-11), or a message when its sending starts (SCH-01).
+    Outbox(Box<Dispatch>),
+    /// Nothing is sent any more of a message by the schedule that it had (SCH-04).
+    Recall(Id),
 }
 
 /// The record that a change is about.
@@ -173,38 +175,6 @@ pub struct Replace {
     pub emails_freed: Vec<String>,
     /// E-mail addresses of a person that are new.
     pub emails_tied: Vec<String>,
-}
-
-/// A server response to send (HAF-11).
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Outbox {
-    /// When the call was received.
-    pub received: Timestamp,
-    /// Which helper was called.
-    pub helper: HelperName,
-    /// For whom.
-    pub person: Option<Id>,
-    /// About which action.
-    pub action: Option<Id>,
-    /// What is to be sent: the object `triggers` of the body.
-    pub body: Bytes,
-}
-
-impl Outbox {
-    /// A response as a store keeps it; `None` for a helper that there is not.
-    #[cfg(feature = "store")]
-    #[must_use]
-    pub fn stored(
-        received: Timestamp,
-        helper: &str,
-        person: Option<Id>,
-        action: Option<Id>,
-        body: Bytes,
-    ) -> Option<Self> {
-        let helper = *HelperName::ALL.iter().find(|known| known.as_str() == helper)?;
-        Some(Self { received, helper, person, action, body })
-    }
 }
 
 /// Records, named by what they have in common.

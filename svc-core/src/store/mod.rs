@@ -50,6 +50,7 @@ pub mod lookup;
 pub mod migration;
 #[cfg(feature = "store")]
 pub mod offset_index;
+mod outgoing;
 mod overlay;
 mod question;
 #[cfg(feature = "store")]
@@ -71,7 +72,7 @@ use async_trait::async_trait;
 
 pub use crate::ops::Kept;
 pub use call::{Call, Ids, Load, Outcome, Turn, Work};
-pub use change::{At, Change, Insert, Outbox, Replace, Set};
+pub use change::{At, Change, Insert, Replace, Set};
 pub use condition::Condition;
 pub use counts::{Collection, Counts};
 pub use fetched::Fetched;
@@ -79,6 +80,7 @@ pub use kept::Keep;
 pub(crate) use ledger::Ledger;
 #[cfg(feature = "store")]
 pub use load::at_fault;
+pub use outgoing::{Claim, Claimed, Outgoing, Settled};
 pub use overlay::Overlay;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 #[cfg(feature = "store")]
@@ -205,6 +207,12 @@ pub trait Store: Send + Sync + 'static {
     /// however often it comes (IDM-01).
     fn keeps_answers(&self) -> bool {
         false
+    }
+
+    /// What it has to be sent, where it applies [`Change::Outbox`] and [`Change::Recall`]: without it neither triggers nor
+    /// schedules are offered (HAF-11, SCH-01).
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        None
     }
 }
 

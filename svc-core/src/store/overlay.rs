@@ -69,7 +69,7 @@ impl Overlay {
                 self.parts.entry(of.clone()).or_default().insert(name.clone(), *sum);
             }
             Change::Keep(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
-            Change::Outbox(_) => {}
+            Change::Outbox(_) | Change::Recall(_) => {}
             // Sets, collections, and what tickets note, are known to the store alone.
             Change::Delete(_)
             | Change::SetLink { .. }

@@ -7,13 +7,14 @@
 
 use std::{fmt, str::FromStr, sync::LazyLock};
 
-use super::{Answer, Answers, At, Change, Insert, Key, Outbox, Pause, Question, Stored, Sum};
+use super::{Answer, Answers, At, Change, Insert, Key, Pause, Question, Stored, Sum};
 use crate::{
     error::{Error, Result},
     helper::distinct_emails,
     json::Json,
     link::ShareNames,
     model::Kind,
+    ops::Dispatch,
     record::{Computed, RawRecord},
     schema::{Field, Source},
     value::{Id, Timestamp},
@@ -40,7 +41,7 @@ pub fn order() -> &'static [Kind] {
 /// Where an export goes on. As text it outlasts a restart: `people:17`, `outbox:3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The records of a kind; behind all of them the server responses to send.
+    /// The records of a kind; behind all of them what is to be sent.
     kind: Option<Kind>,
     /// The last row that was exported.
     row: i64,
@@ -53,7 +54,7 @@ impl Position {
         Self { kind: order().first().copied(), row: 0 }
     }
 
-    /// The kind whose records come next; `None` for the server responses to send.
+    /// The kind whose records come next; `None` for what is to be sent.
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         self.kind
@@ -163,9 +164,9 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds a server response to send.
-    pub fn push_outbox(&mut self, outbox: Outbox) {
-        self.changes.push(Change::Outbox(Box::new(outbox)));
+    /// Adds something to send: it is tried from the beginning there.
+    pub fn push_outbox(&mut self, dispatch: Dispatch) {
+        self.changes.push(Change::Outbox(Box::new(dispatch)));
     }
 }
 

@@ -55,6 +55,13 @@ impl Timestamp {
         Self::from_micros(self.0.saturating_sub(micros))
     }
 
+    /// So much later, or the last moment that there is.
+    #[must_use]
+    pub fn plus(self, time: Duration) -> Self {
+        let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        Self::from_micros(self.0.saturating_add(micros))
+    }
+
     /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).
     ///
     /// Digits of the second behind the sixth are cut off. A date-time without a zone, without seconds, with a space instead

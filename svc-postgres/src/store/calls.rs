@@ -12,7 +12,7 @@ use svc_core::{
     model::Kind,
     ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
-    store::{self, Answer, Call, Key, Load, Outcome, Work, feed::FeedQuery},
+    store::{self, Answer, Call, Key, Load, Outcome, Outgoing, Work, feed::FeedQuery},
 };
 
 use super::Store;
@@ -49,6 +49,10 @@ impl store::Store for Store {
 
     fn keeps_answers(&self) -> bool {
         true
+    }
+
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        Some(self)
     }
 }
 

@@ -5,8 +5,8 @@ use svc_core::{model::Kind, store::kind_code};
 use super::*;
 use crate::{migrate, sets};
 
-/// Statements of the directories, which are small and the same on every node, and the look-up that finds a tenant.
-const WITHOUT_TENANT: [&str; 11] = [
+/// Statements of the directories, which are small and the same on every node, and the look-ups that find a tenant.
+const WITHOUT_TENANT: [&str; 13] = [
     "tenant",
     "tenants",
     "make_tenant",
@@ -18,6 +18,8 @@ const WITHOUT_TENANT: [&str; 11] = [
     "meta",
     "set_meta",
     "make_meta",
+    "outbox_due",
+    "outbox_next",
 ];
 
 /// What gives another answer each time, or touches more than the tenant.

@@ -5,6 +5,7 @@ use svc_core::{
     Context, Tenant,
     api::{Api, Request, Vendor},
     auth::{Caller, Identity, Rights},
+    ops::{Delivered, Dispatch},
     value::Timestamp,
 };
 use svc_postgres::{Options, Store};
@@ -40,6 +41,7 @@ impl Server {
         let api = store
             .register_all(builder())
             .changes(&std::sync::Arc::new(store.clone()))
+            .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done))
             .authenticator(store.clone())
             .anonymous_helpers(store.clone());
         Self { api: api.build().unwrap(), store, tenant, deadline: None }

@@ -15,7 +15,7 @@ use svc_core::{
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
-        self, Call, Ids, Key, Load, Outcome, Turn, Work, at_fault,
+        self, Call, Change, Ids, Key, Load, Outcome, Outgoing, Turn, Work, at_fault,
         cursor::Start,
         feed::{FeedQuery, Telling},
         filtered::Ordered,
@@ -108,6 +108,10 @@ impl store::Store for Store {
     fn keeps_answers(&self) -> bool {
         true
     }
+
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        Some(self)
+    }
 }
 
 #[async_trait::async_trait]
@@ -141,7 +145,7 @@ impl Store {
         let (file, tally) = (job.file, &mut *job.tally);
         let time = self.now().after(last_turn(file, tally, tenant)?);
         let mut apply = Apply::new(file, tenant, tally);
-        let (mut changed, mut last) = (false, None);
+        let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
             let (share_names, matching) = (&self.inner.share_names, &*self.inner.matching);
             let turn = Turn::new(time, &ids, share_names, matching);
@@ -156,6 +160,7 @@ impl Store {
                 apply.change(change)?;
             }
             changed |= !decision.changes.is_empty();
+            sends |= decision.changes.iter().any(|change| matches!(change, Change::Outbox(_)));
             last = Some(decision.outcome);
             ids = Ids::default();
         }
@@ -168,6 +173,10 @@ impl Store {
             job.tally.set_last(tenant, time);
             let bells = Arc::clone(&self.inner.bells);
             job.after_commit(move || bells.ring(&tenant));
+        }
+        if sends {
+            let outgoing = Arc::clone(&self.inner.outgoing);
+            job.after_commit(move || outgoing.ring(&()));
         }
         if !moves.is_empty() {
             let offset_index = Arc::clone(&self.inner.offset_index);

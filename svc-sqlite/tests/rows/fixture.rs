@@ -14,11 +14,10 @@ use svc_core::helper::{
     PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
 };
 use svc_core::link::Dialect;
-use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
-use svc_core::{Api, Vendor};
+use svc_core::{Api, Tenant, Vendor, model::Kind, ops};
 use svc_sqlite::{KeyOptions, NewKey, Options, Store};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
@@ -182,6 +181,7 @@ fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
     let has = |word: &str| set_up.contains(&word);
     let builder = Api::builder(Vendor::new("Example", "Rows").motd("Welcome"));
     let mut api = store.register_all(builder).response_cache(store.clone()).authenticator(store.clone());
+    api = api.deliver(|_: &Tenant, _: &ops::Dispatch| Ok(ops::Delivered::Done));
     if let Some(prefix) = value(set_up, "prefix") {
         api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
     }

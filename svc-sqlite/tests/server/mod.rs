@@ -7,6 +7,7 @@ use svc_core::{
     Context, Tenant,
     api::{Api, Request, Vendor},
     auth::{Caller, Identity, Rights},
+    ops::{Delivered, Dispatch},
     value::{Id, Timestamp},
 };
 use svc_sqlite::{Options, Store};
@@ -155,6 +156,7 @@ impl Server {
 pub(crate) fn api(store: &Store, build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
     let api = store.register_all(api).response_cache(store.clone());
+    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
     build(api.authenticator(store.clone()).anonymous_helpers(store.clone())).build().unwrap()
 }
 

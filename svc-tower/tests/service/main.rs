@@ -5,6 +5,7 @@ mod client;
 
 mod bodies;
 mod connections;
+mod deliveries;
 mod docs;
 mod heads;
 mod http_rules;

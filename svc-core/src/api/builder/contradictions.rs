@@ -58,6 +58,7 @@ impl ApiBuilder {
         if version.is_empty() || ENTRY_POINT_FIELDS.contains(&version) {
             problems.push(format!("the version field cannot be named `{version}`: choose a name that is not empty and not already a member of the entry point"));
         }
+        problems.extend(self.undelivered());
         for (kind, registered) in &self.kinds {
             kind_contradictions(*kind, registered, &self.kinds, &mut problems);
             narrowed::contradictions(*kind, registered, &mut problems);

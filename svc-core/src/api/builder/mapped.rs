@@ -18,7 +18,7 @@ use crate::{
 
 impl ApiBuilder {
     /// Offers everything that a mapping has: all operations of its kinds, with the fields and links that have a column, and
-    /// the helpers and action functions whose records it keeps. What is not to be offered is taken away by
+    /// the helpers and action functions whose records it keeps; triggers where somebody [delivers](Self::deliver). What is not to be offered is taken away by
     /// [`without`](Self::without), such as `.without("attendances.create")`.
     #[must_use]
     pub fn mapped(mut self, store: &MappedStore) -> Self {
@@ -54,7 +54,7 @@ impl ApiBuilder {
                 _ => has(member) && member.schema().parent_kind().is_some_and(has),
             }
         };
-        self.functions.get_or_insert_with(|| FunctionName::all().filter(is_supported).collect());
+        self.stock = Some(FunctionName::all().filter(is_supported).collect());
         if !mapping.once().is_empty() {
             self.settings.behaviours.push(Behaviour::OneActionPerPerson);
         }

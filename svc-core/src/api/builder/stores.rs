@@ -16,7 +16,8 @@ use crate::{
 
 impl ApiBuilder {
     /// Offers everything that the interface has, from a store that keeps every kind: all operations of all kinds and all
-    /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some.
+    /// eight helpers (CAP-02, CAP-03), with all action functions unless [`functions`](Self::functions) names some. Scheduling and
+    /// triggers are among them where somebody [delivers](Self::deliver).
     ///
     /// The rulebook enforces full events and ticket levels and matches people, so that is declared (LIM-04, LIM-05); the
     /// store's own matching method is published (HLP-05), and whether it keeps answers (IDM-01).
@@ -28,7 +29,7 @@ impl ApiBuilder {
         if store.keeps_answers() {
             self.settings.idempotency = Some(KeptBy::Store);
         }
-        self.functions.get_or_insert_with(|| FunctionName::all().collect());
+        self.stock = Some(FunctionName::all().collect());
         let enforced = [Behaviour::CapacityEnforced, Behaviour::TicketLimitEnforced, Behaviour::MatchesPeople];
         self.settings.behaviours.extend(enforced);
         for kind in Kind::ALL {
@@ -36,7 +37,8 @@ impl ApiBuilder {
                 self.wrong.push(format!("{} are registered twice: register each kind once", kind.plural()));
             }
         }
-        for helper in HelperName::ALL {
+        self.scheduling = Some(helper_of(&store, HelperName::Schedule));
+        for helper in HelperName::ALL.iter().filter(|helper| **helper != HelperName::Schedule) {
             if self.helpers.insert(*helper, Runner::Native(helper_of(&store, *helper))).is_some() {
                 self.wrong
                     .push(format!("the helper `{}` is registered twice: register each helper once", helper.as_str()));

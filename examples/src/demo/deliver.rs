@@ -1,0 +1,59 @@
+//! What the demo would send: it records it, and sends nothing.
+
+use async_trait::async_trait;
+use svc_core::{
+    Deliver, Result, Tenant,
+    ops::{Delivered, Dispatch, ToSend},
+};
+
+use super::run::say;
+
+/// Tells on the terminal, beside the requests, what a server would send: kinds and ids only.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Recorded;
+
+#[async_trait]
+impl Deliver for Recorded {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+        say(&format!("{}\n", line(tenant, dispatch)));
+        Ok(Delivered::Done)
+    }
+}
+
+/// One line: what is sent, for whom, about what, and under which id.
+fn line(tenant: &Tenant, dispatch: &Dispatch) -> String {
+    let about = match &dispatch.what {
+        ToSend::Response { helper, action, .. } => {
+            let action =
+                action.as_ref().map_or_else(|| "-".to_owned(), |id| format!("{}/{id}", helper.records().plural()));
+            format!("{} {action}", helper.as_str())
+        }
+        ToSend::Message { message, .. } => format!("schedule messages/{message}"),
+        _ => "-".to_owned(),
+    };
+    format!("SEND    {} {about} for {}, id {}", dispatch.named(), tenant.as_str(), dispatch.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_core::{
+        helper::{HelperName, TriggerName},
+        value::{Id, Timestamp},
+    };
+
+    use super::*;
+
+    #[test]
+    fn und_42_a_line_names_nobody() {
+        let id = |text: &str| Id::new(text).unwrap();
+        let what = ToSend::Response {
+            trigger: TriggerName::Autoresponse,
+            identifiers: vec!["mail:dear-ada".to_owned()],
+            helper: HelperName::RecordSignature,
+            person: Some(id("ada")),
+            action: Some(id("s1")),
+        };
+        let line = line(&Tenant::new("demo"), &Dispatch::new(id("d1"), Timestamp::MIN, what));
+        assert_eq!(line, "SEND    autoresponse record_signature signatures/s1 for demo, id d1");
+    }
+}

@@ -1,0 +1,62 @@
+//! When something that failed is tried again.
+
+use std::time::Duration;
+
+/// The pauses between attempts, each longer than the one before: the first attempt is made at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff(&'static [u64]);
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::STANDARD
+    }
+}
+
+impl Backoff {
+    /// 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours: ten attempts in some three days, as Standard Webhooks 1.0 has
+    /// it.
+    pub const STANDARD: Self = Self(&[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+
+    /// How long to wait after so many attempts that failed; `None` where the last one was made. The pause is up to a fifth
+    /// longer, by any number: so what failed together does not come together again.
+    #[must_use]
+    pub fn after(self, attempts: u32, number: u64) -> Option<Duration> {
+        let place = usize::try_from(attempts.checked_sub(1)?).ok()?;
+        let pause = Duration::from_secs(*self.0.get(place)?);
+        // A fraction of 1 000: enough to part them.
+        let part = u32::try_from(number.checked_rem(1_000)?).ok()?;
+        Some(pause.saturating_add(pause.checked_div(5_000)?.saturating_mul(part)))
+    }
+
+    /// Whether so many attempts were more than there are.
+    #[must_use]
+    pub fn is_over(self, attempts: u32) -> bool {
+        usize::try_from(attempts).is_ok_and(|attempts| attempts > self.0.len().saturating_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_attempts_in_three_days() {
+        let pauses: Vec<u64> = (1..=10).map_while(|it| Backoff::STANDARD.after(it, 0)).map(|it| it.as_secs()).collect();
+        assert_eq!(pauses, [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+        assert_eq!(Backoff::STANDARD.after(10, 0), None);
+        assert_eq!(Backoff::STANDARD.after(0, 0), None, "nothing has failed yet");
+        assert!(!Backoff::STANDARD.is_over(10) && Backoff::STANDARD.is_over(11));
+    }
+
+    #[test]
+    fn the_pause_is_up_to_a_fifth_longer_and_never_shorter() {
+        for number in [0, 1, 999, 1_000, u64::MAX] {
+            for attempts in 1..10 {
+                let (least, pause) =
+                    (Backoff::STANDARD.after(attempts, 0).unwrap(), Backoff::STANDARD.after(attempts, number).unwrap());
+                assert!(least <= pause && pause < least * 6 / 5, "{pause:?} after {attempts}");
+            }
+        }
+        assert_ne!(Backoff::STANDARD.after(1, 1), Backoff::STANDARD.after(1, 2));
+    }
+}

@@ -1,0 +1,75 @@
+//! What the store has to be sent, for whoever sends it (HAF-11, SCH-01).
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use svc_core::{
+    Result, Tenant,
+    ops::Listening,
+    store::{Claim, Claimed, Outgoing},
+    value::Timestamp,
+};
+use tokio_postgres::Row;
+
+use super::Store;
+use crate::{
+    error,
+    pipeline::{Query, values},
+};
+
+#[async_trait]
+impl Outgoing for Store {
+    /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another process has claimed meanwhile is
+    /// not due any more.
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+        let texts = &self.database().texts;
+        let found = values![now.micros(), i64::from(most)];
+        let rows = self.database().ask(None, Query::new(&*texts.outbox_due, found)).await?;
+        let mut found = BTreeMap::<(i64, String), Vec<i64>>::new();
+        for row in &rows {
+            let (tenant, seq, name) = due(row)?;
+            found.entry((tenant, name)).or_default().push(seq);
+        }
+        let mut claims = Vec::with_capacity(rows.len());
+        for ((number, name), seqs) in found {
+            let values = values![number, seqs, now.micros(), until.micros()];
+            let rows = self.database().ask(Some(number), Query::new(&*texts.outbox_claim, values)).await?;
+            for row in &rows {
+                claims.extend(claim(Tenant::new(&*name), row)?);
+            }
+        }
+        let next = self.database().ask(None, Query::new(&*texts.outbox_next, Vec::new())).await?;
+        Ok(Claimed::new(claims, next.first().map(first).transpose()?.flatten()))
+    }
+
+    async fn done(&self, claim: &Claim) -> Result<()> {
+        let number = self.tenant(&claim.tenant).await?;
+        let done = Query::new(&*self.database().texts.outbox_done, values![number, claim.row]);
+        self.database().ask(Some(number), done).await?;
+        Ok(())
+    }
+
+    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+        let number = self.tenant(&claim.tenant).await?;
+        let values = values![number, claim.row, i64::from(claim.attempts), at.micros()];
+        self.database().ask(Some(number), Query::new(&*self.database().texts.outbox_again, values)).await?;
+        Ok(())
+    }
+
+    fn listen(&self) -> Listening {
+        self.database().outgoing.listen(())
+    }
+}
+
+/// The tenant, the row, and the tenant's name.
+fn due(row: &Row) -> error::Result<(i64, i64, String)> {
+    Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+}
+
+fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<Claim>> {
+    Ok(Claim::stored(tenant, row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+}
+
+fn first(row: &Row) -> error::Result<Option<Timestamp>> {
+    Ok(row.try_get::<_, Option<i64>>(0)?.map(Timestamp::from_micros))
+}

@@ -1,0 +1,376 @@
+//! What helper calls trigger and what is scheduled, sent from a real file by a clock that the test sets (HAF-11, SCH-01).
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use http::{Method, Request};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+use svc_core::{
+    Deliver, Result, Tenant,
+    api::{Api, ApiBuilder, Atomicity, Vendor},
+    ops::{Delivered, Dispatch, ToSend},
+    value::Timestamp,
+};
+use svc_sqlite::{KeyOptions, Options, Store};
+use svc_tower::{Deliveries, SvcService};
+use tower::ServiceExt;
+
+const BASE: &str = "http://localhost/";
+
+/// A clock that stands still until it is set.
+#[derive(Clone)]
+struct Clock(Arc<AtomicI64>);
+
+impl Clock {
+    fn new() -> Self {
+        Self(Arc::new(AtomicI64::new(1_800_000_000_000_000)))
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::Relaxed))
+    }
+
+    fn ahead(&self, time: Duration) -> Timestamp {
+        self.0.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
+        self.now()
+    }
+
+    fn set(&self, now: Timestamp) {
+        self.0.store(now.micros(), Ordering::Relaxed);
+    }
+}
+
+type Answers = dyn Fn(usize) -> Result<Delivered> + Send + Sync;
+
+/// Notes what is handed over, and answers by the number of the attempt.
+#[derive(Clone)]
+struct Noted {
+    sent: Arc<Mutex<Vec<Dispatch>>>,
+    answer: Arc<Answers>,
+}
+
+impl Noted {
+    fn new(answer: impl Fn(usize) -> Result<Delivered> + Send + Sync + 'static) -> Self {
+        Self { sent: Arc::default(), answer: Arc::new(answer) }
+    }
+
+    fn well() -> Self {
+        Self::new(|_| Ok(Delivered::Done))
+    }
+
+    /// What was handed over since the last time.
+    fn take(&self) -> Vec<Dispatch> {
+        std::mem::take(&mut *self.sent.lock().unwrap())
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.take().iter().map(Dispatch::named).collect()
+    }
+}
+
+#[async_trait::async_trait]
+impl Deliver for Noted {
+    async fn deliver(&self, _: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+        let attempt = {
+            let mut sent = self.sent.lock().unwrap();
+            sent.push(dispatch.clone());
+            sent.len()
+        };
+        (self.answer)(attempt)
+    }
+}
+
+struct Served {
+    service: SvcService,
+    deliveries: Option<Deliveries>,
+    key: String,
+    clock: Clock,
+    noted: Noted,
+}
+
+impl Served {
+    async fn open(file: &Path, clock: &Clock, noted: &Noted, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
+        let (told, of_requests) = (clock.clone(), clock.clone());
+        let store = Store::open(Options::new(file).now(move || told.now())).unwrap();
+        let tenant = store.ensure_tenant("demo").await.unwrap();
+        let key = store.create_key(&tenant, KeyOptions::new("test")).await.unwrap().token;
+        let api = store.register_all(Api::builder(Vendor::new("Test", "Test"))).base_url(BASE);
+        let api = set(api.authenticator(store.clone())).build().unwrap();
+        let service = SvcService::new(api).clock(move || of_requests.now());
+        let deliveries = service.deliveries();
+        Self { service, deliveries, key, clock: clock.clone(), noted: noted.clone() }
+    }
+
+    /// Over a file that goes when the test ends.
+    async fn new(noted: Noted) -> (tempfile::TempDir, Self) {
+        let folder = tempfile::tempdir().unwrap();
+        let deliver = noted.clone();
+        let set = |api: ApiBuilder| api.deliver(deliver).atomicity(Atomicity::WholeCall);
+        let served = Self::open(&folder.path().join("data.db"), &Clock::new(), &noted, set).await;
+        (folder, served)
+    }
+
+    async fn call(&self, method: Method, address: &str, body: &Value) -> (u16, Value) {
+        let path = address.strip_prefix(BASE).unwrap_or(address);
+        let request = Request::builder().method(method).uri(format!("/{path}")).header("SVC-API-Token", &self.key);
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let request = request.header("content-type", "application/json").body(Full::new(bytes::Bytes::from(body)));
+        let response = self.service.clone().oneshot(request.unwrap()).await.unwrap();
+        let status = response.status().as_u16();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (status, serde_json::from_slice(&body).unwrap_or_default())
+    }
+
+    async fn make(&self, collection: &str, body: Value) -> String {
+        let (status, json) = self.call(Method::POST, collection, &body).await;
+        assert!(matches!(status, 200 | 201), "{status} {json}");
+        json["_links"]["self"]["href"].as_str().unwrap().to_owned()
+    }
+
+    /// A person signs up, with these triggers.
+    async fn sign_up(&self, more: Value) -> (u16, Value) {
+        let mut body = json!({"person": {"email_addresses": [{"address": "ada@example.org"}]}});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.call(Method::POST, "people/person_signup", &body).await
+    }
+
+    /// Sends what is due now, and tells when something is due next.
+    async fn send(&self) -> Option<Timestamp> {
+        self.deliveries.as_ref().unwrap().run_due().await.unwrap()
+    }
+}
+
+/// HAF-11 to HAF-13: each response that is wanted is handed over once its call is committed, with what was asked for.
+#[tokio::test]
+async fn haf_11_what_is_triggered_is_sent_once() {
+    let (_folder, served) = Served::new(Noted::well()).await;
+    let triggers = json!({"triggers": {
+        "autoresponse": {"enabled": true, "identifiers": ["mail:welcome"]},
+        "sms_response": {"enabled": false, "identifiers": ["sms:welcome"]},
+        "call_response": {"identifiers": ["phone:1"]},
+    }});
+    let (status, json) = served.sign_up(triggers).await;
+    assert_eq!(status, 200, "{json}");
+    assert_eq!(served.send().await, None, "nothing is left");
+    let mut sent = served.noted.take();
+    sent.sort_by_key(Dispatch::named);
+    let texts = |dispatch: &Dispatch| match &dispatch.what {
+        ToSend::Response { identifiers, person: Some(person), action: None, .. } => {
+            assert!(json["_links"]["self"]["href"].as_str().unwrap().ends_with(person.as_str()));
+            identifiers.clone()
+        }
+        other => panic!("{other:?}"),
+    };
+    let named: Vec<_> = sent.iter().map(|it| (it.named(), texts(it), it.received == served.clock.now())).collect();
+    let expected = [("autoresponse", "mail:welcome"), ("call_response", "phone:1")];
+    assert_eq!(named, expected.map(|(name, text)| (name, vec![text.to_owned()], true)));
+    assert_ne!(sent[0].id, sent[1].id);
+    served.send().await;
+    assert_eq!(served.noted.names(), [""; 0], "it is sent once");
+}
+
+/// HAF-11, ERR-34: what is triggered by a call that is undone is never sent.
+#[tokio::test]
+async fn haf_11_what_a_call_asks_for_that_is_undone_is_not_sent() {
+    let (_folder, served) = Served::new(Noted::well()).await;
+    let body = json!({"triggers": {"autoresponse": {"enabled": true}}, "add_tags": ["there is none"]});
+    assert_eq!(served.sign_up(body.clone()).await.0, 400);
+    assert_eq!(served.send().await, None);
+    assert_eq!(served.noted.names(), [""; 0]);
+    served.make("tags", json!({"name": "there is none"})).await;
+    assert_eq!(served.sign_up(body).await.0, 200);
+    served.send().await;
+    assert_eq!(served.noted.names(), ["autoresponse"]);
+}
+
+/// UND-26: nothing is sent to a person who was deleted meanwhile.
+#[tokio::test]
+async fn und_26_nothing_is_sent_to_who_is_gone() {
+    let (_folder, served) = Served::new(Noted::well()).await;
+    let (_, person) = served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    let person = person["_links"]["self"]["href"].as_str().unwrap().to_owned();
+    assert_eq!(served.call(Method::DELETE, &person, &Value::Null).await.0, 204);
+    assert_eq!(served.send().await, None);
+    assert_eq!(served.noted.names(), [""; 0]);
+}
+
+/// HAF-11: what a process had begun when it ended comes again under the same id, to whoever opens the file, and not before the
+/// other one's time is over.
+#[tokio::test]
+async fn haf_11_what_was_begun_comes_again_under_its_id() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::new());
+    let file = folder.path().join("data.db");
+    // It never comes to an end: as where the process was killed between sending and noting it.
+    let first = Noted::well();
+    let hangs = first.clone();
+    let hanging = Hanging(hangs);
+    let served = Served::open(&file, &clock, &first, |api| api.deliver(hanging)).await;
+    assert_eq!(served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await.0, 200);
+    let mut running = Box::pin(served.deliveries.clone().unwrap().run());
+    let begun = loop {
+        // As long as it takes until it is handed over.
+        tokio::select! {
+            () = &mut running => unreachable!("it goes on for ever"),
+            () = tokio::task::yield_now() => {}
+        }
+        if let Some(begun) = first.take().pop() {
+            break begun;
+        }
+    };
+    drop((running, served));
+    // The runtime drops what was cut off, and with it the file.
+    tokio::task::yield_now().await;
+
+    let second = Noted::well();
+    let deliver = second.clone();
+    let served = Served::open(&file, &clock, &second, |api| api.deliver(deliver)).await;
+    let next = served.send().await.expect("it waits for the end of the other's time");
+    assert!(second.take().is_empty() && next > clock.now());
+    clock.set(next);
+    assert_eq!(served.send().await, None);
+    assert_eq!(second.take(), [begun]);
+}
+
+/// Notes what is handed over, and never ends.
+struct Hanging(Noted);
+
+#[async_trait::async_trait]
+impl Deliver for Hanging {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+        self.0.deliver(tenant, dispatch).await?;
+        std::future::pending().await
+    }
+}
+
+/// HAF-11: a panic ends one attempt, not what drives it; what fails comes again under its id.
+#[tokio::test]
+async fn haf_11_a_panic_ends_one_attempt() {
+    let noted =
+        Noted::new(|attempt| if attempt == 1 { panic!("the mail program is gone") } else { Ok(Delivered::Done) });
+    let (_folder, served) = Served::new(noted).await;
+    served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    let next = served.send().await.expect("it is tried again");
+    served.clock.set(next);
+    assert_eq!(served.send().await, None);
+    let sent = served.noted.take();
+    assert_eq!(sent.len(), 2);
+    assert_eq!(sent[0], sent[1]);
+}
+
+/// HAF-11: what fails is tried ten times, by the schedule, and then given up.
+#[tokio::test]
+async fn haf_11_what_always_fails_is_given_up() {
+    let (_folder, served) = Served::new(Noted::new(|_| Err(svc_core::Error::unexpected("no mail today")))).await;
+    served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    let mut pauses = Vec::new();
+    while let Some(next) = served.send().await {
+        pauses.push((next.micros() - served.clock.now().micros()) / 1_000_000);
+        served.clock.set(next);
+    }
+    let least = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+    assert_eq!(pauses.len(), least.len(), "{pauses:?}");
+    for (pause, least) in pauses.iter().zip(least) {
+        assert!((least..least * 6 / 5).contains(pause), "{pause} seconds where {least} are meant");
+    }
+    assert_eq!(served.noted.take().len(), 10);
+    let counts = served.deliveries.as_ref().unwrap().counts();
+    assert_eq!((counts.done, counts.again, counts.given_up), (0, 9, 1));
+}
+
+/// What a vendor puts off is tried when that time is over, and what it gives up never again.
+#[tokio::test]
+async fn haf_11_a_vendor_may_put_off_and_give_up() {
+    let noted = Noted::new(|attempt| match attempt {
+        1 => Ok(Delivered::Later(Duration::from_secs(3_600))),
+        _ => Ok(Delivered::GivenUp("the address is gone")),
+    });
+    let (_folder, served) = Served::new(noted).await;
+    served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    let hour = served.clock.now().plus(Duration::from_secs(3_600));
+    assert_eq!(served.send().await, Some(hour));
+    served.clock.set(hour);
+    assert_eq!(served.send().await, None);
+    assert_eq!(served.deliveries.as_ref().unwrap().counts().given_up, 1);
+}
+
+/// SCH-01, SCH-04: a message is handed over once when its start has come; not before, and not when its schedule is replaced,
+/// cancelled, or the message is gone.
+#[tokio::test]
+async fn sch_01_a_message_is_sent_when_its_start_has_come() {
+    let (_folder, served) = Served::new(Noted::well()).await;
+    let now = served.clock.now();
+    let at = |hours: u64| now.plus(Duration::from_secs(3_600 * hours));
+    let mut messages = Vec::new();
+    for start in [1, 1, 1, 1] {
+        let message = served.make("messages", json!({"subject": "News"})).await;
+        let dates = json!({"scheduled_start_date": at(start).to_string()});
+        let (status, json) = served.call(Method::POST, &format!("{message}/schedule"), &dates).await;
+        assert_eq!(status, 200, "{json}");
+        messages.push(message);
+    }
+    let [kept, replaced, cancelled, deleted] = &messages[..] else { unreachable!("four messages") };
+    let dates = json!({"scheduled_start_date": at(2).to_string()});
+    assert_eq!(served.call(Method::POST, &format!("{replaced}/schedule"), &dates).await.0, 200);
+    assert_eq!(served.call(Method::DELETE, &format!("{cancelled}/schedule"), &Value::Null).await.0, 200);
+    assert_eq!(served.call(Method::DELETE, deleted, &Value::Null).await.0, 204);
+    assert_eq!(served.send().await, Some(at(1)));
+    assert!(served.noted.take().is_empty(), "nothing is due yet");
+    let mut sent = Vec::new();
+    for (hours, next) in [(1, Some(at(2))), (2, None)] {
+        served.clock.set(at(hours));
+        assert_eq!(served.send().await, next);
+        sent.extend(served.noted.take().into_iter().map(|dispatch| match dispatch.what {
+            ToSend::Message { message, start, .. } => (format!("{BASE}messages/{message}"), start),
+            other => panic!("{other:?}"),
+        }));
+    }
+    assert_eq!(sent, [(kept.clone(), at(1)), (replaced.clone(), at(2))]);
+    // Its dates stay until somebody cancels them (SCH-01, SCH-04).
+    let (_, message) = served.call(Method::GET, kept, &Value::Null).await;
+    assert_eq!(message["scheduled_start_date"], json!(at(1).to_string()));
+    assert_eq!(served.call(Method::DELETE, &format!("{kept}/schedule"), &Value::Null).await.0, 200);
+}
+
+/// SCH-01: a start that has passed is due at once, and a message whose sending has stopped is sent no more.
+#[tokio::test]
+async fn sch_01_what_is_late_is_sent_at_once_or_never() {
+    let (_folder, served) = Served::new(Noted::well()).await;
+    let now = served.clock.ahead(Duration::from_secs(86_400));
+    let before = Timestamp::from_micros(now.micros() - 3_600_000_000);
+    let message = served.make("messages", json!({"subject": "News"})).await;
+    let dates = json!({"scheduled_start_date": before.to_string()});
+    assert_eq!(served.call(Method::POST, &format!("{message}/schedule"), &dates).await.0, 200);
+    served.send().await;
+    assert_eq!(served.noted.names(), ["message"]);
+    let dates = json!({"scheduled_start_date": now.to_string(), "scheduled_stop_date": now.to_string()});
+    assert_eq!(served.call(Method::POST, &format!("{message}/schedule"), &dates).await.0, 200);
+    served.clock.ahead(Duration::from_secs(1));
+    assert_eq!(served.send().await, None);
+    assert_eq!(served.noted.names(), [""; 0]);
+    assert_eq!(served.deliveries.as_ref().unwrap().counts().given_up, 1);
+}
+
+/// HAF-11, HLP-22, CAP-04: where nobody sends, neither is declared nor done.
+#[tokio::test]
+async fn cap_04_what_nobody_sends_is_not_offered() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::open(&folder.path().join("data.db"), &Clock::new(), &Noted::well(), |api| api).await;
+    assert!(served.deliveries.is_none());
+    let (_, document) = served.call(Method::GET, "docs/capabilities", &Value::Null).await;
+    assert_eq!(document["helpers"]["schedule"], Value::Null, "{document}");
+    let functions = document["action_functions"].as_array().unwrap();
+    assert!(!functions.is_empty() && !functions.contains(&json!("triggers")), "{functions:?}");
+    let message = served.make("messages", json!({"subject": "News"})).await;
+    let dates = json!({"scheduled_start_date": served.clock.now().to_string()});
+    let (status, refused) = served.call(Method::POST, &format!("{message}/schedule"), &dates).await;
+    assert_eq!(status, 500, "{refused}");
+    let (_, answer) = served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    assert!(answer.to_string().contains("NOT_SUPPORTED"), "{answer}");
+}

@@ -1,0 +1,113 @@
+//! What drives deliveries, while it runs (HAF-11): over the store in memory, by a time that passes when everybody waits.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use svc_core::{
+    Api, Deliver, Result, Tenant, Vendor,
+    api::Request,
+    auth::{Caller, FixedKeys, Identity, Rights},
+    memory::MemoryStore,
+    ops::{Delivered, Dispatch},
+    value::Timestamp,
+};
+use svc_tower::{Deliveries, SvcService};
+use tokio::{sync::mpsc, time::Instant};
+
+/// Tells what it is handed, and never comes to an end with what a tenant named `stuck` sends.
+struct Telling(mpsc::UnboundedSender<(String, Dispatch)>);
+
+#[async_trait::async_trait]
+impl Deliver for Telling {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+        self.0.send((tenant.as_str().to_owned(), dispatch.clone())).unwrap();
+        if tenant.as_str() == "stuck" {
+            std::future::pending::<()>().await;
+        }
+        Ok(Delivered::Done)
+    }
+}
+
+/// An API, what drives its deliveries by the time of the runtime, and what they tell.
+fn served() -> (Api, Deliveries, mpsc::UnboundedReceiver<(String, Dispatch)>) {
+    let (tell, told) = mpsc::unbounded_channel();
+    let api = MemoryStore::new()
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .base_url("http://localhost/")
+        .authenticator(FixedKeys::new())
+        .deliver(Telling(tell))
+        .build()
+        .unwrap();
+    let began = Instant::now();
+    let now = move || Timestamp::from_micros(1_800_000_000_000_000).plus(began.elapsed());
+    let deliveries = SvcService::new(api.clone()).clock(now).deliveries().unwrap();
+    (api, deliveries, told)
+}
+
+/// Somebody signs up with a tenant, and triggers a response.
+async fn sign_up(api: &Api, tenant: &str) {
+    let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
+    let body = r#"{"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}}"#;
+    let request = Request::new(&http::Method::POST, "people/person_signup").with_body(body);
+    let reply = api.answer(identity, request.with_received(Timestamp::from_micros(1_800_000_000_000_000))).await;
+    assert_eq!(reply.status, 200, "{reply:?}");
+}
+
+/// What hangs holds up nobody, however long it takes; its time ends, and it is tried again under its id.
+#[tokio::test(start_paused = true)]
+async fn haf_11_what_hangs_holds_up_nobody() {
+    let (api, deliveries, mut told) = served();
+    let counts = deliveries.clone();
+    let running = tokio::spawn(deliveries.at_once(2).patience(Duration::from_secs(30)).run());
+    sign_up(&api, "stuck").await;
+    let (tenant, stuck) = told.recv().await.unwrap();
+    assert_eq!(tenant, "stuck");
+    let began = Instant::now();
+    for _ in 0..20 {
+        sign_up(&api, "quick").await;
+        assert_eq!(told.recv().await.unwrap().0, "quick");
+    }
+    assert!(began.elapsed() < Duration::from_secs(1), "each was heard when it came: {:?}", began.elapsed());
+    let (tenant, again) = told.recv().await.unwrap();
+    assert_eq!((tenant.as_str(), again), ("stuck", stuck));
+    assert!(began.elapsed() >= Duration::from_secs(35), "its time, and the first pause: {:?}", began.elapsed());
+    let counts = counts.counts();
+    assert_eq!((counts.done, counts.again, counts.given_up), (20, 1, 0));
+    running.abort();
+}
+
+/// However much is due, no more is under way than may be, and all of it is sent.
+#[tokio::test(start_paused = true)]
+async fn haf_11_no_more_is_under_way_than_may_be() {
+    struct Slow(Arc<Mutex<(usize, usize, usize)>>);
+
+    #[async_trait::async_trait]
+    impl Deliver for Slow {
+        async fn deliver(&self, _: &Tenant, _: &Dispatch) -> Result<Delivered> {
+            {
+                let mut seen = self.0.lock().unwrap();
+                seen.0 += 1;
+                seen.1 = seen.1.max(seen.0);
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let mut seen = self.0.lock().unwrap();
+            seen.0 -= 1;
+            seen.2 += 1;
+            Ok(Delivered::Done)
+        }
+    }
+
+    let seen = Arc::default();
+    let api = MemoryStore::new().register_all(Api::builder(Vendor::new("Acme", "CRM")));
+    let api = api.base_url("http://localhost/").authenticator(FixedKeys::new()).deliver(Slow(Arc::clone(&seen)));
+    let api = api.build().unwrap();
+    for _ in 0..25 {
+        sign_up(&api, "demo").await;
+    }
+    let service = SvcService::new(api).clock(|| Timestamp::from_micros(1_800_000_000_000_000));
+    let deliveries = service.deliveries().unwrap().at_once(4);
+    deliveries.run_due().await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), (0, 4, 25));
+}
