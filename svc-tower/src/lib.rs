@@ -71,7 +71,7 @@
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
-//! responses), `http_body` (any body goes in, and [`ResponseBody`] comes out), `bytes::Bytes` (what it consists of),
+//! responses), `http_body` (any body goes in, and one comes out), `bytes::Bytes` (what that one consists of),
 //! `serde_json::Value` (documents), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
 //!
 //! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
