@@ -1,6 +1,7 @@
-//! The demo server as a process: CPU time for each request over loopback against bare hyper, and its memory.
+//! The demo server as a process: CPU time for each request over loopback against bare hyper, its memory, and batches against
+//! single calls.
 //!
-//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- loopback` and `-- memory` one of them. It reads `/proc`,
+//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- loopback`, `-- memory`, `-- batch` and `-- lines` one of them. It reads `/proc`,
 //! so it needs Linux. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 #[path = "../../svc-sqlite/benches/baseline/mod.rs"]
@@ -9,6 +10,7 @@ mod baseline;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod measure;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::{Bound, Report, interleaved, is_asked_for};
+use measure::{Bound, Report, interleaved, is_asked_for, per_second};
 
 const KEY: &str = "bench-key-of-the-demo";
 const ROUNDS: usize = 11;
@@ -27,6 +29,9 @@ const ROUNDS: usize = 11;
 const CONNECTIONS: u32 = 16;
 const READERS: u32 = 16;
 const MANY: u32 = 1_000_000;
+const SIGN_UP: &str = "/api/v1/people/person_signup";
+/// Entries of a batch.
+const BATCH: u32 = 1_000;
 /// Loading one million people takes minutes.
 const PATIENCE: Duration = Duration::from_mins(30);
 
@@ -48,7 +53,93 @@ fn main() -> ExitCode {
     if is_asked_for("memory") {
         memory(&mut report);
     }
+    if is_asked_for("batch") {
+        batch(&mut report);
+    }
+    if is_asked_for("lines") {
+        lines(&mut report);
+    }
     report.finish()
+}
+
+/// Sign-ups by one client: a thousand in one array against a thousand single calls.
+fn batch(report: &mut Report) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = Server::demo(&folder.path().join("demo.db"), 10);
+    let (single_number, batch_number) = (Cell::new(0_u32), Cell::new(1 << 30));
+    let single = || {
+        let mut connection = Connection::open(demo.address);
+        per_second(BATCH, || {
+            for _ in 0..BATCH {
+                connection.post(SIGN_UP, &sign_up(single_number.replace(single_number.get() + 1)));
+            }
+        })
+    };
+    let many = || {
+        let mut connection = Connection::open(demo.address);
+        let entries: Vec<String> = (0..BATCH).map(|_| sign_up(batch_number.replace(batch_number.get() + 1))).collect();
+        let body = format!("[{}]", entries.join(","));
+        per_second(BATCH, || {
+            let answer = connection.post(&format!("{SIGN_UP}/batch"), &body);
+            assert!(String::from_utf8_lossy(&answer).contains("\"succeeded\":1000,"), "all of them");
+        })
+    };
+    let [single_each, batch_each] = interleaved(5, [&mut { single }, &mut { many }]);
+    let detail = format!("{batch_each:.0} a second in batches, {single_each:.0} as single calls");
+    report.line(
+        "sign-ups of one client in batches of 1000",
+        Bound::AtLeast(10.0),
+        batch_each / single_each,
+        "x",
+        &detail,
+    );
+}
+
+/// Anonymous memory of the demo while one million sign-ups pass as lines.
+fn lines(report: &mut Report) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = Server::demo(&folder.path().join("demo.db"), 10);
+    let stream = Connection::open(demo.address).stream;
+    let (mut sends, mut reads) = (stream.try_clone().expect("a connection"), BufReader::new(stream));
+    let is_over = AtomicBool::new(false);
+    let (begun, mut most) = (Instant::now(), 0);
+    let last = thread::scope(|scope| {
+        scope.spawn(move || {
+            let head = format!(
+                "POST {SIGN_UP}/batch HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+            );
+            sends.write_all(head.as_bytes()).expect("a head");
+            for first in (0..MANY).step_by(100) {
+                let part: String = (first..first + 100).map(|number| sign_up(number) + "\n").collect();
+                sends.write_all(format!("{:x}\r\n{part}\r\n", part.len()).as_bytes()).expect("a part");
+            }
+            sends.write_all(b"0\r\n\r\n").expect("an end");
+        });
+        let answer = scope.spawn(|| {
+            let mut line = String::new();
+            while reads.read_line(&mut line).is_ok_and(|length| length > 0) && !line.contains("\"total\"") {
+                line.clear();
+            }
+            is_over.store(true, Ordering::Relaxed);
+            line
+        });
+        while !is_over.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(100));
+            most = most.max(demo.anonymous_kib());
+        }
+        answer.join().expect("an answer")
+    });
+    assert!(last.contains("\"succeeded\":1000000"), "{last}");
+    let seconds = begun.elapsed().as_secs_f64();
+    let detail = format!("{:.0} lines a second", f64::from(MANY) / seconds);
+    let mib = f64::from(most) / 1024.0;
+    report.line("anonymous memory, one million sign-ups as lines", Bound::AtMost(64.0), mib, " MiB", &detail);
+}
+
+fn sign_up(number: u32) -> String {
+    format!(
+        "{{\"person\":{{\"given_name\":\"Ada\",\"family_name\":\"King {number}\",\"email_addresses\":[{{\"address\":\"ada.{number}@example.org\"}}]}}}}"
+    )
 }
 
 /// GET of one person and of a page of 25 against bare hyper that sends the same bytes.
@@ -253,8 +344,24 @@ impl Connection {
         answer
     }
 
+    /// The whole answer to a body, which is a success.
+    fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
+        let head = request(path).replacen("GET", "POST", 1);
+        let head = head.trim_end();
+        let length = body.len();
+        let request = format!("{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+        self.stream.write_all(request.as_bytes()).expect("a request");
+        let answer = self.read().expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        answer
+    }
+
     fn answer(&mut self, path: &str) -> Option<Vec<u8>> {
         self.stream.write_all(request(path).as_bytes()).ok()?;
+        self.read()
+    }
+
+    fn read(&mut self) -> Option<Vec<u8>> {
         let mut answer = Vec::new();
         let mut part = vec![0; 64 * 1024];
         loop {

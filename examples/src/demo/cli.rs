@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::import::Import;
+
 /// The Activist Data Exchange API on an embedded database or on PostgreSQL, with data in it, on this machine.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110)]
@@ -198,6 +200,8 @@ pub enum Command {
         #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true, help = TO)]
         to: DatabaseUrl,
     },
+    /// Brings people from a CSV file into a running server; run it again after a break
+    Import(Import),
     /// Shows what a running demo does: its routes with their requests and times, and its store
     Top {
         /// The address on which it listens

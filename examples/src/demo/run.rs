@@ -20,6 +20,7 @@ use super::data::Data;
 use super::database::Database;
 use super::export::export;
 use super::gate::Gate;
+use super::import;
 use super::interface::{also_withheld, check, service};
 use super::keys;
 use super::load::Load;
@@ -67,6 +68,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
         Some(Command::Copy { from, to }) => copy::run(&from, &location::Server::of("--to", &to, options)?).await,
+        Some(Command::Import(import)) => import::run(&import).await,
         Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(options, &document).await,
     }

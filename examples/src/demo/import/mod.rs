@@ -1,0 +1,269 @@
+//! `svc-demo import`: a table of people, sent to a running server as one batch of any length (BAT-08).
+
+mod mapping;
+mod server;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use clap::Args;
+use csv::{Reader, ReaderBuilder, StringRecord, Writer};
+use http::{HeaderValue, StatusCode};
+use http_body::{Body, Frame};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use self::mapping::Mapping;
+use self::server::Server;
+use super::run::say;
+use super::trouble::Trouble;
+
+/// Where the key is, unless a file has it.
+const KEY: &str = "SVC_DEMO_IMPORT_KEY";
+/// Bytes of lines that are made at once.
+const PART: usize = 32 * 1024;
+
+/// What is imported, and where.
+#[derive(Debug, Clone, Args)]
+pub struct Import {
+    /// The table: CSV in UTF-8, with the names of its columns in the first row
+    file: PathBuf,
+    /// Which column a member is, such as given_name=First,email=E-Mail; columns that are named like members need none
+    #[arg(long, value_name = "MEMBER=COLUMN", value_delimiter = ',', value_parser = pair)]
+    map: Vec<(String, String)>,
+    /// The entry point of the server
+    #[arg(long, value_name = "URL", default_value = "http://localhost:8080/api/v1/")]
+    to: String,
+    /// The file that has the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Shows what the first row becomes, and sends nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (member, column) = text.split_once('=').ok_or("write MEMBER=COLUMN, such as given_name=First")?;
+    Ok((member.trim().to_owned(), column.trim().to_owned()))
+}
+
+/// How far an import is.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    done: u64,
+    refused: u64,
+}
+
+/// Imports a table. What is refused is written beside it, with line and reason; an import that broke off may be run again, and
+/// does what is left.
+///
+/// # Errors
+///
+/// The table cannot be read, the server takes none of it, or the answer broke off.
+pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
+    let file = import.file.display().to_string();
+    let unread = |error: &dyn std::fmt::Display| {
+        Trouble::new(format!("The table cannot be read: {error}."), &file, "Give a CSV file in UTF-8 with a head.")
+    };
+    let mut table = open(&import.file).map_err(|error| unread(&error))?;
+    let head = table.headers().map_err(|error| unread(&error))?.clone();
+    let mapping = Mapping::new(&head, &import.map)
+        .map_err(|why| Trouble::new(format!("The columns cannot be mapped: {why}."), &file, "Mend --map."))?;
+    if !mapping.left.is_empty() {
+        say(&format!("  not taken    {}\n", mapping.left.join(", ")));
+    }
+    if import.dry_run {
+        let first = table.records().next().transpose().map_err(|error| unread(&error))?;
+        let body = first.map_or(Value::Null, |row| mapping.body(&row));
+        say(&format!("{body:#}\n"));
+        return Ok(());
+    }
+    let key = key(import)?;
+    let name = name(import).map_err(|error| unread(&error))?;
+    let server = Server::find(&import.to).await?;
+    let lines = Lines { table: open(&import.file).map_err(|error| unread(&error))?, mapping };
+    let broken = |why: String| {
+        let remedy = "Run it again as it is: what was done is not done twice.";
+        Trouble::new(format!("The import broke off: {why}."), &import.to, remedy)
+    };
+    let response = server.send(&key, &name, lines).await.map_err(broken)?;
+    let status = response.status();
+    if status != StatusCode::OK {
+        let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
+        let remedy = format!("Put a key with the right `helper.person_signup` into {KEY} or --key-file.");
+        return Err(Trouble::new(format!("The server takes nothing of it: {status}. {why}"), &import.to, remedy));
+    }
+    let refused = refused_file(&import.file);
+    let tally = Answers { table, head, file: &import.file, refused: None }.read(response.into_body()).await;
+    let tally = tally.map_err(|error| broken(error.to_string()))?;
+    say(&format!("  imported     {} rows, {} refused\n", tally.done, tally.refused));
+    if tally.refused > 0 {
+        say(&format!("  refused      {}\n", refused.display()));
+    }
+    Ok(())
+}
+
+fn open(file: &Path) -> io::Result<Reader<File>> {
+    Ok(ReaderBuilder::new().flexible(true).from_reader(File::open(file)?))
+}
+
+/// The key: never an argument, which every user of the machine could read.
+fn key(import: &Import) -> Result<HeaderValue, Trouble> {
+    let (text, place) = match &import.key_file {
+        Some(file) => (std::fs::read_to_string(file).unwrap_or_default(), file.display().to_string()),
+        None => (std::env::var(KEY).unwrap_or_default(), KEY.to_owned()),
+    };
+    let key = HeaderValue::from_str(text.trim()).ok().filter(|key| !key.is_empty());
+    let mut key = key.ok_or_else(|| {
+        Trouble::new("There is no API key.", place, format!("Put one into {KEY} or into a file that --key-file names."))
+    })?;
+    key.set_sensitive(true);
+    Ok(key)
+}
+
+/// What the import is known by when it comes again: the table and where its columns go.
+fn name(import: &Import) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut file = BufReader::new(File::open(&import.file)?);
+    loop {
+        let part = file.fill_buf()?;
+        let length = part.len();
+        if length == 0 {
+            break;
+        }
+        digest.update(part);
+        file.consume(length);
+    }
+    digest.update(format!("{:?}", import.map));
+    let digest = digest.finalize();
+    Ok(digest.iter().take(16).fold("import-".to_owned(), |name, byte| format!("{name}{byte:02x}")))
+}
+
+fn refused_file(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".refused.csv");
+    name.into()
+}
+
+/// The rows of a table as lines, made when the connection takes them.
+struct Lines {
+    table: Reader<File>,
+    mapping: Mapping,
+}
+
+impl Body for Lines {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let this = &mut *self;
+        let (mut part, mut row) = (BytesMut::with_capacity(PART), StringRecord::new());
+        while part.len() < PART {
+            match this.table.read_record(&mut row) {
+                Ok(true) => {
+                    part.extend_from_slice(this.mapping.body(&row).to_string().as_bytes());
+                    part.extend_from_slice(b"\n");
+                }
+                Ok(false) => break,
+                Err(error) => return Poll::Ready(Some(Err(io::Error::other(error)))),
+            }
+        }
+        Poll::Ready((!part.is_empty()).then(|| Ok(Frame::data(part.freeze()))))
+    }
+}
+
+/// Reads the answers beside the rows that they are about, so that nothing has to be remembered of either.
+struct Answers<'a> {
+    table: Reader<File>,
+    head: StringRecord,
+    file: &'a Path,
+    /// The file of refused rows, made for the first of them.
+    refused: Option<Writer<File>>,
+}
+
+impl Answers<'_> {
+    async fn read(mut self, mut body: Incoming) -> io::Result<Tally> {
+        // What an earlier import of the table was refused is told anew.
+        let _ = std::fs::remove_file(refused_file(self.file));
+        let bar = progress_bar(self.file)?;
+        let (mut tally, mut is_whole, mut begun) = (Tally::default(), false, Vec::new());
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(io::Error::other)?.into_data() else { continue };
+            for part in data.split_inclusive(|&byte| byte == b'\n') {
+                begun.extend_from_slice(part);
+                if begun.last() == Some(&b'\n') {
+                    is_whole = self.line(&serde_json::from_slice(&begun)?, &mut tally)?;
+                    begun.clear();
+                }
+            }
+            bar.set_position(self.table.position().byte());
+            #[allow(clippy::cast_precision_loss, reason = "shown to one place")]
+            let each_second = tally.done.saturating_add(tally.refused) as f64 / bar.elapsed().as_secs_f64().max(0.001);
+            bar.set_message(format!("{} rows, {} refused, {each_second:.0} rows/s", tally.done, tally.refused));
+        }
+        bar.finish_and_clear();
+        if let Some(mut refused) = self.refused {
+            refused.flush()?;
+        }
+        if is_whole { Ok(tally) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    /// Takes a line of the answer; whether it is the last one.
+    fn line(&mut self, line: &Value, tally: &mut Tally) -> io::Result<bool> {
+        if line.get("total").is_some() {
+            return Ok(true);
+        }
+        let mut row = StringRecord::new();
+        if !self.table.read_record(&mut row)? {
+            return Err(io::Error::other(reason(&line["body"])));
+        }
+        if line["status"].as_u64().is_some_and(|status| status < 300) {
+            tally.done = tally.done.saturating_add(1);
+            return Ok(false);
+        }
+        tally.refused = tally.refused.saturating_add(1);
+        let refused = match &mut self.refused {
+            Some(refused) => refused,
+            none => {
+                let mut refused = csv::WriterBuilder::new().flexible(true).from_path(refused_file(self.file))?;
+                refused.write_record(["line", "reason"].into_iter().chain(&self.head))?;
+                none.insert(refused)
+            }
+        };
+        let place = row.position().map_or(0, csv::Position::line).to_string();
+        refused.write_record([place.as_str(), &reason(&line["body"])].into_iter().chain(&row))?;
+        Ok(false)
+    }
+}
+
+/// What an error object says, in words.
+fn reason(body: &Value) -> String {
+    let errors = body.as_object().into_iter().flatten().filter_map(|(_, error)| error["resource_status"].as_array());
+    let lists = errors.flatten().flat_map(|status| [&status["error_descriptions"], &status["errors"]]);
+    let texts = lists.filter_map(Value::as_array).flatten().filter_map(|error| error["description"].as_str());
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// A bar on the terminal; nothing where there is none.
+fn progress_bar(file: &Path) -> io::Result<ProgressBar> {
+    if !io::stderr().is_terminal() {
+        return Ok(ProgressBar::hidden());
+    }
+    let bar = ProgressBar::new(std::fs::metadata(file)?.len());
+    let style = ProgressStyle::with_template("  importing    [{bar:32}] {percent} %, {msg}, {eta} left");
+    let bar = match style {
+        Ok(style) => bar.with_style(style.progress_chars("=> ")),
+        Err(_) => bar,
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Ok(bar)
+}
