@@ -1,6 +1,7 @@
 //! What a backend hands over: a record as a typed value or as wire-ready bytes.
 
 pub(crate) mod raw;
+mod state;
 
 use std::marker::PhantomData;
 
@@ -17,6 +18,7 @@ use crate::{
 };
 
 pub(crate) use raw::{Fields, RawRecord, members_object};
+pub use state::State;
 
 /// What every record has besides its fields (TYP-13 to TYP-16).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,13 +32,16 @@ pub struct Meta {
     pub modified: Timestamp,
     /// Its foreign identifiers.
     pub identifiers: Identifiers,
+    /// The number of its state, where its table counts one: another one after each change. It is never sent; entity tags and
+    /// conditions depend on it (ETG-01, ETG-07).
+    pub version: Option<i64>,
 }
 
 impl Meta {
     /// A record made at this moment, without foreign identifiers.
     #[must_use]
     pub fn new(id: Id, created: Timestamp) -> Self {
-        Self { id, created, modified: created, identifiers: Identifiers::default() }
+        Self { id, created, modified: created, identifiers: Identifiers::default(), version: None }
     }
 
     /// With the moment of its last change.
@@ -51,6 +56,19 @@ impl Meta {
     pub fn identifiers(mut self, identifiers: &[Identifier]) -> Self {
         self.identifiers = Identifiers::of(identifiers);
         self
+    }
+
+    /// With the number that its table counts with each change.
+    #[must_use]
+    pub fn version(mut self, version: i64) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// The state that a change is made from.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State { modified: self.modified, version: self.version }
     }
 }
 

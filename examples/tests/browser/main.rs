@@ -3,6 +3,7 @@
 
 mod campaign_page;
 mod driver;
+mod guarded;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -345,7 +345,7 @@ impl Ground for Operations<'_> {
             // An action that cannot be changed stays as it was recorded.
             return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };
         }
-        let if_match = Some(stored.record.meta().modified);
+        let if_match = Some(stored.record.meta().state());
         let (now, _) = self.step(|| Stop::Update(at, Box::new(RawPatch { if_match, ..patch.clone() })))?;
         self.changed.insert(own_key(&now.record), now.record.clone());
         Ok(now)

@@ -127,9 +127,9 @@ impl Api {
     }
 
     /// The same for the answer with a record, which also says when that was changed (ETG-03).
-    pub(super) fn tagged_record(&self, reply: Reply, record: &RawRecord) -> Reply {
-        let mut reply = self.tagged(reply);
+    pub(super) fn tagged_record(&self, mut reply: Reply, record: &RawRecord) -> Reply {
         if self.conditional_requests().is_some() {
+            reply.insert(ETAG, EntityTag::of_record(&reply.body, record).to_header());
             reply.insert(LAST_MODIFIED, http_date(record.meta().modified));
         }
         reply
@@ -151,7 +151,7 @@ impl Api {
         Some(Condition::new(conditions.is_of_state(), move |record| {
             let mut body = Vec::new();
             hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
-            let tag = EntityTag::of(&body).to_string();
+            let tag = EntityTag::of_record(&body, record).to_string();
             conditions.judge(tag.as_bytes(), || Some(whole_seconds(record.meta().modified))) == Verdict::Done
         }))
     }

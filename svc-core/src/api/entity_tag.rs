@@ -5,11 +5,15 @@ use std::fmt;
 use chrono::{DateTime, NaiveDateTime};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::value::{Timestamp, digest};
+use crate::{
+    record::RawRecord,
+    value::{Timestamp, digest},
+};
 
 const MICROS: i64 = 1_000_000;
 
-/// The strong entity tag of a representation: 128 bits that depend on each of its bytes and on nothing else (ETG-01).
+/// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a record on its version, where
+/// its backend counts one (ETG-01).
 ///
 /// Two processes give equal bytes an equal tag, also after a restart. Whatever decides on an answer, such as its address, its
 /// query or the rights of who asks, is in the tag by what it makes of the bytes.
@@ -31,6 +35,14 @@ impl EntityTag {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(digest(bytes))
+    }
+
+    /// The tag of these bytes, which show a record: with another version of it they have another tag, also where what was
+    /// changed is not seen in them, or was changed back.
+    pub(super) fn of_record(bytes: &[u8], record: &RawRecord) -> Self {
+        let own = Self::of(bytes);
+        let Some(version) = record.meta().version else { return own };
+        Self(digest(&[&own.0.to_le_bytes()[..], &version.to_le_bytes()].concat()))
     }
 
     /// The value of `ETag`.

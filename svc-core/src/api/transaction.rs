@@ -9,8 +9,8 @@ use crate::{
     error::{Error, Result},
     link::Address,
     ops::{AnyTransactions, DeleteRequest, End, LockKey},
+    record::State,
     store::{Call, Condition, Keep, Outcome, Work},
-    value::Timestamp,
 };
 
 /// How often a call is run that others have undone.
@@ -139,16 +139,16 @@ impl Api {
         }
     }
 
-    /// Judges a condition for an operation of a vendor's, and gives the date that its record must still have there.
-    async fn judged(&self, cx: &Context, at: &Address, condition: &Condition) -> Result<Option<Timestamp>> {
+    /// Judges a condition for an operation of a vendor's, and gives the state that its record must still be in there.
+    async fn judged(&self, cx: &Context, at: &Address, condition: &Condition) -> Result<Option<State>> {
         // Nobody has seen a record that cannot be read.
         let Some(get) = &self.registered(at.kind).get else { return Err(Error::precondition_failed()) };
         let record = get.get(cx, at).await?.ok_or_else(Error::not_found)?;
         condition.check(&record)?;
-        Ok(condition.is_of_state().then(|| record.meta().modified))
+        Ok(condition.is_of_state().then(|| record.meta().state()))
     }
 
-    /// A record that was changed after it was judged is none that the client knows: its date is part of what it saw.
+    /// A record that was changed after it was judged is none that the client knows: its state is part of what it saw.
     fn unmet(&self, is_conditional: bool, error: Error) -> Error {
         let error = self.classified(error);
         if is_conditional && error.is_conflict() { Error::precondition_failed().caused_by(error) } else { error }

@@ -7,6 +7,7 @@ use crate::{
     json::{Json, Object, merge_patch},
     link::Address,
     names::Kind,
+    record::State,
     schema::{Mode, Rules},
     value::{Id, Identifier, Timestamp},
 };
@@ -153,8 +154,8 @@ pub struct RawPatch {
     pub holders: Vec<(usize, Id)>,
     /// The links that were sent and may be changed; `None` clears (CRU-16).
     pub links: Vec<(&'static str, Option<Address>)>,
-    /// When the record was last changed that the change was made from; `None` where it is made from none.
-    pub if_match: Option<Timestamp>,
+    /// The state of the record that the change was made from; `None` where it is made from none.
+    pub if_match: Option<State>,
 }
 
 impl fmt::Debug for RawPatch {

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Result},
     link::Address,
     model::Resource,
-    value::Timestamp,
+    record::State,
 };
 
 /// A record to create.
@@ -32,11 +32,11 @@ pub struct UpdateRequest<R> {
     pub at: Address,
     /// What was sent, validated.
     pub patch: Patch<R>,
-    /// When the record was last changed that this change was made from, as its `modified` told it. Where it was changed
+    /// The state of the record that this change was made from, as its [`Meta`](crate::record::Meta) told it. Where it was changed
     /// since, change nothing and answer [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has
     /// just written. Of a helper the library reads the record again and makes the change anew; a client that sent
     /// `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
-    pub if_match: Option<Timestamp>,
+    pub if_match: Option<State>,
 }
 
 impl<R: Resource> UpdateRequest<R> {
@@ -47,13 +47,14 @@ impl<R: Resource> UpdateRequest<R> {
         Self { at, patch, if_match }
     }
 
-    /// Whether the record, last changed at this moment, is still the one that the change was made from.
+    /// Whether the record is still the one that the change was made from: by its [`Meta`](crate::record::Meta), or by when it was
+    /// last changed where the table counts no version.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
-    pub fn check_unchanged(&self, modified: Timestamp) -> Result<()> {
-        unchanged(self.if_match, modified)
+    pub fn check_unchanged(&self, now: impl Into<State>) -> Result<()> {
+        unchanged(self.if_match, now.into())
     }
 }
 
@@ -63,10 +64,10 @@ impl<R: Resource> UpdateRequest<R> {
 pub struct DeleteRequest {
     /// The record.
     pub at: Address,
-    /// When the record was last changed that its client knows, as its `modified` told it. Where it was changed since, delete
+    /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it. Where it was changed since, delete
     /// nothing and answer [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None` deletes
     /// whatever is there.
-    pub if_match: Option<Timestamp>,
+    pub if_match: Option<State>,
 }
 
 impl DeleteRequest {
@@ -76,23 +77,24 @@ impl DeleteRequest {
         Self { at, if_match: None }
     }
 
-    /// The same, if the record was last changed at this moment.
+    /// The same, if the record is still in this state.
     #[must_use]
-    pub fn if_match(mut self, modified: Option<Timestamp>) -> Self {
-        self.if_match = modified;
+    pub fn if_match(mut self, seen: Option<State>) -> Self {
+        self.if_match = seen;
         self
     }
 
-    /// Whether the record, last changed at this moment, is still the one that the client knows.
+    /// Whether the record is still the one that the client knows: by its [`Meta`](crate::record::Meta), or by when it was last
+    /// changed where the table counts no version.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
-    pub fn check_unchanged(&self, modified: Timestamp) -> Result<()> {
-        unchanged(self.if_match, modified)
+    pub fn check_unchanged(&self, now: impl Into<State>) -> Result<()> {
+        unchanged(self.if_match, now.into())
     }
 }
 
-fn unchanged(known: Option<Timestamp>, modified: Timestamp) -> Result<()> {
-    if known.is_none_or(|known| known == modified) { Ok(()) } else { Err(Error::conflict()) }
+fn unchanged(seen: Option<State>, now: State) -> Result<()> {
+    if seen.is_none_or(|seen| seen.is_still(now)) { Ok(()) } else { Err(Error::conflict()) }
 }

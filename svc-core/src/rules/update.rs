@@ -21,7 +21,7 @@ impl Case<'_> {
     pub(super) fn update_at(&mut self, at: &Address, patch: &RawPatch) -> Asked<Option<Stored>> {
         let stored = self.ledger.record(&Key::from(at))?;
         let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(None) };
-        if patch.if_match.is_some_and(|modified| modified != stored.record.meta().modified) {
+        if patch.if_match.is_some_and(|seen| !seen.is_still(stored.record.meta())) {
             return Err(Error::conflict().into());
         }
         self.call.check(&stored.record)?;

@@ -1,4 +1,5 @@
-//! What the vendor had before: a CRM with its own tables, numbers, keys and pages. Nothing here knows of the interface.
+//! What the vendor had before: a CRM with its own tables, numbers, keys and pages. Nothing here knows of the interface,
+//! save that the schema takes in what numbers the changes of rows.
 
 use std::sync::Arc;
 
@@ -6,14 +7,16 @@ use axum::{Router, extract::State, routing::get};
 use rusqlite::Result;
 use sha2::{Digest, Sha256};
 
+use super::changes;
 use super::client::Pool;
 
 const SCHEMA: &str = "
 PRAGMA journal_mode = WAL;
 PRAGMA foreign_keys = ON;
 CREATE TABLE IF NOT EXISTS companies (
-    company_no INTEGER PRIMARY KEY,
-    name       TEXT NOT NULL UNIQUE
+    company_no  INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL UNIQUE,
+    last_change INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS api_clients (
     secret     BLOB PRIMARY KEY,
@@ -27,8 +30,10 @@ CREATE TABLE IF NOT EXISTS customers (
     last_name   TEXT,
     comes_from  TEXT,
     entered_at  INTEGER NOT NULL,
-    edited_at   INTEGER NOT NULL
+    edited_at   INTEGER NOT NULL,
+    change_no   INTEGER NOT NULL DEFAULT 0
 );
+CREATE INDEX IF NOT EXISTS customers_changed ON customers (company_no, change_no);
 CREATE INDEX IF NOT EXISTS customers_of ON customers (company_no);
 CREATE TABLE IF NOT EXISTS customer_emails (
     customer_no INTEGER NOT NULL REFERENCES customers ON DELETE CASCADE,
@@ -46,8 +51,10 @@ CREATE TABLE IF NOT EXISTS campaigns (
     teaser      TEXT,
     demand      TEXT,
     entered_at  INTEGER NOT NULL,
-    edited_at   INTEGER NOT NULL
+    edited_at   INTEGER NOT NULL,
+    change_no   INTEGER NOT NULL DEFAULT 0
 );
+CREATE INDEX IF NOT EXISTS campaigns_changed ON campaigns (company_no, change_no);
 CREATE INDEX IF NOT EXISTS campaigns_of ON campaigns (company_no);
 CREATE TABLE IF NOT EXISTS campaign_responses (
     response_no INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -57,8 +64,10 @@ CREATE TABLE IF NOT EXISTS campaign_responses (
     remark      TEXT,
     given_on    TEXT,
     entered_at  INTEGER NOT NULL,
-    edited_at   INTEGER NOT NULL
+    edited_at   INTEGER NOT NULL,
+    change_no   INTEGER NOT NULL DEFAULT 0
 );
+CREATE INDEX IF NOT EXISTS campaign_responses_changed ON campaign_responses (company_no, change_no);
 CREATE INDEX IF NOT EXISTS responses_of_campaign ON campaign_responses (campaign_no);
 CREATE INDEX IF NOT EXISTS responses_of_customer ON campaign_responses (customer_no);
 CREATE TABLE IF NOT EXISTS labels (
@@ -68,8 +77,10 @@ CREATE TABLE IF NOT EXISTS labels (
     note       TEXT,
     entered_at INTEGER NOT NULL,
     edited_at  INTEGER NOT NULL,
+    change_no  INTEGER NOT NULL DEFAULT 0,
     UNIQUE (company_no, label)
 );
+CREATE INDEX IF NOT EXISTS labels_changed ON labels (company_no, change_no);
 CREATE TABLE IF NOT EXISTS customer_labels (
     line_no     INTEGER PRIMARY KEY AUTOINCREMENT,
     company_no  INTEGER NOT NULL REFERENCES companies,
@@ -77,8 +88,10 @@ CREATE TABLE IF NOT EXISTS customer_labels (
     customer_no INTEGER NOT NULL REFERENCES customers ON DELETE CASCADE,
     entered_at  INTEGER NOT NULL,
     edited_at   INTEGER NOT NULL,
+    change_no   INTEGER NOT NULL DEFAULT 0,
     UNIQUE (label_no, customer_no)
 );
+CREATE INDEX IF NOT EXISTS customer_labels_changed ON customer_labels (company_no, change_no);
 CREATE INDEX IF NOT EXISTS labels_of_customer ON customer_labels (customer_no);
 CREATE TABLE IF NOT EXISTS external_refs (
     company_no INTEGER NOT NULL REFERENCES companies,
@@ -113,7 +126,7 @@ impl Crm {
     ///
     /// SQLite cannot open it.
     pub fn open(file: &str) -> Result<Self> {
-        Ok(Self { pool: Pool::open(file, SCHEMA)? })
+        Ok(Self { pool: Pool::open(file, &(SCHEMA.to_owned() + &changes::schema()))? })
     }
 
     /// The number of the company of this name, which is founded when it is new.

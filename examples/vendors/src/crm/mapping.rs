@@ -13,7 +13,8 @@ use super::client::{Param, Row, Transaction};
 /// A link, the column behind it, and the kind and the table that it leads to.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
-/// A kind that has a table. Every table has `company_no`, `entered_at` and `edited_at`, and a number as its row id.
+/// A kind that has a table. Every table has `company_no`, `entered_at`, `edited_at` and `change_no`, and a number as its
+/// row id.
 #[async_trait]
 pub(super) trait Mapped: Resource {
     const TABLE: &'static str;

@@ -2,11 +2,12 @@
 //!
 //! [`existing`] is what was there before, over the asynchronous database client of [`client`]. The rest is the integration: a
 //! mapping of five tables in `mapping`, the operations over whatever is mapped in `operations`, the transactions that they
-//! work in in `transactions`, the answers of calls that come again in `answers`, the vendor's keys in `keys`, and here what is
-//! offered of it. Helpers are the library's: it
-//! composes them of the operations, each call in one transaction.
+//! work in in `transactions`, the answers of calls that come again in `answers`, what was changed since in `changes`, the vendor's
+//! keys in `keys`, and here what is offered of it. Helpers are the library's: it composes them of the operations, each call in one
+//! transaction.
 
 mod answers;
+mod changes;
 pub mod client;
 pub mod existing;
 mod keys;
@@ -39,7 +40,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete().find();
             people
-                .filterable([Filterable::EmailAddress])
+                .filterable([Filterable::EmailAddress, Filterable::Identifiers])
                 .without_link(person::link::modified_by)
                 .readable(fields!(person::{given_name, family_name, source, email_addresses}))
                 .writable(writable!(person::{given_name, family_name, source, email_addresses}))
@@ -47,6 +48,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Petition, _>(crm, |petitions| {
             let petitions = petitions.list().get().create().update().delete();
             petitions
+                .filterable([Filterable::Identifiers])
                 .without_link(petition::link::creator)
                 .without_link(petition::link::modified_by)
                 .readable(fields!(petition::{title, summary, petition_text, total_signatures}))
@@ -60,7 +62,8 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         })
         .resource::<Tag, _>(crm, |tags| {
             let tags = tags.list().get().create().update().delete().find();
-            tags.without_link(tag::link::creator)
+            tags.filterable([Filterable::Name, Filterable::Identifiers])
+                .without_link(tag::link::creator)
                 .without_link(tag::link::modified_by)
                 .readable(fields!(tag::{name, description}))
                 .writable(writable!(tag::{name, description}))
@@ -73,6 +76,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .compose::<RecordSignature>()
         .transactions(crm)
         .idempotency(crm)
+        .changes(crm)
         .atomicity(Atomicity::WholeCall)
         .conditional_requests(IfMatch::Optional)
         .build()?;

@@ -17,12 +17,21 @@ use super::refs;
 impl<R: Mapped> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
-        // A filter by e-mail: the library has read it and says what to look up, and takes what fits.
+        // A filter: the library has read it and says what to look up, and takes what fits.
         if let Some(Plan::Points(points)) = request.plan()? {
             let mut found = Vec::new();
             for point in points {
-                let Point::Email(address) = point else { continue };
-                let Some((condition, value)) = R::having(&FindKey::Match(MatchKey::Email(address))) else { continue };
+                let key = match point {
+                    Point::Id(id) => {
+                        found.extend(select(&tx, cx, "rowid = ?2", &[&id.number()]).await?);
+                        continue;
+                    }
+                    Point::Email(address) => FindKey::Match(MatchKey::Email(address)),
+                    Point::Identifier(identifier) => FindKey::Match(MatchKey::Identifier(identifier)),
+                    Point::Name(name) => FindKey::Name(name),
+                    _ => continue,
+                };
+                let Some((condition, value)) = R::having(&key) else { continue };
                 found.extend(select(&tx, cx, &format!("{condition} ORDER BY rowid"), &[&value]).await?);
             }
             return request.page_of(found);
@@ -92,7 +101,7 @@ impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
-        request.check_unchanged(known.meta().modified)?;
+        request.check_unchanged(known.meta())?;
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
         let links = columns::<R>(&tx, cx, request.patch.links()).await?;
         if let Some(identifiers) = request.patch.identifiers() {
@@ -109,7 +118,7 @@ impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
         let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(false) };
-        request.check_unchanged(known.meta().modified)?;
+        request.check_unchanged(known.meta())?;
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.
@@ -155,7 +164,8 @@ async fn select<R: Mapped>(
 fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
     let moment = |name| row.get(name).map(svc_core::value::Timestamp::from_micros);
     let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?).modified(moment("edited_at")?);
-    let mut record = R::from_row(row, meta.identifiers(&refs::of(row)?))?;
+    let meta = meta.version(row.get("change_no")?).identifiers(&refs::of(row)?);
+    let mut record = R::from_row(row, meta)?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
             record = record.linked(*link, Address::top(*kind, no.into()));

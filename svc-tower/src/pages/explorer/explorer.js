@@ -2,8 +2,10 @@
 
 import { el, fill, newId, prose } from "./dom.js";
 import { Forms, toJson } from "./form.js";
+import { Guards, conflict } from "./guards.js";
 import { LANGUAGES, send } from "./http.js";
-import { exchange, gist, properties, title } from "./view.js";
+import { queryForm } from "./query.js";
+import { exchange, gist, isReplayed, properties, title } from "./view.js";
 
 const { base, capabilities, docs } = document.body.dataset;
 
@@ -171,8 +173,11 @@ function resource(done, address) {
   document.title = `${name} – Explorer`;
   if (done.status !== 200 || json === null || typeof json !== "object") {
     const needsKey = done.status === 401 ? " This needs a key: enter one above." : "";
-    const problems = problemsOf(done).map((problem) => el("li", {}, el("strong", {}, problem.code), " ", prose(problem.description)));
-    fill(place.resource, heading(name, address), el("p", { class: "bad" }, `${done.status} ${done.reason}.${needsKey}`), el("ul", {}, problems));
+    const problems = problemsOf(done);
+    const head = heading(name, address);
+    // Behind the heading: what is wrong with the query has the focus then.
+    const query = queryForm(forms, routeOf(address)?.item.get, address, problems, (href) => go(hashOf(href)));
+    fill(place.resource, head, el("p", { class: "bad" }, `${done.status} ${done.reason}.${needsKey}`), query ?? told(problems));
     return;
   }
   const links = Object.entries(json._links ?? {}).filter(([rel]) => rel !== "curies");
@@ -185,6 +190,8 @@ function resource(done, address) {
   fill(
     place.resource,
     heading(name, address),
+    done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
+    queryForm(forms, here.route?.item.get, address, [], (href) => go(hashOf(href))),
     paging(json, links),
     embedded(json),
     json._embedded ? null : properties(json),
@@ -192,6 +199,10 @@ function resource(done, address) {
     actions([here, ...helpers], json),
   );
 }
+
+/** Problems as a list. */
+const told = (problems) =>
+  el("ul", { class: "errors" }, problems.map((problem) => el("li", {}, el("strong", {}, problem.code), " ", prose(problem.description))));
 
 function paging(json, links) {
   if (json._embedded === undefined) return null;
@@ -248,16 +259,34 @@ function open(action, panel, json) {
   const schema = action.about.requestBody?.content["application/json"].schema;
   const method = action.method.toUpperCase();
   const form = schema ? forms.make(schema, method === "PUT" ? json : undefined) : null;
-  const wrong = el("ul", { class: "errors", role: "alert", hidden: true });
+  const guards = new Guards({ ...action, method });
+  const wrong = el("div", { class: "errors", role: "alert", hidden: true });
+  const beside = el("div", {});
+  const sends = el("button", { type: "submit", class: action.method }, method === "DELETE" ? "Delete" : "Send");
+  const say = (...nodes) => { fill(wrong, ...nodes).hidden = false; };
+  /** Somebody changed the record meanwhile: what is there now is shown, and the next request is for that. */
+  const compare = async () => {
+    const found = await conflict(action.address, json, form && JSON.parse(toJson(form.changes())), auth());
+    say("Somebody changed this record meanwhile, and nothing was done.", found === null ? " It cannot be read any more." : null);
+    fill(beside, found?.table);
+    if (found === null) return;
+    guards.begin();
+    sends.textContent = method === "DELETE" ? "Delete what is there now" : "Send again, to what is there now";
+    sends.focus();
+  };
   const submit = async () => {
     const body = form ? toJson(method === "PUT" ? form.changes() : form.body()) : undefined;
     try {
-      const done = await send({ method, address: action.address, body }, auth());
+      const done = await send({ method, address: action.address, body, guards: guards.headers }, auth());
       answered(done);
-      const rest = form ? form.show(problemsOf(done)) : problemsOf(done);
-      fill(wrong, rest.map((problem) => el("li", {}, el("strong", {}, problem.code), " ", prose(problem.description)))).hidden = rest.length === 0;
+      guards.answered(done.status);
+      const problems = problemsOf(done);
+      const rest = form ? form.show(problems) : problems;
+      fill(wrong, told(rest)).hidden = rest.length === 0;
+      fill(beside);
       if (done.status < 400) finished(done, action, panel);
-      else if (rest.length === 0 && problemsOf(done).length === 0) fill(wrong, el("li", {}, `${done.status} ${done.reason}`)).hidden = false;
+      else if (done.status === 412) await compare();
+      else if (problems.length === 0) say(`${done.status} ${done.reason}`);
     } catch (error) {
       place.said.textContent = `The server cannot be reached: ${error.message}`;
     }
@@ -268,9 +297,11 @@ function open(action, panel, json) {
     { onsubmit: (event) => { event.preventDefault(); during(submit); }, "aria-labelledby": id, novalidate: true },
     el("h3", { id }, request(action.about)),
     el("p", { class: "soft" }, el("code", {}, `${method} ${action.address}`)),
+    guards.node,
     form?.node,
     wrong,
-    el("button", { type: "submit", class: action.method }, method === "DELETE" ? "Delete" : "Send"),
+    beside,
+    sends,
     " ",
     el("button", { type: "button", onclick: () => fill(panel) }, "Close"),
   ));
@@ -281,7 +312,7 @@ function open(action, panel, json) {
 function finished(done, action, panel) {
   const made = done.json?._links?.self?.href;
   const link = isOurs(made) ? el("a", { href: hashOf(made) }, `Open ${title(done.json)}`) : null;
-  fill(panel, el("p", { class: "good", role: "status" }, `Done: ${done.status}. `, link));
+  fill(panel, el("p", { class: "good", role: "status" }, `Done${isReplayed(done) ? " before" : ""}: ${done.status}. `, link));
   if (action.method === "put") go(hashOf(action.address));
 }
 

@@ -6,19 +6,20 @@ const KEY = "YOUR_KEY";
 /** What is sent with a body: a mistake in it is an error, not passed over. */
 const BODY_HEADERS = { "Content-Type": "application/json", Prefer: "handling=strict" };
 
-/** The entity tag of what was read last from each address: a change is made to that, or not at all. */
+/** The entity tag of what was read last from each address. */
 const tags = new Map();
+
+/** That of an address; undefined where none is known. */
+export const tagOf = (address) => tags.get(address);
 
 /**
  * Sends a request and reads its answer as text and, where it is JSON, as a value.
- * `key` is a header's name and value, or null.
+ * `guards` are headers that guard a write, `key` is a header's name and value, or null.
  */
-export async function send({ method, address, body }, key) {
-  const headers = { Accept: "application/hal+json" };
+export async function send({ method, address, body, guards = {} }, key) {
+  const headers = { Accept: "application/hal+json", ...guards };
   if (key) headers[key.header] = key.value;
   if (body !== undefined) Object.assign(headers, BODY_HEADERS);
-  const ifMatch = method === "PUT" || method === "DELETE" ? tags.get(address) : undefined;
-  if (ifMatch !== undefined) headers["If-Match"] = ifMatch;
   const begun = performance.now();
   const response = await fetch(address, { method, headers, body, cache: "no-store", redirect: "error", credentials: "omit" });
   const text = await response.text();
@@ -32,13 +33,14 @@ export async function send({ method, address, body }, key) {
     // Something else than JSON is shown as it is.
   }
   return {
-    request: { method, address, body, keyHeader: key?.header, ifMatch },
+    request: { method, address, body, keyHeader: key?.header, guards },
     status: response.status,
     reason: response.statusText,
     headers: [...response.headers.entries()],
     milliseconds,
     text,
     json,
+    tag,
   };
 }
 
@@ -48,7 +50,7 @@ const quoted = (text) => JSON.stringify(text);
 function headersOf(request) {
   const headers = [];
   if (request.keyHeader) headers.push([request.keyHeader, KEY]);
-  if (request.ifMatch !== undefined) headers.push(["If-Match", request.ifMatch]);
+  headers.push(...Object.entries(request.guards));
   if (request.body !== undefined) headers.push(...Object.entries(BODY_HEADERS));
   return headers;
 }

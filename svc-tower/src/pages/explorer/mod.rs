@@ -11,7 +11,9 @@ const FILES: &[(&str, Media, &str)] = &[
     ("explorer.js", Media::Script, include_str!("explorer.js")),
     ("dom.js", Media::Script, include_str!("dom.js")),
     ("form.js", Media::Script, include_str!("form.js")),
+    ("guards.js", Media::Script, include_str!("guards.js")),
     ("http.js", Media::Script, include_str!("http.js")),
+    ("query.js", Media::Script, include_str!("query.js")),
     ("view.js", Media::Script, include_str!("view.js")),
     ("icon.svg", Media::Svg, include_str!("icon.svg")),
 ];

@@ -17,7 +17,7 @@ export function properties(json) {
 }
 
 /** A value: nested ones as lists. */
-function value(inner) {
+export function value(inner) {
   if (inner === null) return el("span", { class: "soft" }, "null");
   if (Array.isArray(inner)) {
     if (inner.length === 0) return el("span", { class: "soft" }, "empty");
@@ -48,6 +48,9 @@ export function gist(record) {
   return [...email, ...others].slice(0, 3).map(([name, inner]) => [name, String(inner)]);
 }
 
+/** Whether an answer is one that was given before, to the same `Idempotency-Key`. */
+export const isReplayed = (done) => done.headers.some(([name, text]) => name === "idempotency-replayed" && text === "true");
+
 /** A raw exchange: request, status, headers, time and body. */
 export function exchange(done, copies) {
   const body = done.json === null ? done.text : JSON.stringify(done.json, null, 2);
@@ -57,6 +60,7 @@ export function exchange(done, copies) {
     el("p", {}, el("code", {}, `${done.request.method} ${done.request.address}`)),
     sent,
     el("p", {}, el("strong", { class: `status ${good}` }, `${done.status} ${done.reason}`.trim()), ` in ${done.milliseconds.toFixed(1)} ms`),
+    isReplayed(done) ? el("p", {}, "The server gave the answer of before again: nothing was done twice.") : null,
     copies,
     el("details", {}, el("summary", {}, "Headers"), el("pre", { tabindex: "0", "aria-label": "Headers of the answer" }, done.headers.map(([name, text]) => `${name}: ${text}`).join("\n"))),
     el("details", { open: true }, el("summary", {}, "Body"), el("pre", { tabindex: "0", "aria-label": "Body of the answer" }, body || "(empty)")),

@@ -1,0 +1,130 @@
+//! The change feed: by a number that each change of a row is given in its transaction, and a log of what was deleted.
+//!
+//! The database gives the numbers itself, so that what other programs of the vendor write is told, too. Whoever takes one holds the
+//! row of its company until the commit: a later number is committed later. The same number is the version of the row.
+
+use async_trait::async_trait;
+use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
+use svc_core::ops::{ChangedRecord, ChangesPage, What};
+use svc_core::{Changes, ChangesRequest, Context, Feed, Result, link::Address, value::Timestamp};
+
+use super::client::Row;
+use super::existing::Crm;
+use super::mapping::Mapped;
+
+/// Ids, and no more of whoever was deleted.
+const DELETIONS: &str = "
+CREATE TABLE IF NOT EXISTS deletions (
+    company_no INTEGER NOT NULL REFERENCES companies,
+    change_no  INTEGER NOT NULL,
+    kept_in    TEXT NOT NULL,
+    row_no     INTEGER NOT NULL,
+    above_no   INTEGER,
+    deleted_at INTEGER NOT NULL,
+    PRIMARY KEY (company_no, change_no)
+);
+";
+
+/// A table whose changes are told, and its column with the record above.
+struct Told {
+    table: &'static str,
+    kind: Kind,
+    above: Option<&'static str>,
+}
+
+impl Told {
+    fn of<R: Mapped>() -> Self {
+        let mut links = R::LINKS.iter().filter(|(link, ..)| R::SCHEMA.parent == Some(link.name()));
+        Self { table: R::TABLE, kind: R::KIND, above: links.next().map(|(_, column, ..)| *column) }
+    }
+
+    fn all() -> [Self; 5] {
+        [
+            Self::of::<Person>(),
+            Self::of::<Petition>(),
+            Self::of::<Signature>(),
+            Self::of::<Tag>(),
+            Self::of::<Tagging>(),
+        ]
+    }
+
+    /// What numbers the changes of the table, deletions that follow from others among them.
+    fn triggers(&self) -> String {
+        let (table, above) = (self.table, self.above.map_or("NULL".to_owned(), |it| format!("OLD.{it}")));
+        let next = "UPDATE companies SET last_change = last_change + 1 WHERE company_no =";
+        let last = "(SELECT last_change FROM companies WHERE company_no =";
+        let number = format!(
+            "BEGIN {next} NEW.company_no;
+             UPDATE {table} SET change_no = {last} NEW.company_no) WHERE rowid = NEW.rowid; END;"
+        );
+        format!(
+            "CREATE TRIGGER IF NOT EXISTS {table}_made AFTER INSERT ON {table} {number}
+             CREATE TRIGGER IF NOT EXISTS {table}_edited AFTER UPDATE OF edited_at ON {table} {number}
+             CREATE TRIGGER IF NOT EXISTS {table}_gone AFTER DELETE ON {table} BEGIN {next} OLD.company_no;
+             INSERT INTO deletions VALUES (OLD.company_no, {last} OLD.company_no), '{table}', OLD.rowid, {above},
+                 max(OLD.edited_at, CAST(unixepoch('subsec') * 1000000 AS INTEGER))); END;"
+        )
+    }
+
+    /// The rows that were changed behind a number.
+    fn rows(&self) -> String {
+        let (table, above) = (self.table, self.above.unwrap_or("NULL"));
+        format!(
+            "SELECT change_no, '{table}' AS kept_in, rowid AS row_no, {above} AS above_no, edited_at AS at,
+             CASE WHEN edited_at > entered_at THEN 'changed' ELSE 'created' END AS what
+             FROM {table} WHERE company_no = ?1 AND change_no > ?2"
+        )
+    }
+
+    fn address(&self, row: &Row) -> Result<Address> {
+        let no = row.get::<i64>("row_no")?.into();
+        Ok(match self.above {
+            Some(_) => Address::under(self.kind, row.get::<i64>("above_no")?.into(), no),
+            None => Address::top(self.kind, no),
+        })
+    }
+}
+
+/// The tables and triggers of the feed.
+pub(super) fn schema() -> String {
+    Told::all().iter().fold(DELETIONS.to_owned(), |schema, told| schema + &told.triggers())
+}
+
+#[async_trait]
+impl Changes for Crm {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+        let (tx, company) = (self.tx(cx).await?, cx.tenant.number());
+        let last = "SELECT last_change FROM companies WHERE company_no = ?1";
+        let last: i64 = tx.query_one(last, &[&company]).await?.get("last_change")?;
+        // A cursor is the company and a number: that of another company is none here.
+        let cursor = |no: i64| format!("{}-{no}", company.unwrap_or_default());
+        let after = request.after.as_deref().unwrap_or_default().rsplit('-').next().and_then(|no| no.parse().ok());
+        let after = match &request.after {
+            None => 0,
+            Some(given) => match after.filter(|no| (0..=last).contains(no) && cursor(*no) == *given) {
+                Some(no) => no,
+                None => return Ok(Feed::Unknown),
+            },
+        };
+        let tables = Told::all();
+        let deleted = "SELECT change_no, kept_in, row_no, above_no, deleted_at AS at, 'deleted' AS what FROM deletions
+                       WHERE company_no = ?1 AND change_no > ?2";
+        let rows = tables.iter().fold(deleted.to_owned(), |sql, told| sql + " UNION ALL " + &told.rows());
+        // One more than is told says whether there is more.
+        let rows = format!("{rows} ORDER BY change_no LIMIT ?3 + 1");
+        let mut rows = tx.query(&rows, &[&company, &after, &request.size]).await?;
+        let has_more = rows.len() > usize::try_from(request.size)?;
+        rows.truncate(usize::try_from(request.size)?);
+        let next = rows.last().filter(|_| has_more).map(|row| row.get("change_no")).transpose()?.unwrap_or(last);
+        let mut entries = Vec::new();
+        for row in &rows {
+            let (table, what): (String, String) = (row.get("kept_in")?, row.get("what")?);
+            let told = tables.iter().find(|told| told.table == table && request.kinds.contains(&told.kind));
+            let what = What::ALL.into_iter().find(|known| known.as_str() == what);
+            if let (Some(told), Some(what)) = (told, what) {
+                entries.push(ChangedRecord::new(what, Timestamp::from_micros(row.get("at")?), told.address(row)?));
+            }
+        }
+        Ok(Feed::Page(ChangesPage::new(entries, cursor(next), cursor(last), has_more)))
+    }
+}

@@ -1,0 +1,32 @@
+// The form of a collection's query: a filter and an order, where the server declares them.
+
+import { el } from "./dom.js";
+
+const NAMES = ["filter", "order"];
+
+/** The form; null where nothing is declared. `go` is given the address that it asks for, `problems` are shown at their fields. */
+export function queryForm(forms, about, address, problems, go) {
+  const declared = (about?.parameters ?? []).filter((parameter) => parameter.in === "query" && NAMES.includes(parameter.name));
+  if (declared.length === 0) return null;
+  const { searchParams } = new URL(address);
+  const properties = Object.fromEntries(declared.map(({ name, description, schema }) => [name, { ...schema, description }]));
+  const asked = Object.fromEntries(NAMES.filter((name) => searchParams.has(name)).map((name) => [name, searchParams.get(name)]));
+  const form = forms.make({ type: "object", properties }, asked);
+  const all = () => Object.assign(new URL(address), { search: "" });
+  const submit = (event) => {
+    event.preventDefault();
+    const wanted = all();
+    for (const [name, text] of Object.entries(form.body())) wanted.searchParams.set(name, text);
+    go(wanted.href);
+  };
+  const clear = el("button", { type: "button", onclick: () => go(all().href) }, "Show all");
+  const isOpen = Object.keys(asked).length > 0;
+  const node = el(
+    "details",
+    { class: "query", open: isOpen },
+    el("summary", {}, "Filter"),
+    el("form", { onsubmit: submit, "aria-label": "Filter", novalidate: true }, form.node, el("button", { type: "submit" }, "Apply"), " ", isOpen ? clear : null),
+  );
+  queueMicrotask(() => form.show(problems));
+  return node;
+}
