@@ -151,8 +151,8 @@ pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, ErrorKind, Problem, Result};
 pub use ops::{
-    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed, Find, FindKey, Get, Helper,
-    Idempotency, List, LockKey, Revision, Transactions, Update, UpdateRequest,
+    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed, Find, FindKey, Get,
+    Helper, Idempotency, List, LockKey, Revision, Transactions, Update, UpdateRequest,
 };
 pub use page::{ListRequest, Next, Page, PageRequest};
 pub use record::Record;

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::laws::{Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_outgoing, check_rulebook};
+use svc_core::laws::{
+    Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_outgoing, check_rulebook,
+};
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;

@@ -68,7 +68,10 @@ fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec
         file.prepare_cached("SELECT seq, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
     let rows = statement.query_and_then((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)), |row| {
         let dispatch = Dispatch::from_stored(row.get_ref(1)?.as_str()?);
-        Ok((row.get(0)?, dispatch.ok_or_else(|| StoreError::unexpected("what is to be sent there is of another version"))?))
+        Ok((
+            row.get(0)?,
+            dispatch.ok_or_else(|| StoreError::unexpected("what is to be sent there is of another version"))?,
+        ))
     })?;
     rows.collect()
 }

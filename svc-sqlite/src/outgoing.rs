@@ -65,7 +65,10 @@ pub(crate) fn done(file: &Connection, seq: i64) -> Result<()> {
 
 /// What was claimed is due again, unless it was claimed since.
 pub(crate) fn again(file: &Connection, seq: i64, attempts: u32, at: Timestamp) -> Result<()> {
-    file.prepare_cached("UPDATE outbox SET due = ?3 WHERE seq = ?1 AND attempts = ?2")?
-        .execute((seq, attempts, at.micros()))?;
+    file.prepare_cached("UPDATE outbox SET due = ?3 WHERE seq = ?1 AND attempts = ?2")?.execute((
+        seq,
+        attempts,
+        at.micros(),
+    ))?;
     Ok(())
 }

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use svc_conformance::{InProcess, Keys, Suite};
-use svc_core::{Tenant, Vendor};
 use svc_core::api::{Api, IfMatch};
 use svc_core::model::Kind;
 use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
+use svc_core::{Tenant, Vendor};
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 

@@ -252,7 +252,8 @@ impl Deliver for Hanging {
 /// HAF-11: a panic ends one attempt, not what drives it; what fails comes again under its id.
 #[tokio::test]
 async fn haf_11_a_panic_ends_one_attempt() {
-    let noted = Noted::new(|attempt| if attempt == 1 { panic!("the mail program is gone") } else { Ok(Delivered::Done) });
+    let noted =
+        Noted::new(|attempt| if attempt == 1 { panic!("the mail program is gone") } else { Ok(Delivered::Done) });
     let (_folder, served) = Served::new(noted).await;
     served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
     let next = served.send().await.expect("it is tried again");

@@ -24,7 +24,8 @@ impl Deliver for Recorded {
 fn line(tenant: &Tenant, dispatch: &Dispatch) -> String {
     let about = match &dispatch.what {
         ToSend::Response { helper, action, .. } => {
-            let action = action.as_ref().map_or_else(|| "-".to_owned(), |id| format!("{}/{id}", helper.records().plural()));
+            let action =
+                action.as_ref().map_or_else(|| "-".to_owned(), |id| format!("{}/{id}", helper.records().plural()));
             format!("{} {action}", helper.as_str())
         }
         ToSend::Message { message, .. } => format!("schedule messages/{message}"),

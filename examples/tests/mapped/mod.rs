@@ -84,6 +84,27 @@ impl Place {
         Ok(())
     }
 
+    /// HAF-11, UND-26: what is triggered is sent once its call is committed, and not to who is gone.
+    pub async fn sends_what_is_triggered(&self) -> TestResult {
+        let service = self.service().await?;
+        let deliveries = service.deliveries().ok_or("nobody delivers")?;
+        let body = |name: &str, tag: &str| {
+            let person = json!({"email_addresses": [{"address": format!("{name}@example.org")}]});
+            json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}, "add_tags": [tag]})
+        };
+        let mut people = Vec::new();
+        for name in ["ada", "grace"] {
+            let (status, json) = call(&service, "POST", "people/person_signup", body(name, "none")).await?;
+            assert_eq!(status, 200, "{json}");
+            people.push(json["_links"]["self"]["href"].as_str().ok_or("no address")?.to_owned());
+        }
+        let gone = people.pop().ok_or("nobody")?;
+        assert_eq!(call(&service, "DELETE", gone.trim_start_matches(BASE), Value::Null).await?.0, 204);
+        assert_eq!(deliveries.run_due().await?, None);
+        assert_eq!((deliveries.counts().done, deliveries.counts().given_up), (1, 0));
+        Ok(())
+    }
+
     /// A row of a list stays with its entry: what it has besides the mapping stays, and so does what the vendor's own program
     /// adds between the reading of the list and the writing.
     pub async fn keeps_rows_of_a_list(&self) -> TestResult {

@@ -399,7 +399,11 @@ impl ApiBuilder {
         let all_composed = self.helpers.values().all(is_composed);
         FunctionName::all()
             .filter(|function| {
-                let named = self.functions.as_ref().or(self.stock.as_ref()).map_or(all_composed, |named| named.contains(function));
+                let named = self
+                    .functions
+                    .as_ref()
+                    .or(self.stock.as_ref())
+                    .map_or(all_composed, |named| named.contains(function));
                 let composed = !any_composed || Composed::supports(*function, &self.kinds);
                 named && composed && !self.without.contains(&format!("haf.{}", function.as_str()))
             })

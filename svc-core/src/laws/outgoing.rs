@@ -132,9 +132,7 @@ impl Law {
         plan.person = Some(person);
         let mut trigger = |one_in| {
             let enabled = if self.dice.once_in(4) { None } else { Some(!self.dice.once_in(3)) };
-            self.dice
-                .once_in(one_in)
-                .then(|| Trigger { enabled, identifiers: Some(vec![format!("mail:{one_in}")]) })
+            self.dice.once_in(one_in).then(|| Trigger { enabled, identifiers: Some(vec![format!("mail:{one_in}")]) })
         };
         let (autoresponse, sms_response, call_response) = (trigger(1), trigger(3), trigger(5));
         plan.functions.triggers = Some(Triggers { autoresponse, sms_response, call_response });
@@ -197,7 +195,8 @@ fn address(number: usize) -> Object {
 
 /// What both stores have to agree on: ids that were drawn are not in it.
 fn shown(claim: &Claim) -> String {
-    let known = |id: Option<&Id>| id.filter(|id| id.as_str().starts_with("0198f000")).map(Id::as_str).map(str::to_owned);
+    let known =
+        |id: Option<&Id>| id.filter(|id| id.as_str().starts_with("0198f000")).map(Id::as_str).map(str::to_owned);
     let dispatch = &claim.dispatch;
     let (person, message) = (known(dispatch.person()), known(dispatch.message()));
     let (tenant, due) = (claim.tenant.as_str(), dispatch.due().micros());

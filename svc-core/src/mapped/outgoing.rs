@@ -54,8 +54,7 @@ impl Outgoing for MappedStore {
         let mut sql = self.sql();
         sql.push("SELECT ").push(&counted(engine, "id")).push(" FROM svc_dispatches WHERE due <= ");
         sql.number(now.micros()).push(" ORDER BY due, id LIMIT ").number(most.into());
-        let found =
-            self.shared.database.read(vec![sql.finish(), self.next_due()]).await.map_err(Trouble::of_a_read)?;
+        let found = self.shared.database.read(vec![sql.finish(), self.next_due()]).await.map_err(Trouble::of_a_read)?;
         let ids = found.first().into_iter().flatten().map(|row| number(row, 0));
         let mut ids: Vec<i64> = ids.collect::<Result<_>>()?;
         if ids.is_empty() {

@@ -27,8 +27,8 @@ use crate::{
     record::RawRecord,
     rules::{Decision, decide, first_questions_once},
     store::{
-        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn, cursor::Cursors,
-        hex,
+        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn,
+        cursor::Cursors, hex,
     },
     value::Timestamp,
 };

@@ -44,7 +44,8 @@ impl ApiBuilder {
             let text = "nothing is there to be delivered: register a store that keeps it by `.store(...)` or `.mapped(...)`, or leave `.deliver(...)` out";
             return Some(text.to_owned());
         }
-        let text = "nobody sends what `triggers` asks of a store: call `.deliver(...)`, or leave it out of `.functions(...)`";
+        let text =
+            "nobody sends what `triggers` asks of a store: call `.deliver(...)`, or leave it out of `.functions(...)`";
         (is_named && self.stock.is_some() && self.delivered().is_none()).then(|| text.to_owned())
     }
 }
