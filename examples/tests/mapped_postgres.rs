@@ -60,6 +60,12 @@ async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
     place(&server.url(), &schema(server))?.keeps_rows_of_a_list().await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn haf_11_what_is_triggered_is_sent() -> TestResult {
+    let Some(server) = postgres::server() else { return Ok(()) };
+    place(&server.url(), &schema(server))?.sends_what_is_triggered().await
+}
+
 /// UND-36: however many calls of one organisation wait, there are connections for another.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_organisation_holds_up_no_other() -> TestResult {

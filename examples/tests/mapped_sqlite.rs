@@ -44,6 +44,12 @@ async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
     place(&folder)?.keeps_rows_of_a_list().await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn haf_11_what_is_triggered_is_sent() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.sends_what_is_triggered().await
+}
+
 /// How long the program of the example is: mapping, keys and server, without blank lines and comments.
 #[test]
 fn it_is_short() -> TestResult {

@@ -15,7 +15,11 @@ use std::{
 
 use serde_json::{Value, json};
 use server::Server;
-use svc_core::value::Amount;
+use svc_core::{
+    Tenant,
+    ops::{Delivered, Dispatch},
+    value::{Amount, Timestamp},
+};
 use svc_postgres::Options;
 use tokio::task::JoinSet;
 
@@ -265,4 +269,39 @@ fn table_of(server: &Server, database: &support::server::Server) -> String {
     let schemas = database.psql("SELECT table_schema FROM information_schema.tables WHERE table_name = 'ledger'");
     let mut schemas = schemas.lines().filter(|schema| tenants(schema).trim() == "1");
     schemas.next().unwrap_or_else(|| panic!("{server:?} has no tables", server = server.tenant)).to_owned()
+}
+
+/// HAF-11: what is triggered is sent by one of two processes, and all of it is sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_triggered_is_sent_by_one_of_them() {
+    const CALLS: usize = 200;
+    let Some(servers) = two().await else { return };
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let mut running = JoinSet::new();
+    for server in &servers {
+        let tell = tell.clone();
+        let deliver = move |_: &Tenant, dispatch: &Dispatch| {
+            tell.send(dispatch.id.clone()).map_err(svc_core::Error::unexpected)?;
+            Ok(Delivered::Done)
+        };
+        let api = server.store.register_all(server::builder()).authenticator(server.store.clone()).deliver(deliver);
+        let service = svc_tower::SvcService::new(api.build().unwrap());
+        running.spawn(service.deliveries().unwrap().run());
+    }
+    for call in 0..CALLS {
+        let person = json!({"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}});
+        let answer = servers[call % 2].post("people/person_signup", person).await;
+        assert_eq!(answer.status, 200, "{}", answer.json);
+    }
+    let mut sent = Vec::new();
+    let outgoing = servers[0].api.outgoing().unwrap().0;
+    let now = || Timestamp::now().plus(Duration::from_secs(3_600));
+    // Until nothing is left: what is claimed is there until it is settled.
+    while sent.len() < CALLS || outgoing.due(Timestamp::MIN, now(), 1).await.unwrap().next.is_some() {
+        if let Ok(Some(id)) = tokio::time::timeout(Duration::from_millis(50), told.recv()).await {
+            sent.push(id);
+        }
+    }
+    let distinct: BTreeSet<_> = sent.iter().collect();
+    assert_eq!((sent.len(), distinct.len()), (CALLS, CALLS), "each is sent, and by one of them");
 }

@@ -7,12 +7,13 @@ mod layers;
 use layers::{circle, rules, sources, uses};
 
 /// Lines of code of this crate, at most: without unit tests, comments and blank lines. 3 500 are the store; 160 tell and read
-/// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again.
-const LINES: usize = 3_880;
+/// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again,
+/// 80 what is to be sent.
+const LINES: usize = 3_960;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 34] = [
+const DATA: [&str; 35] = [
     "Revision",
     "Context",
     "Error",
@@ -34,6 +35,7 @@ const DATA: [&str; 34] = [
     "ops::ChangedRecord",
     "ops::Changes",
     "ops::ChangesRequest",
+    "ops::Dispatch",
     "ops::Feed",
     "ops::Listening",
     "ops::What",

@@ -84,6 +84,28 @@ impl Place {
         Ok(())
     }
 
+    /// HAF-11, UND-26: what is triggered is sent once its call is committed, and not to who is gone.
+    pub async fn sends_what_is_triggered(&self) -> TestResult {
+        let service = self.service().await?;
+        let deliveries = service.deliveries().ok_or("nobody delivers")?;
+        let body = |name: &str| {
+            let person = json!({"email_addresses": [{"address": format!("{name}@example.org")}]});
+            json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}})
+        };
+        let mut people = Vec::new();
+        for name in ["ada", "grace"] {
+            let (status, json) = call(service.clone(), "POST", "people/person_signup", Some(body(name))).await?;
+            assert_eq!(status, StatusCode::OK, "{json}");
+            people.push(json["_links"]["self"]["href"].as_str().ok_or("no address")?.to_owned());
+        }
+        let gone = people.pop().ok_or("nobody")?;
+        let (status, _) = call(service, "DELETE", gone.trim_start_matches(BASE), None).await?;
+        assert_eq!(status, StatusCode::NO_CONTENT);
+        assert_eq!(deliveries.run_due().await?, None);
+        assert_eq!((deliveries.counts().done, deliveries.counts().given_up), (1, 0));
+        Ok(())
+    }
+
     /// A row of a list stays with its entry: what it has besides the mapping stays, and so does what the vendor's own program
     /// adds between the reading of the list and the writing.
     pub async fn keeps_rows_of_a_list(&self) -> TestResult {
