@@ -1,6 +1,8 @@
 //! A store in memory: the specification of a store, in a few hundred lines.
 
 mod tables;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::{
     collections::HashMap,
@@ -70,12 +72,21 @@ struct Shared {
     /// The number of its change feed.
     feed: u64,
     bells: Bells<Tenant>,
+    #[cfg(feature = "webhooks")]
+    webhooks: webhooks::Kept,
 }
 
 impl Default for Shared {
     fn default() -> Self {
         let (feed, _) = uuid::Uuid::new_v4().as_u64_pair();
-        Self { tenants: Mutex::default(), commits: AtomicU64::new(0), feed, bells: Bells::default() }
+        Self {
+            tenants: Mutex::default(),
+            commits: AtomicU64::new(0),
+            feed,
+            bells: Bells::default(),
+            #[cfg(feature = "webhooks")]
+            webhooks: webhooks::Kept::default(),
+        }
     }
 }
 

@@ -19,10 +19,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(2, "changes", include_str!("../migrations/0002_changes.sql")),
     Migration::new(3, "answers", include_str!("../migrations/0003_answers.sql")),
     Migration::new(4, "filters", include_str!("../migrations/0004_filters.sql")),
+    Migration::new(5, "webhooks", include_str!("../migrations/0005_webhooks.sql")),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 15] = [
+pub(crate) const TABLES: [&str; 16] = [
     "migration",
     "meta",
     "tenant",
@@ -38,6 +39,7 @@ pub(crate) const TABLES: [&str; 15] = [
     "outbox",
     "feed",
     "kept",
+    "webhook",
 ];
 /// Those that belong to no tenant: directories.
 pub(crate) const DIRECTORIES: [&str; 4] = ["migration", "meta", "tenant", "api_key"];
@@ -86,7 +88,7 @@ fn checked(options: &Options) -> Result<&str, ConnectError> {
 }
 
 /// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant, as `svc.tenant` names it. The
-/// one look-up that finds a tenant sees containers of all.
+/// look-up that finds a tenant sees containers of all, the one that finds what is due sees webhooks of all.
 fn fences(schema: &str) -> String {
     let own = "tenant = CASE WHEN current_setting('svc.tenant', true) ~ '^[0-9]+$' \
                THEN current_setting('svc.tenant', true)::bigint END";
@@ -100,7 +102,9 @@ fn fences(schema: &str) -> String {
     let tables: String = TABLES.iter().filter(|table| !DIRECTORIES.contains(table)).map(fence).collect();
     format!(
         "{tables} DROP POLICY IF EXISTS of_the_directory ON {schema}.record; CREATE POLICY of_the_directory ON {schema}.record \
-         FOR SELECT USING (current_setting('svc.tenant', true) = 'directory' AND kind IN ({}))",
+         FOR SELECT USING (current_setting('svc.tenant', true) = 'directory' AND kind IN ({})); \
+         DROP POLICY IF EXISTS of_the_directory ON {schema}.webhook; CREATE POLICY of_the_directory ON {schema}.webhook \
+         FOR SELECT USING (current_setting('svc.tenant', true) = 'directory')",
         containers()
     )
 }
@@ -112,8 +116,8 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relrowsecurity \
          AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
     );
-    // One for each of those, and the one for the look-up.
-    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 1)
+    // One for each of those, and one for each look-up.
+    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 2)
 }
 
 /// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no

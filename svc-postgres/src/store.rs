@@ -5,6 +5,7 @@ mod keys;
 mod opening;
 mod restore;
 mod tenants;
+mod webhooks;
 
 use std::{
     collections::HashMap,

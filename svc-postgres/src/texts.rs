@@ -82,6 +82,8 @@ texts! {
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
     hold, lift_holders, drop_holders, lower_holders, forget_holdings, forget_outbox, outbox, keep,
     forget_kept, expire_kept,
+    // Webhooks.
+    webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks,
     // Directories.
     tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
 }
@@ -347,6 +349,27 @@ impl Texts {
             outbox: format!(
                 "INSERT INTO {s}.outbox (tenant, seq, created, helper, person, action, body) {}",
                 from_ledger("bigint bigint text uuid uuid bytea")
+            ),
+            webhooks: format!(
+                "SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 ORDER BY h.id"
+            ),
+            webhook: format!(
+                "SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 AND h.id = $2"
+            ),
+            make_webhook: format!(
+                "INSERT INTO {s}.webhook (tenant, id, version, next, body) \
+                 SELECT l.tenant, $2::uuid, $3::bigint, $4::bigint, $5::bytea FROM {s}.ledger l WHERE l.tenant = $1 \
+                 ON CONFLICT (tenant, id) DO NOTHING RETURNING id"
+            ),
+            write_webhook: format!(
+                "UPDATE {s}.webhook SET version = $3, next = $4, body = $5 \
+                 WHERE tenant = $1 AND id = $2 AND version = $3 - 1 RETURNING id"
+            ),
+            delete_webhook: format!("DELETE FROM {s}.webhook WHERE tenant = $1 AND id = $2 RETURNING id"),
+            // Of all tenants: who sends looks after all. What it finds it takes for itself tenant by tenant.
+            due_webhooks: format!(
+                "SELECT t.name, h.id, h.version, h.next, h.body FROM {s}.webhook h JOIN {s}.tenant t ON t.id = h.tenant \
+                 WHERE h.next <= $1 AND h.id > $2 ORDER BY h.id LIMIT $3"
             ),
             tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
             tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),

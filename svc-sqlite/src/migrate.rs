@@ -23,6 +23,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(5, "changes", include_str!("../migrations/0005_changes.sql")),
     Migration::new(6, "answers", include_str!("../migrations/0006_answers.sql")),
     Migration::new(7, "filters", include_str!("../migrations/0007_filters.sql")),
+    Migration::new(8, "webhooks", include_str!("../migrations/0008_webhooks.sql")),
 ];
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.

@@ -5,6 +5,7 @@ mod export;
 mod keys;
 mod maintenance;
 mod tenants;
+mod webhooks;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -103,6 +103,7 @@ impl Api {
             (self.conditional_requests() == Some(IfMatch::Required), "require_if_match"),
             (self.keeps_answers(), "idempotency_keys"),
             (inner.settings.changes.is_some(), "changes"),
+            (self.has_webhooks(), "webhooks"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
         let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+#[cfg(feature = "webhooks")]
+use super::webhooks::WebhookSettings;
 use super::{IfMatch, builder::Classify, idempotency::KeptBy};
 use crate::{
     auth::{AnonymousTenant, Authenticator},
@@ -33,6 +35,9 @@ pub(super) struct Settings {
     pub(super) store: Option<Arc<dyn Store>>,
     /// What tells the changes.
     pub(super) changes: Option<Arc<dyn Changes>>,
+    /// Where webhooks are kept, and which receivers they may have.
+    #[cfg(feature = "webhooks")]
+    pub(super) webhooks: Option<WebhookSettings>,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
@@ -64,6 +69,8 @@ impl Settings {
             atomic: false,
             store: None,
             changes: None,
+            #[cfg(feature = "webhooks")]
+            webhooks: None,
             transactions: None,
             patch: PatchMethod::default(),
             conditional: None,

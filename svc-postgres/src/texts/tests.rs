@@ -5,12 +5,13 @@ use svc_core::{model::Kind, store::kind_code};
 use super::*;
 use crate::{migrate, sets};
 
-/// Statements of the directories, which are small and the same on every node, and the look-up that finds a tenant.
-const WITHOUT_TENANT: [&str; 11] = [
+/// Statements of the directories, which are small and the same on every node, and the look-ups that find a tenant or what is due.
+const WITHOUT_TENANT: [&str; 12] = [
     "tenant",
     "tenants",
     "make_tenant",
     "owners",
+    "due_webhooks",
     "key",
     "keys",
     "add_key",
