@@ -10,6 +10,7 @@ mod data;
 mod database;
 mod export;
 mod gate;
+mod hooks;
 mod interface;
 mod keys;
 mod load;

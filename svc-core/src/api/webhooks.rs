@@ -17,7 +17,7 @@ use crate::{
     model::Kind,
     ops::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, Webhooks},
     value::{Id, Timestamp},
-    webhook::{MOST_WEBHOOKS, Reach, Status, Webhook},
+    webhook::{LEASE, MOST_WEBHOOKS, Reach, Status, Webhook},
 };
 
 /// How often a change is made again that somebody was faster with.
@@ -215,8 +215,9 @@ impl About<'_> {
             let mut webhook = Webhook::read(&stored)?;
             change(&mut webhook)?;
             webhook.modified = self.cx.now.after(Timestamp::from_micros(webhook.modified)).micros();
-            // A sender that has it at this moment keeps it.
-            let next = webhook.stored(stored.version.saturating_add(1), stored.next, self.cx.now)?;
+            // A sender that has it at this moment keeps it; whoever rests longer looks again.
+            let leased = stored.next.map(|next| next.min(self.cx.now.later(LEASE)));
+            let next = webhook.stored(stored.version.saturating_add(1), leased, self.cx.now)?;
             if self.kept().write_webhook(&self.cx.tenant, &next).await? {
                 return Ok(webhook);
             }

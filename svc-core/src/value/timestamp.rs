@@ -48,6 +48,12 @@ impl Timestamp {
         self.max(Self::from_micros(before.0.saturating_add(1)))
     }
 
+    /// This instant and a time.
+    #[must_use]
+    pub fn later(self, time: std::time::Duration) -> Self {
+        Self::from_micros(self.0.saturating_add(i64::try_from(time.as_micros()).unwrap_or(i64::MAX)))
+    }
+
     /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).
     ///
     /// Digits of the second behind the sixth are cut off. A date-time without a zone, without seconds, with a space instead

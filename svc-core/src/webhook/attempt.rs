@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Status, Waiting, Webhook, micros, schedule};
+use super::{Event, Status, Waiting, Webhook, schedule};
 use crate::value::Timestamp;
 
 /// What became of a message that was sent.
@@ -58,7 +58,7 @@ impl Webhook {
             self.waiting.clear();
             return;
         }
-        let later = |time: Duration| now.micros().saturating_add(micros(time));
+        let later = |time: Duration| now.later(time).micros();
         if let Some(rest) = status.and_then(|status| schedule::rest(status, retry_after)) {
             self.held_until = self.held_until.max(Some(later(rest)));
         }
@@ -68,6 +68,17 @@ impl Webhook {
             None => self.given_up = self.given_up.saturating_add(1),
         }
     }
+}
+
+/// What the header `Retry-After` asks for: seconds, or a date (RFC 9110, section 10.2.3).
+#[must_use]
+pub fn retry_after(header: &str, now: Timestamp) -> Option<Duration> {
+    let header = header.trim();
+    if let Ok(seconds) = header.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = chrono::DateTime::parse_from_rfc2822(header).ok()?.timestamp_micros();
+    Some(Duration::from_micros(u64::try_from(until.saturating_sub(now.micros())).unwrap_or_default()))
 }
 
 /// Why a status is no success.

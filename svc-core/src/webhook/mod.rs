@@ -12,7 +12,7 @@ mod schedule;
 mod secret;
 
 pub use address::is_public;
-pub use attempt::{Answered, Attempt};
+pub use attempt::{Answered, Attempt, retry_after};
 pub use receiver::{Host, LONGEST_URL, Reach, Receiver};
 pub use schedule::ATTEMPTS;
 pub use secret::Secret;
@@ -33,6 +33,8 @@ use crate::{
 pub const MOST_WAITING: usize = 100;
 /// Webhooks of a tenant, at most.
 pub const MOST_WEBHOOKS: usize = 100;
+/// How long a sender has a webhook for itself, unless it says otherwise before: longer than an attempt takes.
+pub const LEASE: Duration = Duration::from_secs(30);
 /// How long a secret that was replaced signs beside the new one (HOOK-09).
 pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -260,7 +262,7 @@ impl Webhook {
     ///
     /// Where the system gives no random bytes.
     pub fn rotate_secret(&mut self, now: Timestamp) -> Result<()> {
-        let ends = now.micros().saturating_add(micros(BOTH_SECRETS));
+        let ends = now.later(BOTH_SECRETS).micros();
         self.secrets.truncate(1);
         self.secrets.iter_mut().for_each(|(_, until)| *until = Some(ends));
         self.secrets.insert(0, (Secret::random()?, None));
@@ -273,16 +275,19 @@ impl Webhook {
         self.turn = self.turn.wrapping_add(1);
     }
 
+    /// Goes on at the end of the feed, because what follows its cursor is not kept any more, and shows that something was missed.
+    pub fn begin_anew(&mut self, turn: u32, end: &str, now: Timestamp) {
+        self.move_on(turn, end);
+        let error = "what follows its cursor is not kept any more: it goes on at the end of the change feed";
+        self.last = Some(Attempt { at: now.micros(), status: None, error: Some(error.to_owned()) });
+    }
+
     /// Moves on in the feed, unless somebody has set the cursor since it was read.
     pub fn move_on(&mut self, turn: u32, next: &str) {
         if self.turn == turn {
             self.cursor = Some(next.to_owned());
         }
     }
-}
-
-fn micros(time: Duration) -> i64 {
-    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// What is a word on the wire.

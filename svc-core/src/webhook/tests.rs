@@ -135,3 +135,15 @@ fn a_cursor_that_was_set_stays() {
     webhook.move_on(webhook.turn, "c2");
     assert_eq!(webhook.cursor.as_deref(), Some("c2"));
 }
+
+/// HOOK-11: `Retry-After` has seconds or a date; one that is past asks for nothing.
+#[test]
+fn a_receiver_asks_for_time_in_two_ways() {
+    let now = Timestamp::parse("2026-11-24T12:00:00Z").unwrap();
+    assert_eq!(retry_after(" 120 ", now), Some(Duration::from_secs(120)));
+    assert_eq!(retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now), Some(Duration::from_secs(60)));
+    assert_eq!(retry_after("Tue, 24 Nov 2026 11:00:00 GMT", now), Some(Duration::ZERO));
+    for wrong in ["", "-1", "soon", "1.5"] {
+        assert_eq!(retry_after(wrong, now), None, "{wrong}");
+    }
+}
