@@ -38,7 +38,11 @@ async fn suite() -> Suite {
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
     store.write(&cx, Call::new(&cx, Work::Load(Box::new(load)))).await.expect("a person");
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
-    let api = store.register_all(api).changes(&std::sync::Arc::new(store.clone())).response_cache(store.clone());
+    let api = store
+        .register_all(api)
+        .changes(&std::sync::Arc::new(store.clone()))
+        .webhooks(&std::sync::Arc::new(store.clone()))
+        .response_cache(store.clone());
     let api = api.conditional_requests(IfMatch::Optional);
     let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");

@@ -119,7 +119,8 @@ impl Subject {
         let rights = ["people.list", "people.read"].iter().filter_map(|right| right.parse().ok());
         store.add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights)).await?;
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
-        let api: ApiBuilder = api.changes(&Arc::new(store.clone())).base_url(REFERENCE);
+        let shared = Arc::new(store.clone());
+        let api: ApiBuilder = api.changes(&shared).webhooks(&shared).base_url(REFERENCE);
         let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;
         let prefix = api.dialect().prefix().to_owned();
         Ok(Self {

@@ -40,6 +40,7 @@ mod subject;
 mod together;
 mod twice;
 mod unknown_caller;
+mod webhooks;
 
 use crate::check::Check;
 
@@ -75,6 +76,7 @@ pub(crate) fn all() -> Vec<Check> {
         idempotency::CHECKS,
         places::CHECKS,
         feed::CHECKS,
+        webhooks::CHECKS,
         filters::CHECKS,
     ]
     .concat()

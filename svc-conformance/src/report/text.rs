@@ -28,6 +28,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("IDM", "requests that come again"),
     ("FLT", "filters"),
     ("SYN", "changes"),
+    ("HOOK", "webhooks"),
     ("UND", "left open"),
 ];
 

@@ -104,6 +104,7 @@ impl Api {
             (self.keeps_answers(), "idempotency_keys"),
             (inner.settings.changes.is_some(), "changes"),
             (self.has_webhooks(), "webhooks"),
+            (self.has_private_webhooks(), "private_webhooks"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
         let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));

@@ -169,6 +169,14 @@ impl Api {
         false
     }
 
+    /// Whether they may lead to private networks (HOOK-05).
+    fn has_private_webhooks(&self) -> bool {
+        #[cfg(feature = "webhooks")]
+        return self.inner.settings.webhooks.as_ref().is_some_and(|webhooks| webhooks.reach.private);
+        #[cfg(not(feature = "webhooks"))]
+        false
+    }
+
     /// The relation that leads to the webhooks (HOOK-01).
     #[must_use]
     pub fn webhooks_relation(&self) -> String {

@@ -40,6 +40,7 @@ impl Server {
         let api = store
             .register_all(builder())
             .changes(&std::sync::Arc::new(store.clone()))
+            .webhooks(&std::sync::Arc::new(store.clone()))
             .authenticator(store.clone())
             .anonymous_helpers(store.clone());
         Self { api: api.build().unwrap(), store, tenant, deadline: None }

@@ -24,6 +24,7 @@ mod totals;
 mod twice;
 mod updates;
 mod values;
+mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
@@ -209,6 +210,7 @@ pub fn registry() -> Vec<Fault> {
         conditional::faults(),
         idempotency::faults(),
         feed::faults(),
+        webhooks::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -216,7 +218,7 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free(), conditional::free(), idempotency::free(), feed::free()].concat()
+    [twice::free(), codes::free(), conditional::free(), idempotency::free(), feed::free(), webhooks::free()].concat()
 }
 
 /// Sets a member of an object.
