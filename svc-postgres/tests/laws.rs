@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_core::{
     Tenant,
-    laws::{Broken, Laws, check_feed_among_writers, check_filters},
+    laws::{Broken, Laws, check_feed_among_writers, check_filters, check_webhooks},
 };
 use svc_postgres::{Options, Store};
 
@@ -87,4 +87,15 @@ async fn flt_12_a_poller_by_date_misses_nothing() {
     let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();
     polling::misses_nothing(&store, &tenant).await;
+}
+
+/// HOOK-12, HOOK-14: webhooks are kept as they must be, also under row-level security.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    let Some(database) = Database::new().await else { return Ok(()) };
+    let (store, tenants) = database.next().await;
+    check_webhooks(&store, tenants).await?;
+    let fenced = Store::connect(database.options.clone().row_level_security()).await.unwrap();
+    let tenants = [fenced.ensure_tenant("fenced1").await.unwrap(), fenced.ensure_tenant("fenced2").await.unwrap()];
+    check_webhooks(&fenced, tenants).await
 }

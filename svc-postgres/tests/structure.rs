@@ -7,8 +7,9 @@ mod layers;
 use layers::{circle, rules, sources, uses};
 
 /// Lines of code of this crate, at most: without unit tests, comments and blank lines. 3 500 are the store; 160 tell and read
-/// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again.
-const LINES: usize = 3_880;
+/// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again, 110
+/// webhooks.
+const LINES: usize = 3_990;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers};
+use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers, check_webhooks};
 use svc_sqlite::{Options, Store};
 
 /// One file, with new tenants for each history.
@@ -48,4 +48,12 @@ async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
     let (store, [tenant, _]) = file.next().await;
     let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
     check_feed_among_writers(&[store], &tenant, calls.unwrap_or(1_000)).await
+}
+
+/// HOOK-12, HOOK-14: webhooks are kept as they must be.
+#[tokio::test]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    let file = File::new();
+    let (store, tenants) = file.next().await;
+    check_webhooks(&store, tenants).await
 }
