@@ -6,6 +6,7 @@
 
 mod dates;
 mod parts;
+mod webhooks;
 
 use svc_core::model::Kind;
 
@@ -13,6 +14,7 @@ use crate::layout::{SLOTS, layout};
 use dates::Dated;
 pub(crate) use parts::containers;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
+use webhooks::of_webhooks;
 
 /// Names the texts, and lists them for the tests.
 macro_rules! texts {
@@ -93,6 +95,7 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
+        let [webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks] = of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
         let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
         // Taggings and items lie alike: a test of `layout` says so.
@@ -350,27 +353,12 @@ impl Texts {
                 "INSERT INTO {s}.outbox (tenant, seq, created, helper, person, action, body) {}",
                 from_ledger("bigint bigint text uuid uuid bytea")
             ),
-            webhooks: format!(
-                "SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 ORDER BY h.id"
-            ),
-            webhook: format!(
-                "SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 AND h.id = $2"
-            ),
-            make_webhook: format!(
-                "INSERT INTO {s}.webhook (tenant, id, version, next, body) \
-                 SELECT l.tenant, $2::uuid, $3::bigint, $4::bigint, $5::bytea FROM {s}.ledger l WHERE l.tenant = $1 \
-                 ON CONFLICT (tenant, id) DO NOTHING RETURNING id"
-            ),
-            write_webhook: format!(
-                "UPDATE {s}.webhook SET version = $3, next = $4, body = $5 \
-                 WHERE tenant = $1 AND id = $2 AND version = $3 - 1 RETURNING id"
-            ),
-            delete_webhook: format!("DELETE FROM {s}.webhook WHERE tenant = $1 AND id = $2 RETURNING id"),
-            // Of all tenants: who sends looks after all. What it finds it takes for itself tenant by tenant.
-            due_webhooks: format!(
-                "SELECT t.name, h.id, h.version, h.next, h.body FROM {s}.webhook h JOIN {s}.tenant t ON t.id = h.tenant \
-                 WHERE h.next <= $1 AND h.id > $2 ORDER BY h.id LIMIT $3"
-            ),
+            webhooks,
+            webhook,
+            make_webhook,
+            write_webhook,
+            delete_webhook,
+            due_webhooks,
             tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
             tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),
             make_tenant: format!(

@@ -37,6 +37,8 @@ const DATA: [&str; 34] = [
     "ops::ChangesRequest",
     "ops::Feed",
     "ops::Listening",
+    "ops::StoredWebhook",
+    "ops::Webhooks",
     "ops::What",
     "raw::RawPage",
     "raw::RawRecord",

@@ -39,6 +39,8 @@ const DATA: [&str; 37] = [
     "ops::ChangesRequest",
     "ops::Feed",
     "ops::Listening",
+    "ops::StoredWebhook",
+    "ops::Webhooks",
     "ops::What",
     "raw::RawPage",
     "raw::RawRecord",
