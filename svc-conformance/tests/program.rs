@@ -271,7 +271,7 @@ fn rows_and_checks_are_listed_and_explained() {
         assert_eq!(code, 0, "{said}");
         said
     };
-    assert_eq!(said(&["list"]).lines().count(), 672);
+    assert_eq!(said(&["list"]).lines().count(), 687);
     assert_eq!(said(&["list", "COL-2*"]).lines().count(), 10);
     // An area as reports name it, and one of its parts.
     assert_eq!(["RES", "RES-person"].map(|area| said(&["list", area]).lines().count()), [351, 49]);

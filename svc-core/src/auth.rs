@@ -19,7 +19,7 @@ use crate::{
     value::{Id, Timestamp, digest},
 };
 
-/// One thing that a key may be allowed to do: an operation on a kind, or a helper (AUT-04).
+/// One thing that a key may be allowed to do: an operation on a kind, a helper, or webhooks (AUT-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Right {
@@ -27,13 +27,15 @@ pub enum Right {
     On(Kind, Operation),
     /// A helper, written `helper.record_signature`.
     Helper(HelperName),
+    /// Making, seeing, changing and deleting webhooks, written `webhooks.manage` (HOOK-03).
+    Webhooks,
 }
 
 impl Right {
     /// Every right that the interface knows.
     pub fn all() -> impl Iterator<Item = Right> {
         let on_kinds = Kind::ALL.iter().flat_map(|&kind| Operation::ALL.iter().map(move |&op| Right::On(kind, op)));
-        on_kinds.chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper)))
+        on_kinds.chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper))).chain([Right::Webhooks])
     }
 
     /// Whether it changes nothing.
@@ -48,13 +50,16 @@ impl fmt::Display for Right {
         match self {
             Self::On(kind, operation) => write!(f, "{}.{}", kind.plural(), operation.as_str()),
             Self::Helper(helper) => write!(f, "helper.{}", helper.as_str()),
+            Self::Webhooks => f.write_str("webhooks.manage"),
         }
     }
 }
 
 /// A text that names no right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, or `helper.<name>`")]
+#[error(
+    "no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, `helper.<name>`, or `webhooks.manage`"
+)]
 pub struct UnknownRight(String);
 
 impl FromStr for Right {

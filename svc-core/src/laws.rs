@@ -21,6 +21,7 @@
 //! | feed | who follows the change feed, by [`check_feed`], has what is there, with its dates |
 //! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
 //! | outgoing ([`check_outgoing`]) | what is handed out to be sent is what the calls that stand ask for, to one at a time |
+//! | webhooks ([`check_webhooks`]) | of several writers of a webhook one counts, it is one tenant's, and what is due is found once |
 //! | together | calls at the same time come to what they come to one after the other, in some order |
 //!
 //! The histories are random and the same at each run. They have all operations and helpers, over two tenants: identifiers,
@@ -35,6 +36,7 @@ mod rulebook;
 mod shown;
 mod together;
 mod undo;
+mod webhooks;
 
 use std::{
     collections::HashMap,
@@ -62,6 +64,7 @@ pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
 pub use filters::check_filters;
 pub use outgoing::check_outgoing;
 pub use rulebook::check_rulebook;
+pub use webhooks::check_webhooks;
 
 /// Checks the laws over some hundred histories; see [`Laws`] for more of them.
 ///

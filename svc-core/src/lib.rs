@@ -101,6 +101,7 @@
 //! | [`store`] | what a store of every kind is asked and told: [`store::Store`], questions, changes |
 //! | [`rules`] | the rulebook: what each write means, decided once for every store |
 //! | `mapped` | feature: a store over the tables of a program that is there already |
+//! | `webhook` | feature: messages about changes, signed: the rules of webhooks |
 //! | `memory`, `laws` | features: a store in memory, and the laws that any store keeps, as a test kit |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
@@ -145,6 +146,8 @@ pub mod rules;
 pub mod schema;
 pub mod store;
 pub mod value;
+#[cfg(feature = "webhooks")]
+pub mod webhook;
 
 pub use api::{Api, ApiBuilder, Vendor};
 pub use context::{Base, Context, Tenant};

@@ -2,6 +2,8 @@
 
 mod outgoing;
 mod tables;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::{
     collections::HashMap,
@@ -73,6 +75,8 @@ struct Shared {
     bells: Bells<Tenant>,
     /// Rings when something is to be sent, whoever's it is.
     outgoing: Bells<()>,
+    #[cfg(feature = "webhooks")]
+    webhooks: webhooks::Kept,
 }
 
 impl Default for Shared {
@@ -84,6 +88,8 @@ impl Default for Shared {
             feed,
             bells: Bells::default(),
             outgoing: Bells::default(),
+            #[cfg(feature = "webhooks")]
+            webhooks: webhooks::Kept::default(),
         }
     }
 }

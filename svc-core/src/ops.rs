@@ -23,6 +23,8 @@ mod lock;
 mod requests;
 mod revision;
 mod transactions;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use async_trait::async_trait;
 
@@ -38,6 +40,8 @@ pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub use revision::Revision;
 pub(crate) use transactions::{AnyTransactions, End};
 pub use transactions::{Savepoint, Transactions};
+#[cfg(feature = "webhooks")]
+pub use webhooks::{StoredWebhook, Webhooks};
 
 use crate::{
     context::Context,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use svc_core::laws::{
     Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_outgoing, check_rulebook,
+    check_webhooks,
 };
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
@@ -26,6 +27,12 @@ async fn the_store_in_memory_keeps_the_laws() -> Result<(), Broken> {
 async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Result<(), Broken> {
     let histories = Laws::new().seed(4462).histories(1);
     histories.check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
+}
+
+/// HOOK-12, HOOK-14: the store in memory keeps webhooks as it must.
+#[tokio::test]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    check_webhooks(&MemoryStore::new(), ["one", "two"].map(Tenant::new)).await
 }
 
 #[tokio::test]

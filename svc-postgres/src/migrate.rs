@@ -20,10 +20,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(3, "answers", include_str!("../migrations/0003_answers.sql")),
     Migration::new(4, "filters", include_str!("../migrations/0004_filters.sql")),
     Migration::new(5, "outbox", include_str!("../migrations/0005_outbox.sql")),
+    Migration::new(6, "webhooks", include_str!("../migrations/0006_webhooks.sql")),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 15] = [
+pub(crate) const TABLES: [&str; 16] = [
     "migration",
     "meta",
     "tenant",
@@ -39,6 +40,7 @@ pub(crate) const TABLES: [&str; 15] = [
     "outbox",
     "feed",
     "kept",
+    "webhook",
 ];
 /// Those that belong to no tenant: directories.
 pub(crate) const DIRECTORIES: [&str; 4] = ["migration", "meta", "tenant", "api_key"];
@@ -87,7 +89,7 @@ fn checked(options: &Options) -> Result<&str, ConnectError> {
 }
 
 /// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant, as `svc.tenant` names it. The
-/// look-ups that find a tenant see more: one the containers of all, one what is to be sent.
+/// look-ups that find a tenant see more: one the containers of all, one what is to be sent, one the webhooks of all.
 fn fences(schema: &str) -> String {
     let own = "tenant = CASE WHEN current_setting('svc.tenant', true) ~ '^[0-9]+$' \
                THEN current_setting('svc.tenant', true)::bigint END";
@@ -105,7 +107,8 @@ fn fences(schema: &str) -> String {
              FOR SELECT USING (current_setting('svc.tenant', true) = 'directory'{which});"
         )
     };
-    format!("{tables} {} {}", found("record", &format!(" AND kind IN ({})", containers())), found("outbox", ""))
+    let containers = found("record", &format!(" AND kind IN ({})", containers()));
+    format!("{tables} {containers} {} {}", found("outbox", ""), found("webhook", ""))
 }
 
 /// Whether every table of tenants has its fence: then nothing is asked that would wait for a reader.

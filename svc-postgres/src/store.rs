@@ -6,6 +6,7 @@ mod opening;
 mod outgoing;
 mod restore;
 mod tenants;
+mod webhooks;
 
 use std::{
     collections::HashMap,

@@ -6,6 +6,7 @@
 
 mod dates;
 mod parts;
+mod webhooks;
 
 use svc_core::model::Kind;
 
@@ -13,6 +14,7 @@ use crate::layout::{SLOTS, layout};
 use dates::Dated;
 pub(crate) use parts::containers;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
+use webhooks::of_webhooks;
 
 /// Names the texts, and lists them for the tests.
 macro_rules! texts {
@@ -83,6 +85,8 @@ texts! {
     hold, lift_holders, drop_holders, lower_holders, forget_holdings, keep, forget_kept, expire_kept,
     // What is to be sent.
     outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
+    // Webhooks.
+    webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks,
     // Directories.
     tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
 }
@@ -92,6 +96,7 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
+        let [webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks] = of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
         let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
         // Taggings and items lie alike: a test of `layout` says so.
@@ -369,6 +374,12 @@ impl Texts {
             outbox_again: format!(
                 "UPDATE {s}.outbox o SET due = $4 WHERE o.tenant = $1 AND o.seq = $2 AND o.attempts = $3"
             ),
+            webhooks,
+            webhook,
+            make_webhook,
+            write_webhook,
+            delete_webhook,
+            due_webhooks,
             tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
             tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),
             make_tenant: format!(

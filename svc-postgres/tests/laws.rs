@@ -15,7 +15,7 @@ use std::{
 
 use svc_core::{
     Tenant,
-    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing},
+    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing, check_webhooks},
     value::Timestamp,
 };
 use svc_postgres::{Options, Store};
@@ -121,4 +121,15 @@ async fn flt_12_pollers_miss_nothing() {
     let stores = [Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap()];
     let tenant = stores[0].ensure_tenant("demo").await.unwrap();
     polling::misses_nothing(&stores, &tenant, polling::calls()).await;
+}
+
+/// HOOK-12, HOOK-14: webhooks are kept as they must be, also under row-level security.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    let Some(database) = Database::new().await else { return Ok(()) };
+    let (store, tenants) = database.next().await;
+    check_webhooks(&store, tenants).await?;
+    let fenced = Store::connect(database.options.clone().row_level_security()).await.unwrap();
+    let tenants = [fenced.ensure_tenant("fenced1").await.unwrap(), fenced.ensure_tenant("fenced2").await.unwrap()];
+    check_webhooks(&fenced, tenants).await
 }

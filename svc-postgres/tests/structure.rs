@@ -8,12 +8,12 @@ use layers::{circle, rules, sources, uses};
 
 /// Lines of code of this crate, at most: without unit tests, comments and blank lines. 3 500 are the store; 160 tell and read
 /// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again,
-/// 80 what is to be sent.
-const LINES: usize = 3_960;
+/// 80 what is to be sent, 110 webhooks.
+const LINES: usize = 4_070;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 35] = [
+const DATA: [&str; 38] = [
     "Revision",
     "Context",
     "Error",
@@ -38,6 +38,8 @@ const DATA: [&str; 35] = [
     "ops::Dispatch",
     "ops::Feed",
     "ops::Listening",
+    "ops::StoredWebhook",
+    "ops::Webhooks",
     "ops::What",
     "raw::RawPage",
     "raw::RawRecord",

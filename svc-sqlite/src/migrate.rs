@@ -24,6 +24,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(6, "answers", include_str!("../migrations/0006_answers.sql")),
     Migration::new(7, "filters", include_str!("../migrations/0007_filters.sql")),
     Migration::new(8, "outbox", include_str!("../migrations/0008_outbox.sql")),
+    Migration::new(9, "webhooks", include_str!("../migrations/0009_webhooks.sql")),
 ];
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.

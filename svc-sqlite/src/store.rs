@@ -6,6 +6,7 @@ mod keys;
 mod maintenance;
 mod outgoing;
 mod tenants;
+mod webhooks;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -32,7 +32,8 @@ async fn suite() -> Suite {
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
     let reads = store.create_key(&one, KeyOptions::new("reads").read_only()).await.expect("a key").token;
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
-    let api = store.register_all(api).changes(&Arc::new(store.clone())).response_cache(store.clone());
+    let shared = Arc::new(store.clone());
+    let api = store.register_all(api).changes(&shared).webhooks(&shared).response_cache(store.clone());
     let api = api.conditional_requests(IfMatch::Optional).batches();
     let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
     let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());

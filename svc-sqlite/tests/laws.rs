@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
 use svc_core::Tenant;
-use svc_core::laws::{Broken, check, check_feed, check_feed_among_writers, check_feed_expires, check_outgoing};
+use svc_core::laws::{
+    Broken, check, check_feed, check_feed_among_writers, check_feed_expires, check_outgoing, check_webhooks,
+};
 use svc_core::value::Timestamp;
 use svc_sqlite::{Options, Store};
 
@@ -73,4 +75,12 @@ async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
     let (store, [tenant, _]) = file.next().await;
     let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
     check_feed_among_writers(&[store], &tenant, calls.unwrap_or(1_000)).await
+}
+
+/// HOOK-12, HOOK-14: webhooks are kept as they must be.
+#[tokio::test]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    let file = File::new();
+    let (store, tenants) = file.next().await;
+    check_webhooks(&store, tenants).await
 }

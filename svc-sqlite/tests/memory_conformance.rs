@@ -39,7 +39,8 @@ async fn suite() -> Suite {
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
     store.write(&cx, Call::new(&cx, Work::Load(Box::new(load)))).await.expect("a person");
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
-    let api = store.register_all(api).changes(&std::sync::Arc::new(store.clone())).response_cache(store.clone());
+    let shared = std::sync::Arc::new(store.clone());
+    let api = store.register_all(api).changes(&shared).webhooks(&shared).response_cache(store.clone());
     let api = api.conditional_requests(IfMatch::Optional).batches();
     let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
     let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());

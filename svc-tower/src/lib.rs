@@ -68,6 +68,8 @@
 //!
 //! With the feature `server` there is a server to go with it, with limits on slow clients: `svc_tower::server`.
 //!
+//! With the feature `webhooks` there is what sends the messages of webhooks: `svc_tower::webhooks`.
+//!
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
@@ -102,6 +104,8 @@ pub mod server;
 mod service;
 mod settings;
 mod timer;
+#[cfg(feature = "webhooks")]
+pub mod webhooks;
 
 pub use base::PeerAddr;
 pub use body::BodyTimeout;

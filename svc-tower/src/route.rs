@@ -48,6 +48,10 @@ impl fmt::Display for Route<'_> {
             }
             Target::Batch { helper, container: None } => write!(f, "{}/batch", helper.relation()),
             Target::Changes => f.write_str("changes"),
+            Target::Webhooks => f.write_str("webhooks"),
+            Target::Webhook(_) => f.write_str("webhooks/{id}"),
+            Target::Redelivery(_) => f.write_str("webhooks/{id}/redeliver"),
+            Target::SecretRotation(_) => f.write_str("webhooks/{id}/rotate_secret"),
             Target::Docs | Target::DocsPage(_) => f.write_str("docs"),
             Target::Explorer(_) => f.write_str("explorer"),
             Target::Capabilities => f.write_str("capabilities"),

@@ -130,6 +130,10 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_PATCH_IS_PUT", value_parser = FalseyValueParser::new())]
     pub patch_is_put: bool,
 
+    /// Let webhooks send to this machine and to private networks, also by http: where nobody else may make any
+    #[arg(long, env = "SVC_DEMO_PRIVATE_WEBHOOKS", value_parser = FalseyValueParser::new(), global = true)]
+    pub private_webhooks: bool,
+
     /// Whether /healthz and /metrics are served beside the interface [default: on where it listens on loopback and has no --base-url]
     #[arg(long, env = "SVC_DEMO_METRICS", value_name = "SWITCH")]
     pub metrics: Option<Switch>,
@@ -182,6 +186,15 @@ pub enum Command {
         /// What to do with them.
         #[command(subcommand)]
         action: KeyAction,
+    },
+    /// Makes, lists and changes webhooks of the data; a server that runs on it sends
+    Hooks {
+        /// The tenant whose changes they tell of
+        #[arg(long, default_value = "demo", global = true)]
+        tenant: String,
+        /// What to do with them.
+        #[command(subcommand)]
+        action: HookAction,
     },
     /// Copies the data file, also while a server runs on it (a database is copied by PostgreSQL)
     Backup {
@@ -272,6 +285,52 @@ pub enum KeyAction {
     },
 }
 
+/// What to do with the webhooks.
+#[derive(Debug, Clone, Subcommand)]
+pub enum HookAction {
+    /// Lists the webhooks and how their messages arrive
+    List,
+    /// Makes a webhook and prints its secret, which cannot be shown again
+    Add {
+        /// Where messages go
+        url: String,
+        /// Kinds of records that it tells of, such as person [default: all]; repeatable
+        #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
+        kinds: Vec<String>,
+        /// Changes that it tells of: created, changed, deleted [default: all]; repeatable
+        #[arg(long = "event", value_name = "EVENT", value_delimiter = ',')]
+        events: Vec<String>,
+    },
+    /// Deletes a webhook
+    Remove {
+        /// Its id, as the list shows it
+        id: String,
+    },
+    /// Lets a webhook send nothing; it sends later what is changed meanwhile
+    Pause {
+        /// Its id, as the list shows it
+        id: String,
+    },
+    /// Lets a webhook go on that was paused or has ended
+    Resume {
+        /// Its id, as the list shows it
+        id: String,
+    },
+    /// Sends again what was changed behind a cursor of the change feed
+    Redeliver {
+        /// Its id, as the list shows it
+        id: String,
+        /// The cursor [default: the beginning]
+        #[arg(long)]
+        after: Option<String>,
+    },
+    /// Gives a webhook another secret and prints it; the one before signs for a day beside it
+    Rotate {
+        /// Its id, as the list shows it
+        id: String,
+    },
+}
+
 /// Response styles, where the specification's table of codes and its examples disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Style {
@@ -344,6 +403,6 @@ mod tests {
             assert_eq!(option.get_env().and_then(|env| env.to_str()), Some(expected.as_str()));
             options += 1;
         }
-        assert_eq!(options, 28);
+        assert_eq!(options, 29);
     }
 }

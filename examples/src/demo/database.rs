@@ -6,6 +6,7 @@ use svc_core::api::ApiBuilder;
 use svc_core::auth::{AnonymousTenant, Authenticator};
 use svc_core::error::{Error, Result};
 use svc_core::link::{Address, ShareNames};
+use svc_core::ops::Webhooks;
 use svc_core::raw::RawRecord;
 use svc_core::store::commits::Committed;
 use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
@@ -279,10 +280,10 @@ impl Refused {
 
 fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder
 where
-    S: Store + Changes + Authenticator + AnonymousTenant + Revision + Clone,
+    S: Store + Changes + Webhooks + Authenticator + AnonymousTenant + Revision + Clone,
 {
     let shared = Arc::new(store.clone());
-    let api = api.store(&shared).changes(&shared);
+    let api = api.store(&shared).changes(&shared).webhooks(&shared);
     let api = api.authenticator(store.clone()).response_cache(store.clone());
     if anonymous_helpers { api.anonymous_helpers(store.clone()) } else { api }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, IfMatch, PatchMethod, ResponseStyle, Vendor};
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
+use svc_core::webhook::Reach;
 use svc_tower::SvcService;
 
 use super::cli;
@@ -80,6 +81,7 @@ pub fn service(store: &Database, settings: &Settings, base_url: &str) -> Result<
         .conditional_requests(if settings.require_if_match { IfMatch::Required } else { IfMatch::Optional })
         .batches()
         .atomicity(if settings.atomic_helpers { Atomicity::WholeCall } else { Atomicity::PerResource })
+        .webhook_reach(Reach::PUBLIC.plain(settings.private_webhooks).private(settings.private_webhooks))
         .patch_method(if settings.patch_is_put { PatchMethod::AsPut } else { PatchMethod::Unsupported });
     for capability in settings.without.iter().chain(&also_withheld(settings)) {
         api = api.without(capability);

@@ -11,6 +11,7 @@ mod database;
 mod deliver;
 mod export;
 mod gate;
+mod hooks;
 mod import;
 mod interface;
 mod keys;

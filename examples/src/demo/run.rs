@@ -8,6 +8,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
 use svc_tower::server::Server;
+use svc_tower::webhooks::Sender;
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -20,6 +21,7 @@ use super::data::Data;
 use super::database::Database;
 use super::export::export;
 use super::gate::Gate;
+use super::hooks;
 use super::import;
 use super::interface::{also_withheld, check, service};
 use super::keys;
@@ -65,6 +67,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
     match cli.command {
         None => run_server(options).await,
         Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
+        Some(Command::Hooks { tenant, action }) => hooks::manage(options, &tenant, action).await,
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
         Some(Command::Copy { from, to }) => copy::run(&from, &location::Server::of("--to", &to, options)?).await,
@@ -115,6 +118,16 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
             Ok::<_, Error>(())
         }
     });
+    let is_alone = matches!(store, Database::File(_));
+    let sender = Sender::new(service.api()).map(|sender| sender.alone(is_alone));
+    let sending = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            if let Some(sender) = sender {
+                sender.run_until(async move { stop.wait().await }).await;
+            }
+        }
+    });
     let (log, writer) = AccessLog::to(io::stdout(), dialect.key_header().clone());
     let (given, failed) = tokio::sync::oneshot::channel();
     let watched = tokio::spawn(async move {
@@ -127,16 +140,20 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     });
     let stopped = async {
         tokio::select! {
-            () = stop.wait() => {}
+            () = stop.clone().wait() => {}
             Ok(()) = failed => {}
         }
     };
-    let sending = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
+    let delivering = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
     let service = log.before(Monitored::new(gate.before(service, LOAD_PATIENCE), monitor));
     Server::new(service).run_until(address.listener, stopped).await;
-    if let Some(sending) = sending {
+    if let Some(delivering) = delivering {
         // What it had begun comes again when the demo starts again.
-        sending.abort();
+        delivering.abort();
+    }
+    // It ends by itself: the order to stop came to both, or what stands before it has failed, and then nothing is waited for.
+    if stop.is_given() {
+        _ = sending.await;
     }
     writer.finish();
     match watched.await {

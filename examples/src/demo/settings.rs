@@ -55,6 +55,8 @@ pub struct Settings {
     pub without: Vec<String>,
     /// Whether PATCH means PUT.
     pub patch_is_put: bool,
+    /// Whether webhooks may send to this machine and to private networks, also by http.
+    pub private_webhooks: bool,
     /// Whether `/healthz` and `/metrics` are served.
     pub metrics: bool,
 }
@@ -143,6 +145,7 @@ impl Settings {
             helpers_only: options.helpers_only,
             without: options.without.clone(),
             patch_is_put: options.patch_is_put,
+            private_webhooks: options.private_webhooks,
             // An address of its own says that a proxy stands in front, also where it listens on this machine alone.
             metrics: options.metrics.map_or(listen.is_loopback() && options.base_url.is_none(), |it| it == Switch::On),
         })

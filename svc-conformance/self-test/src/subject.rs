@@ -120,7 +120,8 @@ impl Subject {
         let rights = ["people.list", "people.read"].iter().filter_map(|right| right.parse().ok());
         store.add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights)).await?;
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
-        let api: ApiBuilder = api.changes(&Arc::new(store.clone())).batches().base_url(REFERENCE);
+        let shared = Arc::new(store.clone());
+        let api: ApiBuilder = api.changes(&shared).webhooks(&shared).batches().base_url(REFERENCE);
         // Whoever sends it: the interface does not show more than that it is taken.
         let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
         let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;

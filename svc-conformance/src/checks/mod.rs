@@ -41,6 +41,7 @@ mod subject;
 mod together;
 mod twice;
 mod unknown_caller;
+mod webhooks;
 
 use crate::check::Check;
 
@@ -77,6 +78,7 @@ pub(crate) fn all() -> Vec<Check> {
         batch::CHECKS,
         places::CHECKS,
         feed::CHECKS,
+        webhooks::CHECKS,
         filters::CHECKS,
     ]
     .concat()

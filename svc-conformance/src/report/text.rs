@@ -29,6 +29,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("FLT", "filters"),
     ("BAT", "many calls in one request"),
     ("SYN", "changes"),
+    ("HOOK", "webhooks"),
     ("UND", "left open"),
 ];
 

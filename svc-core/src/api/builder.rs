@@ -10,6 +10,8 @@ mod idempotency;
 mod mapped;
 mod narrowed;
 mod stores;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 mod withheld;
 
 pub(crate) use classify::Classify;

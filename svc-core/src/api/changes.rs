@@ -166,7 +166,7 @@ impl Api {
         self.invalid(None, &[Problem::new(Code::CursorInvalid, AFTER, text)])
     }
 
-    fn expired_cursor(&self, cx: &Context) -> Reply {
+    pub(super) fn expired_cursor(&self, cx: &Context) -> Reply {
         let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
         let mut reply = self.failure(Some(&Target::Changes), Code::CursorExpired, text);
         let mut body = reply.body.to_vec();

@@ -105,6 +105,8 @@ impl Api {
             (self.takes_batches(), "batch"),
             (inner.settings.changes.is_some(), "changes"),
             (inner.settings.changes.is_some(), "change_events"),
+            (self.has_webhooks(), "webhooks"),
+            (self.has_private_webhooks(), "private_webhooks"),
             (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
         ];
         let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));

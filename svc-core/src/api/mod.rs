@@ -29,6 +29,8 @@ mod respond;
 mod response_cache;
 mod settings;
 mod transaction;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -48,6 +50,8 @@ pub use request::{Request, RequestTarget, Timer};
 pub use respond::Admitted;
 use settings::Settings;
 pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
+#[cfg(feature = "webhooks")]
+pub use webhooks::WebhookParts;
 
 pub use crate::operation::ResponseStyle;
 pub(crate) use registry::Registration;
@@ -158,6 +162,29 @@ impl Api {
     #[must_use]
     pub fn vendor(&self) -> &Vendor {
         &self.inner.settings.vendor
+    }
+
+    /// Whether there are webhooks (HOOK-01).
+    #[must_use]
+    pub fn has_webhooks(&self) -> bool {
+        #[cfg(feature = "webhooks")]
+        return self.inner.settings.webhooks.is_some();
+        #[cfg(not(feature = "webhooks"))]
+        false
+    }
+
+    /// Whether they may lead to private networks (HOOK-05).
+    fn has_private_webhooks(&self) -> bool {
+        #[cfg(feature = "webhooks")]
+        return self.inner.settings.webhooks.as_ref().is_some_and(|webhooks| webhooks.reach.private);
+        #[cfg(not(feature = "webhooks"))]
+        false
+    }
+
+    /// The relation that leads to the webhooks (HOOK-01).
+    #[must_use]
+    pub fn webhooks_relation(&self) -> String {
+        self.dialect().relation(crate::hal::WEBHOOKS)
     }
 
     fn registered(&self, kind: Kind) -> &Registration {

@@ -94,6 +94,7 @@ impl Api {
             (Right::On(kind, operation), _) => self.registered(kind).offers(operation),
             (Right::Helper(_), Target::Batch { .. }) if !self.inner.settings.batches => false,
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
+            (Right::Webhooks, _) => self.has_webhooks(),
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
         is_offered.then_some(Offered { spec, right, key: if is_optional { Key::Optional } else { Key::Needed } })

@@ -147,6 +147,10 @@ impl<'a> Admitted<'a> {
             // Whoever serves documents answers before.
             (Handler::Document, _) => Err(Error::not_found()),
             (Handler::Changes, _) => api.changes(cx, request).await,
+            #[cfg(feature = "webhooks")]
+            (Handler::Webhooks, target) => {
+                Box::pin(api.answer_about_webhooks(cx, &self.operation.method, target, body)).await
+            }
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create | Handler::Update | Handler::Call, target) => {
                 // Its future would make that of every read as large.
@@ -199,6 +203,7 @@ impl Api {
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
             openapi: self.has_openapi,
             changes: inner.settings.changes.is_some(),
+            webhooks: self.has_webhooks(),
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+#[cfg(feature = "webhooks")]
+use super::webhooks::WebhookSettings;
 use super::{IfMatch, builder::Classify, idempotency::KeptBy};
 use crate::{
     auth::{AnonymousTenant, Authenticator},
@@ -35,6 +37,9 @@ pub(super) struct Settings {
     pub(super) deliver: Option<Arc<dyn Deliver>>,
     /// What tells the changes.
     pub(super) changes: Option<Arc<dyn Changes>>,
+    /// Where webhooks are kept, and which receivers they may have.
+    #[cfg(feature = "webhooks")]
+    pub(super) webhooks: Option<WebhookSettings>,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
@@ -69,6 +74,8 @@ impl Settings {
             store: None,
             deliver: None,
             changes: None,
+            #[cfg(feature = "webhooks")]
+            webhooks: None,
             transactions: None,
             patch: PatchMethod::default(),
             conditional: None,

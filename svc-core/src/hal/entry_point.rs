@@ -1,6 +1,6 @@
 //! The entry point (ENT-01 to ENT-27).
 
-use super::{Hal, changes::CHANGES};
+use super::{Hal, WEBHOOKS, changes::CHANGES};
 use crate::{
     helper::HelperName,
     json::write_string,
@@ -24,6 +24,8 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) openapi: bool,
     /// Whether the change feed is there (SYN-01).
     pub(crate) changes: bool,
+    /// Whether there are webhooks (HOOK-01).
+    pub(crate) webhooks: bool,
 }
 
 /// Writes the entry point.
@@ -50,6 +52,9 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     }
     if view.changes {
         titled(&hal.relations.dialect.relation(CHANGES), &hal.href(&Target::Changes), "Changes", out);
+    }
+    if view.webhooks {
+        titled(&hal.relations.dialect.relation(WEBHOOKS), &hal.href(&Target::Webhooks), "Webhooks", out);
     }
     // RFC 8631: relations of the interface's own prefix lead to what the interface has (UND-40).
     titled("service-meta", &hal.href(&Target::Capabilities), "What this server supports", out);

@@ -8,6 +8,8 @@ mod failure;
 mod record;
 mod relations;
 mod shown;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 pub(crate) use batch::{ResultView, batch, entry_result, totals};
 pub(crate) use changes::{CHANGES, ChangesView, begin_anew, changes};
@@ -16,11 +18,16 @@ pub(crate) use entry_point::{EntryPointView, entry_point};
 pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice, warnings};
 pub(crate) use record::record;
 pub(crate) use relations::{DocsAddress, Documents, RelationNames};
+#[cfg(feature = "webhooks")]
+pub(crate) use webhooks::{message, webhook, webhooks};
 
 use crate::{
     json::write_string,
     link::{Layout, Target},
 };
+
+/// The relation that leads to the webhooks, and that they stand under, without prefix.
+pub(crate) const WEBHOOKS: &str = "webhooks";
 
 /// What every document is written with: the address of the entry point, the layout, and the relations of the API.
 #[derive(Debug, Clone, Copy)]

@@ -17,6 +17,9 @@ use crate::{
 pub struct ConventionalLayout;
 
 const CHANGES: &str = "changes";
+const WEBHOOKS: &str = "webhooks";
+const REDELIVER: &str = "redeliver";
+const ROTATE_SECRET: &str = "rotate_secret";
 const DOCS: &str = "docs/";
 const DOCS_PAGE: &str = "docs/v1/";
 const EXPLORER: &str = "docs/explorer";
@@ -34,6 +37,10 @@ impl Layout for ConventionalLayout {
         match target {
             Target::EntryPoint => {}
             Target::Changes => out.push_str(CHANGES),
+            Target::Webhooks => out.push_str(WEBHOOKS),
+            Target::Webhook(id) => push_webhook(id, "", out),
+            Target::Redelivery(id) => push_webhook(id, REDELIVER, out),
+            Target::SecretRotation(id) => push_webhook(id, ROTATE_SECRET, out),
             Target::Docs => out.push_str(DOCS),
             Target::DocsPage(relation) => {
                 out.push_str(DOCS_PAGE);
@@ -136,6 +143,16 @@ fn push_helper(helper: HelperName, container: Option<&Address>, out: &mut String
     out.push_str(helper_segment(helper));
 }
 
+fn push_webhook(id: &Id, below: &str, out: &mut String) {
+    out.push_str(WEBHOOKS);
+    out.push('/');
+    out.push_str(id.as_str());
+    if !below.is_empty() {
+        out.push('/');
+        out.push_str(below);
+    }
+}
+
 fn helper_segment(helper: HelperName) -> &'static str {
     match helper {
         HelperName::PersonSignup => SIGNUP,
@@ -155,6 +172,10 @@ fn batch(segments: &[&str]) -> Option<Target> {
 
 fn route_segments(segments: &[&str]) -> Option<Target> {
     match *segments {
+        [WEBHOOKS] => Some(Target::Webhooks),
+        [WEBHOOKS, id] => Id::new(id).map(Target::Webhook),
+        [WEBHOOKS, id, REDELIVER] => Id::new(id).map(Target::Redelivery),
+        [WEBHOOKS, id, ROTATE_SECRET] => Id::new(id).map(Target::SecretRotation),
         [collection] => {
             let kind = Kind::from_plural(collection)?;
             kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })

@@ -14,6 +14,7 @@ pub(crate) fn targets() -> Vec<Target> {
     let mut targets = vec![
         Target::EntryPoint,
         Target::Changes,
+        Target::Webhooks,
         Target::Docs,
         Target::DocsPage(Cow::Borrowed("person")),
         Target::Explorer(Cow::Borrowed("")),
@@ -23,6 +24,9 @@ pub(crate) fn targets() -> Vec<Target> {
         Target::JsonSchema(Cow::Borrowed("record_signature_helper")),
         Target::Helper { helper: HelperName::PersonSignup, container: None },
     ];
+    for of_webhook in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {
+        targets.extend(Id::new("0198-a_B").map(of_webhook));
+    }
     for &kind in Kind::ALL {
         if kind.schema().has_collection() {
             targets.push(Target::Collection { kind, scope: Scope::All });

@@ -87,6 +87,14 @@ pub enum Target {
     },
     /// The change feed (SYN-01).
     Changes,
+    /// The webhooks of the tenant (HOOK-01).
+    Webhooks,
+    /// One webhook (HOOK-01).
+    Webhook(Id),
+    /// Where a webhook is told to send again (HOOK-10).
+    Redelivery(Id),
+    /// Where a webhook gets another secret (HOOK-09).
+    SecretRotation(Id),
     /// The start page of the documentation (ENT-22).
     Docs,
     /// The page of one relation, and the template of the curie (ENT-22, HAL-18).

@@ -86,6 +86,7 @@ impl OperationSpec {
                 Some(Right::On(*kind, operation))
             }
             (Need::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => Some(Right::Helper(*helper)),
+            (Need::Webhooks, _) => Some(Right::Webhooks),
             _ => None,
         }
     }
@@ -109,6 +110,14 @@ pub enum Shape {
     EntryPoint,
     /// The change feed (SYN-01).
     Changes,
+    /// The webhooks (HOOK-01).
+    Webhooks,
+    /// One webhook (HOOK-01).
+    Webhook,
+    /// Where a webhook is told to send again (HOOK-10).
+    Redelivery,
+    /// Where a webhook gets another secret (HOOK-09).
+    SecretRotation,
     /// The start page of the documentation (ENT-22).
     Docs,
     /// Another page of the documentation (ENT-22).
@@ -140,6 +149,10 @@ impl Shape {
         match target {
             Target::EntryPoint => Self::EntryPoint,
             Target::Changes => Self::Changes,
+            Target::Webhooks => Self::Webhooks,
+            Target::Webhook(_) => Self::Webhook,
+            Target::Redelivery(_) => Self::Redelivery,
+            Target::SecretRotation(_) => Self::SecretRotation,
             Target::Docs => Self::Docs,
             Target::DocsPage(_) => Self::DocsPage,
             Target::Explorer(_) => Self::Explorer,
@@ -167,6 +180,8 @@ pub enum Need {
     On(Operation),
     /// The right to call the helper of its target.
     Call,
+    /// The right to webhooks (HOOK-03).
+    Webhooks,
 }
 
 /// The body that an operation takes.
@@ -183,6 +198,12 @@ pub enum Input {
     Call,
     /// Many bodies of a helper (BAT-01).
     Batch,
+    /// A webhook to make (HOOK-02).
+    NewWebhook,
+    /// A change of a webhook (HOOK-06).
+    Webhook,
+    /// From where on a webhook sends again (HOOK-10).
+    Redelivery,
 }
 
 /// What the body of an answer is.
@@ -203,6 +224,12 @@ pub enum Output {
     Collection,
     /// A page of the change feed.
     Changes,
+    /// The webhooks.
+    Webhooks,
+    /// A webhook.
+    Webhook,
+    /// A webhook with its new secret.
+    WebhookSecret,
     /// A record.
     Record,
     /// What a helper recorded; without a key, an empty object (HLP-07).
@@ -286,6 +313,7 @@ pub(crate) enum Handler {
     Capabilities,
     Document,
     Changes,
+    Webhooks,
     List,
     Read,
     Create,

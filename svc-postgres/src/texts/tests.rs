@@ -6,11 +6,12 @@ use super::*;
 use crate::{migrate, sets};
 
 /// Statements of the directories, which are small and the same on every node, and the look-ups that find a tenant.
-const WITHOUT_TENANT: [&str; 13] = [
+const WITHOUT_TENANT: [&str; 14] = [
     "tenant",
     "tenants",
     "make_tenant",
     "owners",
+    "due_webhooks",
     "key",
     "keys",
     "add_key",

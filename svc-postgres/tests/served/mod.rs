@@ -26,7 +26,8 @@ pub(crate) async fn suite(options: Options) -> Suite {
     let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
     let reads = store.create_key(&one, KeyOptions::new("reads").read_only()).await.expect("a key").token;
     let api = store.register_all(Api::builder(Vendor::new("Example", "Conformance").motd("Welcome")));
-    let api = api.changes(&std::sync::Arc::new(store.clone())).deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let shared = std::sync::Arc::new(store.clone());
+    let api = api.changes(&shared).webhooks(&shared).deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
     let api = api.response_cache(store.clone()).conditional_requests(IfMatch::Optional).batches();
     let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");

@@ -42,6 +42,7 @@ impl Server {
             .register_all(builder())
             .changes(&std::sync::Arc::new(store.clone()))
             .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done))
+            .webhooks(&std::sync::Arc::new(store.clone()))
             .authenticator(store.clone())
             .anonymous_helpers(store.clone());
         Self { api: api.build().unwrap(), store, tenant, deadline: None }

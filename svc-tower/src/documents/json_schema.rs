@@ -5,6 +5,7 @@ mod declaration;
 mod documents;
 mod place;
 mod values;
+mod webhooks;
 
 use std::collections::BTreeMap;
 

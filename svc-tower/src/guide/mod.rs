@@ -7,6 +7,7 @@
 //! 5. [Errors your users will see](errors)
 //! 6. [From demo to production](production)
 //! 7. [Keeping two systems in step](keep_in_step)
+//! 8. [Being told of changes](webhooks)
 //!
 //! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature `server`.
 
@@ -32,3 +33,6 @@ pub mod production {}
 
 #[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("keep_in_step.md"))]
 pub mod keep_in_step {}
+
+#[doc = include_str!("webhooks.md")]
+pub mod webhooks {}

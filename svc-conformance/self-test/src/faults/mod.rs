@@ -25,6 +25,7 @@ mod totals;
 mod twice;
 mod updates;
 mod values;
+mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
@@ -211,6 +212,7 @@ pub fn registry() -> Vec<Fault> {
         idempotency::faults(),
         batch::faults(),
         feed::faults(),
+        webhooks::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -218,7 +220,8 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    [twice::free(), codes::free(), conditional::free(), idempotency::free(), batch::free(), feed::free()].concat()
+    let all = [twice::free(), codes::free(), conditional::free(), idempotency::free(), batch::free(), feed::free()];
+    all.into_iter().chain([webhooks::free()]).flatten().collect()
 }
 
 /// Sets a member of an object.

@@ -17,6 +17,13 @@ use crate::{
 const ENTRY_POINT_FIELDS: &[&str] = &["motd", "max_pagesize", "vendor_name", "product_name", "namespace", "_links"];
 
 impl ApiBuilder {
+    fn has_webhooks(&self) -> bool {
+        #[cfg(feature = "webhooks")]
+        return self.settings.webhooks.is_some();
+        #[cfg(not(feature = "webhooks"))]
+        false
+    }
+
     /// Every contradiction in what was registered.
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut problems = self.wrong.clone();
@@ -35,6 +42,9 @@ impl ApiBuilder {
         if let Some(own) = &self.own {
             problems.extend(own.problems(&self.settings.vendor.namespace, self.dialect.prefix()));
         }
+        if self.has_webhooks() && self.settings.changes.is_none() {
+            problems.push("webhooks have nothing to tell without a change feed: call `.changes(...)`".to_owned());
+        }
         let Sizes { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
             problems.push(if page == 0 {
@@ -48,6 +58,9 @@ impl ApiBuilder {
             Target::Helper { helper, .. } => self.helpers.contains_key(helper),
             Target::Batch { helper, .. } => self.settings.batches && self.helpers.contains_key(helper),
             Target::Changes => self.settings.changes.is_some(),
+            Target::Webhooks | Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => {
+                self.has_webhooks()
+            }
             _ => true,
         };
         problems.extend(law::targets().iter().filter(|it| offered(it)).find_map(|it| {

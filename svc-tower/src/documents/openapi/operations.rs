@@ -70,9 +70,12 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         Output::Changes => parameters.extend(paging(all.api.changes_parameters())),
         _ => {}
     }
+    let is_of_records = matches!(spec.input, Input::Create | Input::Update | Input::Call | Input::Batch);
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
-        parameters.push(prefer(spec.input));
-        parameters.extend(repeats::parameter(all.api, method));
+        if is_of_records {
+            parameters.push(prefer(spec.input));
+            parameters.extend(repeats::parameter(all.api, method));
+        }
         about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
     }
     if !parameters.is_empty() {
@@ -88,7 +91,7 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
     failures(all, offered, route, &mut responses);
     let error = json!({ HAL: { "schema": all.error() } });
     conditions::answers(all.api, method, &route.target, &error, &mut responses);
-    repeats::answers(all.api, method, spec.takes_body(), &error, &mut responses);
+    repeats::answers(all.api, method, is_of_records, &error, &mut responses);
     if *method == Method::HEAD {
         for response in responses.values_mut().filter_map(Value::as_object_mut) {
             response.remove("content");
@@ -160,6 +163,9 @@ fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target
             Some((all.below_body(*kind), true))
         }
         (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
+        (Input::NewWebhook, _) => Some((all.webhook_body(true), true)),
+        (Input::Webhook, _) => Some((all.webhook_body(false), true)),
+        (Input::Redelivery, _) => Some((all.redelivery(), false)),
         (Input::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
         _ => None,
     }?;
@@ -185,6 +191,9 @@ fn content(
         Output::Changes => {
             Some(json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }))
         }
+        Output::Webhooks => one(HAL, all.webhooks()),
+        Output::Webhook => one(HAL, all.webhook(false)),
+        Output::WebhookSecret => one(HAL, all.webhook(true)),
         Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
         Output::Recorded => {
             let record = all.kind(kind_of(target)?, Form::Read);
@@ -233,7 +242,7 @@ fn failures(all: &mut Definitions<'_>, offered: &Offered, route: &Route, respons
         let is_read = offered.spec().method == Method::GET;
         add("404", "There is no such record.", bodies || !is_read || !is_record);
     }
-    if route.target == Target::Changes {
+    if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
         add("410", "What follows the cursor is not kept any more.", true);
     }
     add("400", "The request is not valid.", true);

@@ -7,6 +7,7 @@ use svc_core::{
     link::{Address, Scope, Target},
     model::Kind,
     schema::LinkTarget,
+    value::Id,
 };
 
 use crate::documents::json_schema::{record, template};
@@ -33,6 +34,7 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
     for target in [Target::EntryPoint, Target::Changes, Target::Docs, Target::Capabilities, Target::OpenApi] {
         add(target, None);
     }
+    add(Target::Webhooks, None);
     if has_html {
         add(Target::Explorer("".into()), None);
     }
@@ -60,6 +62,11 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
             }
         }
     }
+    for target in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {
+        let Some(target) = Id::new(WEBHOOK).map(target) else { continue };
+        let path = template(api, base, &target, None).0.replace(WEBHOOK, &format!("{{{WEBHOOK}}}"));
+        routes.push(Route { path, ids: vec![WEBHOOK.to_owned()], target });
+    }
     // Their names are no ids; the placeholder is a name that neither has.
     for (make, placeholder) in [(page as fn(&'static str) -> Target, "relation"), (schema, "name")] {
         let (path, _) = template(api, base, &make(PLACEHOLDER), None);
@@ -77,6 +84,8 @@ fn helper(helper: HelperName, container: Option<&Address>) -> [Target; 2] {
     [Target::Helper { helper, container: container.clone() }, Target::Batch { helper, container }]
 }
 
+/// Stands for the id of any webhook.
+const WEBHOOK: &str = "webhook_id";
 const PLACEHOLDER: &str = "any_name_0";
 
 fn page(name: &'static str) -> Target {

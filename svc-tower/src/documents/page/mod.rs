@@ -10,6 +10,7 @@ mod machine;
 mod relation;
 mod topics;
 mod types;
+mod webhooks;
 
 use std::borrow::Cow;
 

@@ -14,7 +14,7 @@ use svc_core::{
 use super::{
     DocField, DocLink, DocOperation, DocPage, Docs, Facts, Listing, Subject, changes,
     fields::{Access, set_by},
-    open,
+    open, webhooks,
 };
 use crate::documents::{example::record, json_schema_names};
 
@@ -45,14 +45,14 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     Some(link(docs, first.name, &named))
 }
 
-/// Every relation that has a page of its own: kinds, collections, helpers, the links with other names, the change feed, the
-/// error object.
+/// Every relation that has a page of its own: kinds, collections, helpers, the links with other names, the change feed,
+/// webhooks, the error object.
 pub(super) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL.iter().flat_map(|kind| [kind.singular(), kind.plural()]);
     let helpers = HelperName::ALL.iter().map(|helper| helper.relation());
     let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links.iter().map(|link| link.name));
-    let mut names: Vec<&str> =
-        kinds.chain(helpers).chain(links).chain([changes::NAME, "capabilities", "error", "warnings"]).collect();
+    let own = [changes::NAME, "capabilities", "error", "warnings"].into_iter().chain(webhooks::NAMES);
+    let mut names: Vec<&str> = kinds.chain(helpers).chain(links).chain(own).collect();
     names.sort_unstable();
     names.dedup();
     names

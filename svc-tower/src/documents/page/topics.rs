@@ -11,7 +11,7 @@ use svc_core::{
     value::ClosedEnum,
 };
 
-use super::{DocPage, Docs, Entry, Facts, Listing, Subject, batch, changes, codes, open, relation, types};
+use super::{DocPage, Docs, Entry, Facts, Listing, Subject, batch, changes, codes, open, relation, types, webhooks};
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
@@ -53,7 +53,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
-        _ => return None,
+        _ => webhooks::page(docs, name)?,
     })
 }
 
@@ -118,6 +118,9 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     }
     if api.has_changes() {
         every.entries.push(topic(changes::NAME, "Changes", "what was created, changed and deleted since"));
+    }
+    if api.has_webhooks() {
+        every.entries.push(topic(webhooks::WEBHOOKS, "Webhooks", "receivers that are told of changes"));
     }
     page.lists.push(every);
     page.lists.push(Listing {

@@ -1,0 +1,147 @@
+//! The commands about webhooks: requests to the interface, as a key with every right would send them.
+
+use std::fmt::Write as _;
+
+use http::Method;
+use serde_json::{Value, json};
+use svc_core::Tenant;
+use svc_core::api::{Api, Request};
+use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::link::Target;
+use svc_core::value::Id;
+
+use super::cli::{HookAction, Options};
+use super::database::Database;
+use super::interface::service;
+use super::location::Location;
+use super::run::say;
+use super::settings::Settings;
+use super::trouble::Trouble;
+
+/// Links are not shown, so any address will do.
+const BASE: &str = "http://localhost/";
+
+/// Makes, lists or changes webhooks of the data at a location.
+///
+/// # Errors
+///
+/// There is no such data, tenant or webhook, or what is asked for is refused.
+pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) -> Result<(), Trouble> {
+    let store = Database::beside(&Location::of(options)?).await?;
+    let known = store.tenants().await.map_err(|error| store.trouble(&error))?;
+    if !known.iter().any(|known| known.as_str() == tenant) {
+        let place = format!("--tenant {}", tenant.escape_debug());
+        return Err(Trouble::new(
+            "There is no such tenant.",
+            place,
+            "See `svc-demo keys list` for those that there are.",
+        ));
+    }
+    let service = service(&store, &Settings::check(options)?, BASE)?;
+    let hooks = Hooks { api: service.api(), tenant: Tenant::new(tenant) };
+    match action {
+        HookAction::List => {
+            let all = hooks.ask(Method::GET, Target::Webhooks, None).await?;
+            say(&table(&all, service.api()));
+        }
+        HookAction::Add { url, kinds, events } => {
+            let mut body = json!({"url": url});
+            for (name, words) in [("kinds", kinds), ("events", events)] {
+                if !words.is_empty() {
+                    body[name] = json!(words);
+                }
+            }
+            let made = hooks.ask(Method::POST, Target::Webhooks, Some(&body)).await?;
+            say(&format!("webhook {}; its secret cannot be shown again:\n{}\n", id_of(&made), text(&made["secret"])));
+        }
+        HookAction::Remove { id } => {
+            hooks.ask(Method::DELETE, Target::Webhook(named(&id)?), None).await?;
+            say(&format!("webhook {id} is removed\n"));
+        }
+        HookAction::Pause { id } => {
+            hooks.ask(Method::PUT, Target::Webhook(named(&id)?), Some(&json!({"status": "paused"}))).await?;
+            say(&format!("webhook {id} is paused\n"));
+        }
+        HookAction::Resume { id } => {
+            hooks.ask(Method::PUT, Target::Webhook(named(&id)?), Some(&json!({"status": "active"}))).await?;
+            say(&format!("webhook {id} is active\n"));
+        }
+        HookAction::Redeliver { id, after } => {
+            let body = after.map_or_else(|| json!({}), |after| json!({"after": after}));
+            hooks.ask(Method::POST, Target::Redelivery(named(&id)?), Some(&body)).await?;
+            say(&format!("webhook {id} sends again\n"));
+        }
+        HookAction::Rotate { id } => {
+            let changed = hooks.ask(Method::POST, Target::SecretRotation(named(&id)?), None).await?;
+            say(&format!("webhook {id}; its new secret cannot be shown again:\n{}\n", text(&changed["secret"])));
+        }
+    }
+    Ok(())
+}
+
+/// The webhooks of a tenant.
+struct Hooks<'a> {
+    api: &'a Api,
+    tenant: Tenant,
+}
+
+impl Hooks<'_> {
+    /// What the interface answers; its refusal as trouble.
+    async fn ask(&self, method: Method, target: Target, body: Option<&Value>) -> Result<Value, Trouble> {
+        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let reply = self.api.answer(identity, Request::new(&method, target).with_body(body)).await;
+        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        if reply.status.is_success() {
+            return Ok(answer);
+        }
+        if reply.status == 404 {
+            return Err(unknown());
+        }
+        let said = answer["error_descriptions"].as_array().into_iter().flatten();
+        let said: Vec<&str> = said.filter_map(|problem| problem["description"].as_str()).collect();
+        let place = format!("--tenant {}", self.tenant.as_str());
+        Err(Trouble::new(said.join(" "), place, "Mend the command, and run it again."))
+    }
+}
+
+fn named(id: &str) -> Result<Id, Trouble> {
+    Id::new(id).ok_or_else(unknown)
+}
+
+fn unknown() -> Trouble {
+    Trouble::new("No webhook has this id.", "hooks", "See `svc-demo hooks list` for the ids.")
+}
+
+fn table(all: &Value, api: &Api) -> String {
+    let mut table = row(["id", "state", "arrived", "waiting", "given up", "last attempt", "url"]);
+    for webhook in all["_embedded"][api.webhooks_relation()].as_array().into_iter().flatten() {
+        let state = match (webhook["status"].as_str(), webhook["is_failing"].as_bool()) {
+            (Some("active"), Some(true)) => "failing",
+            (status, _) => status.unwrap_or_default(),
+        };
+        let last = &webhook["last_attempt"];
+        let last = last["status"].as_u64().map_or_else(|| text(&last["error"]).to_owned(), |status| status.to_string());
+        let number = |name: &str| webhook[name].to_string();
+        let [arrived, waiting, given_up] = ["total_delivered", "total_waiting", "total_given_up"].map(number);
+        table.push_str(&row([id_of(webhook), state, &arrived, &waiting, &given_up, &last, text(&webhook["url"])]));
+    }
+    table
+}
+
+fn row(cells: [&str; 7]) -> String {
+    let [id, state, arrived, waiting, given_up, last, url] = cells;
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = writeln!(text, "{id:<36}  {state:<8}  {arrived:>8}  {waiting:>7}  {given_up:>8}  {last:<14}  {url}");
+    text
+}
+
+/// The last part of its address.
+fn id_of(webhook: &Value) -> &str {
+    text(&webhook["_links"]["self"]["href"]).rsplit('/').next().unwrap_or_default()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

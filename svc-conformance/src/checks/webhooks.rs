@@ -1,0 +1,308 @@
+//! Webhooks, as far as the interface shows them (HOOK-01 to HOOK-14).
+
+use http::Method;
+
+use super::prelude::*;
+use crate::address;
+
+pub(super) const CHECKS: &[Check] = &[
+    check!("hook/link", [HOOK_01], link),
+    check!("hook/life", [HOOK_01, HOOK_02, HOOK_06, HOOK_09], life).needs("webhooks"),
+    check!("hook/key", [HOOK_03], key).needs("webhooks and auth"),
+    check!("hook/errors", [HOOK_04], errors).needs("webhooks"),
+    check!("hook/private", [HOOK_05], private).needs("webhooks and not private_webhooks"),
+    check!("hook/redeliver", [HOOK_10], redeliver).needs("webhooks and changes"),
+    check!("hook/tenants", [HOOK_14], tenants).needs("webhooks and auth.multi_key"),
+];
+
+/// The right that a key needs.
+const RIGHT: &str = "webhooks.manage";
+
+/// Every sort of address that is within, in the notations that programs read, and names.
+const WITHIN: [&str; 28] = [
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f000001",
+    "0177.0.0.1",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "0xa9fea9fe",
+    "192.0.2.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[::]",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:a9fe:a9fe]",
+    "[64:ff9b::a00:1]",
+    "[2002:7f00:1::1]",
+    "[fd00::1]",
+    "[fe80::1]",
+    "[ff02::1]",
+    "localhost",
+    "x.localhost",
+    "metadata.google.internal",
+];
+
+/// Where the webhooks are; the primary key has to have the right to them.
+async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
+    let url = api.entry().await?.href("webhooks");
+    let url = url.ok_or_else(|| none("the entry point has no link webhooks"))?;
+    match api.get(&url).await?.status {
+        403 => Err(none(format!("the key lacks the right {RIGHT}"))),
+        _ => Ok(url),
+    }
+}
+
+/// All webhooks, in a form that can be read.
+async fn list(api: &Client<'_>, url: &str) -> Result<Vec<Record>, Stop> {
+    let (cx, answer) = (api.cx, api.get(url).await?);
+    let name = format!("{}:webhooks", answer.prefix);
+    let count = |part: &str| answer[part].get(&name).and_then(Value::as_array).map(Vec::len);
+    let is_one = answer.status == 200 && count("_embedded").is_some() && count("_embedded") == count("_links");
+    cx.must(row::HOOK_01, is_one, || format!("no list of webhooks: {answer}"))?;
+    Ok(answer.record().embedded())
+}
+
+/// A receiver that nobody has.
+fn receiver(cx: &Cx) -> String {
+    format!("https://hooks.example.org/{}", cx.unique())
+}
+
+/// A webhook that sends nothing.
+async fn make(api: &Client<'_>, url: &str) -> Result<Answer, Stop> {
+    let body = json!({ "url": receiver(api.cx), "events": ["created", "deleted"], "status": "paused" });
+    let answer = api.post(url, &body).await?;
+    let is_made = answer.status == 201 && answer.json.is_object();
+    api.cx.must(row::HOOK_02, is_made, || format!("a webhook is not made: {answer}"))?;
+    Ok(answer)
+}
+
+async fn link(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let (declared, link) = (cx.declared().behaves("webhooks"), api.entry().await?.href("webhooks"));
+    cx.holds(row::HOOK_01, link.is_some() == declared, || {
+        format!("webhooks are {}declared, the link is {}", if declared { "" } else { "not " }, json!(link))
+    });
+    if declared {
+        let url = hooks(&api).await?;
+        list(&api, &url).await?;
+    }
+    Ok(())
+}
+
+/// The secret of an answer, of the form that the standard has.
+fn secret(answer: &Answer) -> Option<&str> {
+    let secret = answer["secret"].as_str()?;
+    let digits = secret.strip_prefix("whsec_")?.trim_end_matches('=');
+    let is_base64 = digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    (is_base64 && (32..=86).contains(&digits.len())).then_some(secret)
+}
+
+/// A webhook from its first day to its last.
+async fn life(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = hooks(&api).await?;
+    let made = make(&api, &url).await?;
+    let first = secret(&made).map(str::to_owned);
+    cx.must(row::HOOK_02, first.is_some(), || {
+        format!("a new webhook has no secret of the form `whsec_…`: {}", made.status)
+    })?;
+    let first = first.unwrap_or_default();
+    let webhook = made.record();
+    let own = webhook.own()?;
+    cx.holds(row::HOOK_02, made.header("location") == Some(&own), || {
+        format!("a new webhook is {own}, Location says {:?}", made.header("location"))
+    });
+    let all = list(&api, &url).await?;
+    let listed = all.iter().find(|one| one.link("self").as_ref() == Some(&own));
+    cx.must(row::HOOK_01, listed.is_some(), || format!("{own} is not in the list"))?;
+    for rel in ["redeliver", "rotate_secret"] {
+        cx.must(row::HOOK_01, webhook.href(rel).is_some(), || format!("{own} has no link {rel}"))?;
+    }
+    let is_whole =
+        made["url"].is_string() && made["kinds"].is_array() && made["events"] == json!(["created", "deleted"]);
+    cx.holds(row::HOOK_01, is_whole && made["status"] == "paused", || {
+        format!("not what was sent: {}", webhook.short())
+    });
+    // Nothing but the answer that made it shows the secret.
+    let shows = |text: &str, secret: &str| text.contains(secret) || text.contains("whsec_");
+    let (read, all) = (api.get(&own).await?, api.get(&url).await?);
+    for answer in [&read, &all] {
+        cx.holds(row::HOOK_02, answer.status == 200 && !shows(&answer.text(), &first), || {
+            format!("the secret of a webhook is shown again, or nothing is: {} to {}", answer.status, answer.request)
+        });
+    }
+    changed(cx, &api, &read).await?;
+    rotated(cx, &api, &webhook, &first).await?;
+    let gone = api.delete(&own).await?;
+    cx.must(row::HOOK_06, gone.is_removal(), || format!("a webhook is not deleted: {gone}"))?;
+    for answer in [api.get(&own).await?, api.put(&own, &json!({ "status": "paused" })).await?, api.delete(&own).await?]
+    {
+        cx.holds(row::HOOK_06, answer.status == 404, || format!("after it was deleted: {answer}"));
+    }
+    Ok(())
+}
+
+/// Changes one member after the other, and looks at the rest.
+async fn changed(cx: &Cx, api: &Client<'_>, read: &Answer) -> Result<(), Stop> {
+    let own = read.record().own()?;
+    let mut before = read.record();
+    let next = json!({ "url": receiver(cx), "events": ["changed"], "status": "active" });
+    // Last of all it pauses again: nobody is there to be told.
+    let steps =
+        [("url", &next["url"]), ("events", &next["events"]), ("status", &next["status"]), ("status", &json!("paused"))];
+    for (name, value) in steps {
+        let answer = api.put(&own, &json!({ name: value })).await?;
+        let after = api.get(&own).await?.record();
+        let others = ["url", "kinds", "events", "status"].into_iter().filter(|other| *other != name);
+        let is_kept = others.clone().all(|other| after[other] == before[other]);
+        cx.holds(row::HOOK_06, answer.status == 200 && after[name] == *value && is_kept, || {
+            format!("{name} was set to {value}: {answer}; then it is {}", after.short())
+        });
+        cx.holds(row::HOOK_02, !answer.text().contains("whsec_"), || {
+            "the answer to a change shows a secret".to_owned()
+        });
+        before = after;
+    }
+    Ok(())
+}
+
+/// Another secret, which is shown once.
+async fn rotated(cx: &Cx, api: &Client<'_>, webhook: &Record, first: &str) -> Result<(), Stop> {
+    let url = webhook.leads("rotate_secret")?;
+    let answer = api.send(Method::POST, &url, None).await?;
+    let is_other = secret(&answer).is_some_and(|secret| secret != first);
+    cx.holds(row::HOOK_09, answer.status == 200 && is_other, || {
+        format!("no other secret: {} to {}", answer.status, answer.request)
+    });
+    let read = api.get(&webhook.own()?).await?;
+    cx.holds(row::HOOK_09, !read.text().contains("whsec_"), || {
+        "a secret that was shown once is shown again".to_owned()
+    });
+    Ok(())
+}
+
+/// Who has nothing to do with webhooks.
+async fn key(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = hooks(&api).await?;
+    let made = make(&api, &url).await?.record();
+    let own = made.own()?;
+    let body = json!({ "url": receiver(cx), "status": "paused" }).to_string();
+    let lacks = |(key, lacks): (String, String)| (lacks == RIGHT).then_some(key);
+    let narrow = cx.run.keys.restricted.clone().and_then(lacks);
+    let mut nobodies =
+        vec![("without a key", cx.anonymous(), 401), ("with a key that is none", cx.with_key("no-such-key-0000"), 401)];
+    nobodies.extend(narrow.iter().map(|key| ("with a key without the right", cx.with_key(key), 403)));
+    for (who, nobody, status) in nobodies {
+        for (method, url, body) in [
+            (Method::GET, &url, None),
+            (Method::GET, &own, None),
+            (Method::POST, &url, Some(body.clone())),
+            (Method::PUT, &own, Some(body.clone())),
+            (Method::DELETE, &own, None),
+        ] {
+            let answer = nobody.send(method, url, body).await?;
+            let is_refused = answer.status == status || (who == "without a key" && answer.status == 403);
+            cx.holds(row::HOOK_03, is_refused, || format!("{who}: {answer}"));
+        }
+    }
+    api.delete(&own).await?;
+    Ok(())
+}
+
+/// Refuses a body, and makes nothing of it.
+async fn refused(cx: &Cx, api: &Client<'_>, url: &str, body: &Value, named: &[&str]) -> Result<(), Stop> {
+    let before = list(api, url).await?.len();
+    let answer = api.post(url, body).await?;
+    let problems = answer.problems();
+    let names: Vec<&str> = problems.iter().flat_map(|problem| problem.properties.iter()).map(String::as_str).collect();
+    let missing: Vec<&&str> = named.iter().filter(|name| !names.contains(name)).collect();
+    cx.holds(row::HOOK_04, answer.status == 400 && missing.is_empty(), || {
+        format!("{body}: {answer}, which does not name {missing:?}")
+    });
+    let after = list(api, url).await?.len();
+    cx.holds(row::HOOK_04, after == before, || {
+        format!("{body} was refused, and there are {after} webhooks for {before}")
+    });
+    Ok(())
+}
+
+async fn errors(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = hooks(&api).await?;
+    let all_wrong = json!({ "kinds": ["person", "no_such_kind"], "events": ["no_such_event"] });
+    refused(cx, &api, &url, &all_wrong, &["url", "kinds[1]", "events[0]"]).await?;
+    for wrong in
+        [json!("no url"), json!("https://user:secret@hooks.example.org/"), json!("ftp://hooks.example.org/"), json!(7)]
+    {
+        refused(cx, &api, &url, &json!({ "url": wrong }), &["url"]).await?;
+    }
+    refused(cx, &api, &url, &json!({ "url": receiver(cx), "status": "no_such_status" }), &["status"]).await
+}
+
+async fn private(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = hooks(&api).await?;
+    for host in WITHIN {
+        let body = json!({ "url": format!("https://{host}/{}", cx.unique()), "status": "paused" });
+        let answer = api.post(&url, &body).await?;
+        let names = answer.problems().iter().any(|problem| problem.properties.iter().any(|name| name == "url"));
+        cx.holds(row::HOOK_05, answer.status == 400 && names, || format!("{host}: {answer}"));
+        if answer.is_created() {
+            api.remove(&answer.record()).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn redeliver(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    let url = hooks(&api).await?;
+    let made = make(&api, &url).await?.record();
+    let again = made.leads("redeliver")?;
+    let feed = api.entry().await?.leads("changes")?;
+    let last = api.get(&feed).await?.record().link("last").unwrap_or_default();
+    let last = address::parameter(&last, "after").unwrap_or_default();
+    for body in [json!({}), json!({ "after": last })] {
+        let answer = api.post(&again, &body).await?;
+        cx.holds(row::HOOK_10, answer.status == 200, || format!("{body}: {answer}"));
+    }
+    for wrong in [format!("{last}zz"), "no-such-cursor".to_owned(), "a b".to_owned()] {
+        let answer = api.post(&again, &json!({ "after": wrong })).await?;
+        let names = answer.problems().iter().any(|problem| problem.properties.iter().any(|name| name == "after"));
+        cx.holds(row::HOOK_10, answer.status == 400 && names, || format!("with the cursor `{wrong}`: {answer}"));
+    }
+    api.remove(&made).await.map(drop)
+}
+
+async fn tenants(cx: &Cx) -> Result<(), Stop> {
+    let Some(other) = cx.other() else { return Ok(()) };
+    let api = cx.api();
+    let url = hooks(&api).await?;
+    let theirs = hooks(&other).await?;
+    let made = make(&api, &url).await?.record();
+    let own = made.own()?;
+    let all = list(&other, &theirs).await?;
+    let is_listed = all.iter().any(|one| one.link("self").as_ref() == Some(&own));
+    cx.holds(row::HOOK_14, !is_listed, || format!("{own} is listed for another tenant"));
+    let (again, rotate) = (made.leads("redeliver")?, made.leads("rotate_secret")?);
+    for (method, url, body) in [
+        (Method::GET, &own, None),
+        (Method::PUT, &own, Some(json!({ "events": ["created"] }).to_string())),
+        (Method::POST, &again, Some("{}".to_owned())),
+        (Method::POST, &rotate, None),
+        (Method::DELETE, &own, None),
+    ] {
+        let answer = other.send(method, url, body).await?;
+        cx.holds(row::HOOK_14, answer.status == 404, || format!("with the key of another tenant: {answer}"));
+    }
+    api.remove(&made).await.map(drop)
+}

@@ -1,0 +1,278 @@
+//! Answers requests about webhooks (HOOK-01 to HOOK-10).
+
+mod asked;
+
+use std::sync::Arc;
+
+use http::{
+    HeaderValue, Method, StatusCode,
+    header::{CACHE_CONTROL, LOCATION},
+};
+
+use self::asked::{Asked, redelivery};
+use super::{Api, Reply};
+use crate::{
+    context::Context,
+    error::{Code, Error, Problem, Result},
+    hal,
+    json::Object,
+    link::Target,
+    model::Kind,
+    ops::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, Webhooks},
+    value::{Id, Timestamp},
+    webhook::{LEASE, MOST_WEBHOOKS, Reach, Status, Webhook},
+};
+
+/// How often a change is made again that somebody was faster with.
+const TRIES: usize = 8;
+
+/// Where webhooks are kept, and which receivers they may have.
+#[derive(Clone)]
+pub(super) struct WebhookSettings {
+    pub(super) kept: Arc<dyn Webhooks>,
+    pub(super) reach: Reach,
+}
+
+/// What a sender needs of an API that offers webhooks.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct WebhookParts {
+    /// Where webhooks are kept.
+    pub webhooks: Arc<dyn Webhooks>,
+    /// What was changed.
+    pub changes: Arc<dyn Changes>,
+    /// Which receivers are taken.
+    pub reach: Reach,
+}
+
+impl std::fmt::Debug for WebhookParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebhookParts").field("reach", &self.reach).finish_non_exhaustive()
+    }
+}
+
+/// What is wrong with a request, or why it could not be answered.
+enum Refused {
+    Problems(Vec<Problem>),
+    Expired(Reply),
+    Failed(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Api {
+    /// What a sender of webhooks needs; `None` where none are offered.
+    #[must_use]
+    pub fn webhook_parts(&self) -> Option<WebhookParts> {
+        let settings = &self.inner.settings;
+        let WebhookSettings { kept, reach } = settings.webhooks.as_ref()?.clone();
+        Some(WebhookParts { webhooks: kept, changes: Arc::clone(settings.changes.as_ref()?), reach })
+    }
+
+    /// The body of the message that tells of a change: thin, without anything that the record holds (HOOK-07).
+    #[must_use]
+    pub fn webhook_message(&self, entry: &ChangedRecord) -> Vec<u8> {
+        let mut body = Vec::with_capacity(256);
+        hal::message(&self.hal(self.base()), entry, &mut body);
+        body
+    }
+
+    pub(super) async fn answer_about_webhooks(
+        &self,
+        cx: &Context,
+        method: &Method,
+        target: &Target,
+        body: &[u8],
+    ) -> Result<Reply> {
+        let Some(parts) = self.webhook_parts() else { return Err(Error::not_implemented()) };
+        let about = About { api: self, cx, parts: &parts };
+        let answer = match (method, target) {
+            (&Method::GET, Target::Webhooks) => about.list().await,
+            (&Method::POST, Target::Webhooks) => about.create(body).await,
+            (&Method::GET, Target::Webhook(id)) => about.read(id).await,
+            (&Method::PUT, Target::Webhook(id)) => about.update(id, body).await,
+            (&Method::DELETE, Target::Webhook(id)) => about.delete(id).await,
+            (_, Target::Redelivery(id)) => about.redeliver(id, body).await,
+            (_, Target::SecretRotation(id)) => about.rotate(id).await,
+            _ => Err(Error::not_implemented().into()),
+        };
+        match answer {
+            Ok(reply) => Ok(reply),
+            Err(Refused::Problems(problems)) => Ok(self.invalid(None, &problems)),
+            Err(Refused::Expired(reply)) => Ok(reply),
+            Err(Refused::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// A request about webhooks.
+struct About<'a> {
+    api: &'a Api,
+    cx: &'a Context,
+    parts: &'a WebhookParts,
+}
+
+impl About<'_> {
+    fn kept(&self) -> &dyn Webhooks {
+        &*self.parts.webhooks
+    }
+
+    async fn list(&self) -> Result<Reply, Refused> {
+        let all = self.kept().webhooks(&self.cx.tenant).await?;
+        let all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
+        let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
+        hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);
+        Ok(Reply::hal(StatusCode::OK, body))
+    }
+
+    async fn create(&self, body: &[u8]) -> Result<Reply, Refused> {
+        let asked = self.asked(body, true)?;
+        if self.kept().webhooks(&self.cx.tenant).await?.len() >= MOST_WEBHOOKS {
+            let text =
+                "There are 100 webhooks, which is as many as there can be. Delete one that is not needed any more.";
+            return Err(Refused::Problems(vec![Problem::general(Code::FieldInvalid, text)]));
+        }
+        let now = self.cx.now;
+        let url = asked.url.unwrap_or_default();
+        let kinds = asked.kinds.unwrap_or_else(|| self.readable());
+        let events = asked.events.unwrap_or_else(|| crate::ops::What::ALL.to_vec());
+        // It tells of what comes from here on.
+        let end = self.feed(None).await?.last;
+        let mut webhook = Webhook::new(url, kinds, events, end, now)?;
+        webhook.status = asked.status.unwrap_or(Status::Active);
+        let stored = webhook.stored(1, None, now)?;
+        if !self.kept().write_webhook(&self.cx.tenant, &stored).await? {
+            return Err(Error::conflict().into());
+        }
+        let mut reply = self.shown(StatusCode::CREATED, &webhook, true);
+        let href = self.api.hal(&self.cx.base).href(&Target::Webhook(webhook.id.clone()));
+        reply.insert(LOCATION, HeaderValue::try_from(href).ok());
+        Ok(reply)
+    }
+
+    async fn read(&self, id: &Id) -> Result<Reply, Refused> {
+        let stored = self.kept().webhook(&self.cx.tenant, id).await?.ok_or_else(Error::not_found)?;
+        Ok(self.shown(StatusCode::OK, &Webhook::read(&stored)?, false))
+    }
+
+    async fn update(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
+        let asked = match self.asked(body, false) {
+            Ok(asked) => asked,
+            Err(problems) => {
+                // A record that is not there is told first (UND-39).
+                self.read(id).await?;
+                return Err(problems);
+            }
+        };
+        let changed = self.change(id, |webhook| {
+            if let Some(url) = &asked.url {
+                webhook.url.clone_from(url);
+                // Another receiver may be better.
+                webhook.held_until = None;
+            }
+            if let Some(kinds) = &asked.kinds {
+                webhook.kinds.clone_from(kinds);
+            }
+            if let Some(events) = &asked.events {
+                webhook.events.clone_from(events);
+            }
+            webhook.status = asked.status.unwrap_or(webhook.status);
+            Ok(())
+        });
+        Ok(self.shown(StatusCode::OK, &changed.await?, false))
+    }
+
+    async fn delete(&self, id: &Id) -> Result<Reply, Refused> {
+        if self.kept().delete_webhook(&self.cx.tenant, id).await? {
+            return Ok(Reply::empty(StatusCode::NO_CONTENT));
+        }
+        Err(Error::not_found().into())
+    }
+
+    async fn redeliver(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
+        self.read(id).await?;
+        let after = redelivery(&self.object(body, true)?).map_err(Refused::Problems)?;
+        if after.is_some() {
+            self.feed(after.clone()).await?;
+        }
+        let changed = self.change(id, |webhook| {
+            webhook.redeliver(after.clone());
+            Ok(())
+        });
+        Ok(self.shown(StatusCode::OK, &changed.await?, false))
+    }
+
+    async fn rotate(&self, id: &Id) -> Result<Reply, Refused> {
+        let changed = self.change(id, |webhook| webhook.rotate_secret(self.cx.now)).await?;
+        Ok(self.shown(StatusCode::OK, &changed, true))
+    }
+
+    /// Changes a webhook as it is now, whoever else does.
+    async fn change(&self, id: &Id, change: impl Fn(&mut Webhook) -> Result<()>) -> Result<Webhook> {
+        for _ in 0..TRIES {
+            let stored = self.kept().webhook(&self.cx.tenant, id).await?.ok_or_else(Error::not_found)?;
+            let mut webhook = Webhook::read(&stored)?;
+            change(&mut webhook)?;
+            webhook.modified = self.cx.now.after(Timestamp::from_micros(webhook.modified)).micros();
+            // A sender that has it at this moment keeps it; whoever rests longer looks again.
+            let leased = stored.next.map(|next| next.min(self.cx.now.plus(LEASE)));
+            let next = webhook.stored(stored.version.saturating_add(1), leased, self.cx.now)?;
+            if self.kept().write_webhook(&self.cx.tenant, &next).await? {
+                return Ok(webhook);
+            }
+        }
+        Err(Error::conflict())
+    }
+
+    fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Reply {
+        let secret = webhook.secrets.first().filter(|_| with_secret).map(|(secret, _)| secret.reveal());
+        let mut body = Vec::with_capacity(1_024);
+        hal::webhook(&self.api.hal(&self.cx.base), webhook, secret, true, &mut body);
+        let mut reply = Reply::hal(status, body);
+        if with_secret {
+            reply.insert(CACHE_CONTROL, Some(HeaderValue::from_static("no-store")));
+        }
+        reply
+    }
+
+    /// The kinds that the caller may read.
+    fn readable(&self) -> Vec<Kind> {
+        Kind::ALL.iter().copied().filter(|kind| self.cx.may_read(*kind)).collect()
+    }
+
+    fn object(&self, body: &[u8], may_be_empty: bool) -> Result<Object, Refused> {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            if may_be_empty {
+                return Ok(Object::new());
+            }
+            let text = "The request has no body. Fields belong into a JSON body, not into the query.";
+            return Err(Refused::Problems(vec![Problem::general(Code::BodyMissing, text)]));
+        }
+        self.api.bodies(self.cx).object(body).map_err(Refused::Problems)
+    }
+
+    fn asked(&self, body: &[u8], is_new: bool) -> Result<Asked, Refused> {
+        let object = self.object(body, false)?;
+        Asked::read(&object, is_new, &self.readable(), self.parts.reach).map_err(Refused::Problems)
+    }
+
+    /// The feed behind a cursor.
+    async fn feed(&self, after: Option<String>) -> Result<ChangesPage, Refused> {
+        let request = ChangesRequest::new(after, self.readable(), 1);
+        match self.parts.changes.changes(self.cx, &request).await? {
+            Feed::Page(page) => Ok(page),
+            Feed::Unknown => {
+                let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
+                Err(Refused::Problems(vec![Problem::new(Code::CursorInvalid, "after", text)]))
+            }
+            Feed::Expired => Err(Refused::Expired(self.api.expired_cursor(self.cx))),
+        }
+    }
+}
+
+#[cfg(all(test, feature = "memory"))]
+mod tests;

@@ -1,0 +1,149 @@
+//! What a body about a webhook asks for: all that is wrong with it, at once (HOOK-04).
+
+use crate::{
+    error::{Code, Problem, Property},
+    json::{Json, Object},
+    model::Kind,
+    ops::What,
+    webhook::{Reach, Receiver, Status},
+};
+
+/// Members of a webhook that the server sets; a client may send back what it has read.
+const KEPT: [&str; 12] = [
+    "secret",
+    "is_failing",
+    "failing_since",
+    "total_delivered",
+    "total_waiting",
+    "total_given_up",
+    "next_attempt",
+    "last_attempt",
+    "cursor",
+    "created_date",
+    "modified_date",
+    "_links",
+];
+/// Those that a client sets.
+const TAKEN: [&str; 4] = ["url", "kinds", "events", "status"];
+
+/// What a client sets of a webhook; `None` where it says nothing of it.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) url: Option<String>,
+    pub(super) kinds: Option<Vec<Kind>>,
+    pub(super) events: Option<Vec<What>>,
+    pub(super) status: Option<Status>,
+}
+
+impl Asked {
+    /// Reads a body; of kinds those may be named that the key may read (HOOK-03).
+    pub(super) fn read(body: &Object, is_new: bool, readable: &[Kind], reach: Reach) -> Result<Self, Vec<Problem>> {
+        let (mut asked, mut problems) = (Self::default(), Vec::new());
+        for name in body.keys().filter(|name| !TAKEN.contains(name) && !KEPT.contains(name)) {
+            problems.push(unknown(name, "A webhook has `url`, `kinds`, `events` and `status`."));
+        }
+        match body.get("url") {
+            Some(Json::String(url)) => match Receiver::read(url, reach) {
+                Ok(_) => asked.url = Some(url.clone()),
+                Err(why) => problems.push(wrong("url", format!("{{property}} {why}."))),
+            },
+            None if !is_new => {}
+            None => {
+                let text = "{property} is missing. Send the URL of the receiver.";
+                problems.push(Problem::new(Code::FieldRequired, "url", text));
+            }
+            Some(_) => problems.push(wrong("url", "{property} is no string. Send the URL of the receiver.")),
+        }
+        let kinds = Words { name: "kinds", one: "such as `person`", all: Kind::ALL, word: Kind::singular };
+        asked.kinds = kinds.read(body, &mut problems);
+        for kind in asked.kinds.iter().flatten().filter(|kind| !readable.contains(kind)) {
+            let place = body.get("kinds").and_then(Json::as_array).into_iter().flatten();
+            let place = place.take_while(|word| word.as_str() != Some(kind.singular())).count();
+            let text =
+                "{property} names a kind that this key may not read. Leave it out, or use a key with that right.";
+            problems.push(Problem::new(Code::FieldInvalid, Property::member("kinds").element(place), text));
+        }
+        let one = "one of `created`, `changed`, `deleted`";
+        let events = Words { name: "events", one, all: &What::ALL, word: What::as_str };
+        asked.events = events.read(body, &mut problems);
+        match body.get("status").map(|status| status.as_str().unwrap_or_default()) {
+            None => {}
+            Some("active") => asked.status = Some(Status::Active),
+            Some("paused") => asked.status = Some(Status::Paused),
+            // It is what a webhook shows by itself.
+            Some("ended") if !is_new => {}
+            Some(_) => problems.push(wrong("status", "{property} is none of `active` and `paused`. Send one of them.")),
+        }
+        if problems.is_empty() { Ok(asked) } else { Err(problems) }
+    }
+}
+
+/// The cursor behind which a webhook sends again; `None` for the beginning (HOOK-10).
+pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> {
+    let unknown = body.keys().filter(|name| *name != "after");
+    let mut problems: Vec<Problem> = unknown.map(|name| unknown_member(name)).collect();
+    let after = match body.get("after") {
+        None | Some(Json::Null) => None,
+        Some(Json::String(after)) if is_cursor(after) => Some(after.clone()),
+        Some(_) => {
+            let text =
+                "{property} is no cursor of the change feed. Send one from a `next` or `last` link, or leave it out.";
+            problems.push(Problem::new(Code::CursorInvalid, "after", text));
+            None
+        }
+    };
+    if problems.is_empty() { Ok(after) } else { Err(problems) }
+}
+
+fn unknown_member(name: &str) -> Problem {
+    unknown(name, "A redelivery has `after`.")
+}
+
+fn is_cursor(text: &str) -> bool {
+    (1..=256).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+fn wrong(name: &'static str, text: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
+    Problem::new(Code::FieldInvalid, name, text)
+}
+
+fn unknown(name: &str, there_is: &str) -> Problem {
+    let property = Property::member(name.to_owned());
+    Problem::new(Code::PropertyUnknown, property, format!("{{property}} is not known here. {there_is}"))
+}
+
+/// A list of words.
+struct Words<'w, T: 'static> {
+    name: &'static str,
+    one: &'w str,
+    all: &'static [T],
+    word: fn(T) -> &'static str,
+}
+
+impl<T: Copy + PartialEq> Words<'_, T> {
+    fn read(&self, body: &Object, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
+        let Self { name, one, all, word } = *self;
+        let list = body.get(name)?;
+        let Some(list) = list.as_array().filter(|list| !list.is_empty()) else {
+            problems.push(wrong(
+                name,
+                format!("{{property}} is no list of at least one word. Send words, {one}, or leave it out."),
+            ));
+            return None;
+        };
+        let mut found = Vec::new();
+        for (place, item) in list.iter().enumerate() {
+            match all.iter().copied().find(|value| item.as_str() == Some(word(*value))) {
+                Some(value) if found.contains(&value) => {}
+                Some(value) => found.push(value),
+                None => {
+                    let property = Property::member(name).element(place);
+                    let text = format!("{{property}} is not known. Send a word, {one}.");
+                    problems.push(Problem::new(Code::FieldInvalid, property, text));
+                }
+            }
+        }
+        Some(found)
+    }
+}

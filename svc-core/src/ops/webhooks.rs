@@ -1,0 +1,107 @@
+//! Where webhooks are kept (HOOK-01 to HOOK-14).
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::{
+    auth::Tenant,
+    error::Result,
+    value::{Id, Timestamp},
+};
+
+/// A webhook as it is kept: a document, and the moment to look after it.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredWebhook {
+    /// Its id, a UUID.
+    pub id: Id,
+    /// How often it was written, from 1.
+    pub version: i64,
+    /// When to look after it next; `None` for one that does not send.
+    pub next: Option<Timestamp>,
+    /// The document: JSON of at most some tens of thousands of bytes. It holds secrets.
+    pub body: Bytes,
+}
+
+impl StoredWebhook {
+    /// What a store has read.
+    #[must_use]
+    pub fn new(id: Id, version: i64, next: Option<Timestamp>, body: Bytes) -> Self {
+        Self { id, version, next, body }
+    }
+}
+
+impl fmt::Debug for StoredWebhook {
+    /// Without the document, in which the secrets are (HOOK-02).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, version, next, .. } = self;
+        f.debug_struct("StoredWebhook")
+            .field("id", id)
+            .field("version", version)
+            .field("next", next)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps webhooks; [`ApiBuilder::webhooks`](crate::ApiBuilder::webhooks) offers them.
+///
+/// # Behaviour
+///
+/// - A document of a tenant is read, written and deleted for that tenant only.
+/// - A write with a version other than the one that is kept changes nothing and answers `false`: that is how several senders agree
+///   who has a webhook, and how nobody undoes what somebody else has just written.
+/// - A table of five columns does: tenant, id, version, next and body, with an index on `next`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep webhooks",
+    label = "missing `impl Webhooks for {Self}`",
+    note = "implement `svc_core::ops::Webhooks` for it, or leave `.webhooks(...)` out: there are no webhooks then"
+)]
+#[async_trait]
+pub trait Webhooks: Send + Sync {
+    /// Every webhook of a tenant, in the order of their ids.
+    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>>;
+
+    /// One of them.
+    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>>;
+
+    /// Writes a webhook in place of the version before it: version 1 is a new one. `false` where that is not what is kept, and
+    /// nothing is written then.
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool>;
+
+    /// Deletes a webhook; `false` where there is none.
+    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
+
+    /// Those of all tenants whose moment has come, by their ids: so many behind this one.
+    async fn due_webhooks(&self, now: Timestamp, after: Option<&Id>, most: u32)
+    -> Result<Vec<(Tenant, StoredWebhook)>>;
+}
+
+#[async_trait]
+impl<T: Webhooks + ?Sized> Webhooks for Arc<T> {
+    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+        (**self).webhooks(tenant).await
+    }
+
+    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+        (**self).webhook(tenant, id).await
+    }
+
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
+        (**self).write_webhook(tenant, webhook).await
+    }
+
+    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+        (**self).delete_webhook(tenant, id).await
+    }
+
+    async fn due_webhooks(
+        &self,
+        now: Timestamp,
+        after: Option<&Id>,
+        most: u32,
+    ) -> Result<Vec<(Tenant, StoredWebhook)>> {
+        (**self).due_webhooks(now, after, most).await
+    }
+}

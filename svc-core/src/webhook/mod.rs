@@ -1,0 +1,367 @@
+//! Webhooks: whoever wants to be told of changes gives the address of a receiver, and gets a signed message for each (HOOK-01 to
+//! HOOK-14).
+//!
+//! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it. What could not be delivered
+//! waits in a short list of its own, and the cursor goes on: a receiver that is away holds up nobody. All rules are here, without
+//! I/O; [`Webhooks`](crate::ops::Webhooks) keeps them, and `svc_tower::webhooks::Sender` sends.
+
+mod address;
+mod attempt;
+mod receiver;
+mod schedule;
+mod secret;
+
+pub use address::is_public;
+pub use attempt::{Answered, Attempt, retry_after};
+pub use receiver::{Host, LONGEST_URL, Reach, Receiver};
+pub use schedule::ATTEMPTS;
+pub use secret::Secret;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    link::Address,
+    model::Kind,
+    ops::{ChangedRecord, StoredWebhook, What},
+    value::{Id, Timestamp, digest},
+};
+
+/// Messages that wait for another attempt, at most; with so many the webhook reads no further.
+pub const MOST_WAITING: usize = 100;
+/// Webhooks of a tenant, at most.
+pub const MOST_WEBHOOKS: usize = 100;
+/// How long a sender has a webhook for itself, unless it says otherwise before: longer than an attempt takes.
+pub const LEASE: Duration = Duration::from_secs(30);
+/// How long a secret that was replaced signs beside the new one (HOOK-09).
+pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Whether a webhook sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Status {
+    /// It sends.
+    Active,
+    /// It was told not to send; what is changed meanwhile it sends later.
+    Paused,
+    /// The receiver has answered 410: it wants no more (HOOK-11).
+    Ended,
+}
+
+impl Status {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+/// A webhook with its state: what is kept of it, as one JSON document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Webhook {
+    /// Its id.
+    #[serde(with = "as_text")]
+    pub id: Id,
+    /// Where messages go.
+    pub url: String,
+    /// The kinds that it is told of: those that its key could read when they were named.
+    #[serde(with = "kinds")]
+    pub kinds: Vec<Kind>,
+    /// The changes that it is told of.
+    #[serde(with = "events")]
+    pub events: Vec<What>,
+    /// Whether it sends.
+    pub status: Status,
+    /// The newest secret first. One that was replaced has the end of its time.
+    pub secrets: Vec<(Secret, Option<i64>)>,
+    /// How far it has read the change feed; `None` is the beginning.
+    pub cursor: Option<String>,
+    /// How often the cursor was set by somebody else than the sender.
+    pub turn: u32,
+    /// Messages that wait for another attempt.
+    pub waiting: Vec<Waiting>,
+    /// Until when nothing is sent, in microseconds, because the receiver asked for it.
+    pub held_until: Option<i64>,
+    /// Since when nothing has arrived, in microseconds; `None` where the last attempt succeeded.
+    pub failing_since: Option<i64>,
+    /// Messages that have arrived.
+    pub delivered: u64,
+    /// Messages that were given up after the last attempt.
+    pub given_up: u64,
+    /// The last attempt.
+    pub last: Option<Attempt>,
+    /// When it was made, in microseconds.
+    pub created: i64,
+    /// When it was last changed by somebody else than the sender, in microseconds.
+    pub modified: i64,
+}
+
+/// A message that waits for another attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// What it tells.
+    pub event: Event,
+    /// Attempts until now.
+    pub attempts: u32,
+    /// When it is due, in microseconds.
+    pub next: i64,
+}
+
+/// An entry of the change feed, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Event {
+    /// What became of the record.
+    #[serde(with = "as_text")]
+    pub what: What,
+    /// When, in microseconds.
+    pub at: i64,
+    /// The kind of the record.
+    #[serde(with = "as_text")]
+    pub kind: Kind,
+    /// Its id.
+    #[serde(with = "as_text")]
+    pub id: Id,
+    /// The id of the record that it lives under.
+    pub parent: Option<String>,
+}
+
+impl Event {
+    /// The entry.
+    #[must_use]
+    pub fn entry(&self) -> ChangedRecord {
+        let parent = self.parent.as_deref().and_then(Id::new);
+        let record = Address::new(self.kind, self.id.clone(), parent);
+        ChangedRecord::new(self.what, Timestamp::from_micros(self.at), record)
+    }
+
+    /// The `webhook-id` of its message: the same at each attempt, also after the sender was killed, and for no other change of
+    /// the tenant (HOOK-07).
+    #[must_use]
+    pub fn message_id(&self, webhook: &Id) -> String {
+        let Self { what, at, kind, id, .. } = self;
+        let named = format!("{webhook} {what} {at} {} {id}", kind.singular());
+        format!("msg_{:032x}", digest(named.as_bytes()))
+    }
+}
+
+impl From<&ChangedRecord> for Event {
+    fn from(entry: &ChangedRecord) -> Self {
+        let ChangedRecord { what, at, record } = entry;
+        let parent = record.parent.as_ref().map(|parent| parent.as_str().to_owned());
+        Self { what: *what, at: at.micros(), kind: record.kind, id: record.id.clone(), parent }
+    }
+}
+
+impl Webhook {
+    /// A new one, which is told of what is changed behind this cursor.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no random bytes.
+    pub fn new(url: String, kinds: Vec<Kind>, events: Vec<What>, cursor: String, now: Timestamp) -> Result<Self> {
+        Ok(Self {
+            id: uuid::Uuid::now_v7().into(),
+            url,
+            kinds,
+            events,
+            status: Status::Active,
+            secrets: vec![(Secret::random()?, None)],
+            cursor: Some(cursor),
+            turn: 0,
+            waiting: Vec::new(),
+            held_until: None,
+            failing_since: None,
+            delivered: 0,
+            given_up: 0,
+            last: None,
+            created: now.micros(),
+            modified: now.micros(),
+        })
+    }
+
+    /// What a store has kept.
+    ///
+    /// # Errors
+    ///
+    /// Where that is no webhook of this version.
+    pub fn read(stored: &StoredWebhook) -> Result<Self> {
+        serde_json::from_slice(&stored.body).map_err(Error::unexpected)
+    }
+
+    /// What a store keeps; `leased` is the moment until which a sender has it for itself.
+    ///
+    /// # Errors
+    ///
+    /// Never: all of it can be written as JSON.
+    pub fn stored(&self, version: i64, leased: Option<Timestamp>, now: Timestamp) -> Result<StoredWebhook> {
+        let next = self.next_look(now).map(|next| leased.map_or(next, |leased| leased.max(next)));
+        Ok(StoredWebhook { id: self.id.clone(), version, next, body: serde_json::to_vec(self)?.into() })
+    }
+
+    /// When to look after it next: a moment that is past for one that waits for changes, `None` for one that does not send.
+    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.status != Status::Active {
+            return None;
+        }
+        let held = self.held_until.filter(|until| *until > now.micros());
+        let full = self.waiting.iter().map(|waiting| waiting.next).min().filter(|_| self.room() == 0);
+        Some(held.max(full).map_or(now, Timestamp::from_micros).max(now))
+    }
+
+    /// Whether it sends nothing now.
+    #[must_use]
+    pub fn is_at_rest(&self, now: Timestamp) -> bool {
+        self.next_look(now).is_none_or(|next| next > now)
+    }
+
+    /// How many new messages it may begin with.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        MOST_WAITING.saturating_sub(self.waiting.len())
+    }
+
+    /// The messages that are due again.
+    #[must_use]
+    pub fn due(&self, now: Timestamp) -> Vec<Event> {
+        let due = self.waiting.iter().filter(|waiting| waiting.next <= now.micros());
+        due.map(|waiting| waiting.event.clone()).collect()
+    }
+
+    /// Whether an entry of the feed is one that it is told of.
+    #[must_use]
+    pub fn wants(&self, entry: &ChangedRecord) -> bool {
+        self.kinds.contains(&entry.record.kind) && self.events.contains(&entry.what)
+    }
+
+    /// The secrets that sign now (HOOK-09).
+    pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &Secret> {
+        let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.micros());
+        self.secrets.iter().filter(move |(_, until)| signs(until)).map(|(secret, _)| secret)
+    }
+
+    /// The header `webhook-signature` of a message.
+    #[must_use]
+    pub fn signatures(&self, id: &str, now: Timestamp, body: &[u8]) -> String {
+        let seconds = now.micros().div_euclid(1_000_000);
+        self.signing(now).map(|secret| secret.sign(id, seconds, body)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Makes a new secret; the one before signs for a day beside it, and none before that (HOOK-09).
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no random bytes.
+    pub fn rotate_secret(&mut self, now: Timestamp) -> Result<()> {
+        let ends = now.plus(BOTH_SECRETS).micros();
+        self.secrets.truncate(1);
+        self.secrets.iter_mut().for_each(|(_, until)| *until = Some(ends));
+        self.secrets.insert(0, (Secret::random()?, None));
+        Ok(())
+    }
+
+    /// Sends again what is behind a cursor, from the beginning of the feed without one (HOOK-10).
+    pub fn redeliver(&mut self, after: Option<String>) {
+        self.cursor = after;
+        self.turn = self.turn.wrapping_add(1);
+    }
+
+    /// Goes on at the end of the feed, because what follows its cursor is not kept any more, and shows that something was missed.
+    pub fn begin_anew(&mut self, turn: u32, end: &str, now: Timestamp) {
+        self.move_on(turn, end);
+        let error = "what follows its cursor is not kept any more: it goes on at the end of the change feed";
+        self.last = Some(Attempt { at: now.micros(), status: None, error: Some(error.to_owned()) });
+    }
+
+    /// Moves on in the feed, unless somebody has set the cursor since it was read.
+    pub fn move_on(&mut self, turn: u32, next: &str) {
+        if self.turn == turn {
+            self.cursor = Some(next.to_owned());
+        }
+    }
+}
+
+/// What is a word on the wire.
+trait Word: Sized {
+    fn word(&self) -> &str;
+    fn of(word: &str) -> Option<Self>;
+}
+
+impl Word for Kind {
+    fn word(&self) -> &str {
+        self.singular()
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.singular() == word)
+    }
+}
+
+impl Word for What {
+    fn word(&self) -> &str {
+        self.as_str()
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|what| what.as_str() == word)
+    }
+}
+
+impl Word for Id {
+    fn word(&self) -> &str {
+        self.as_str()
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::new(word)
+    }
+}
+
+/// A value as its word.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::Word;
+
+    pub(super) fn serialize<T: Word, S: Serializer>(value: &T, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(value.word())
+    }
+
+    pub(super) fn deserialize<'de, T: Word, D: Deserializer<'de>>(input: D) -> Result<T, D::Error> {
+        let word = String::deserialize(input)?;
+        T::of(&word).ok_or_else(|| D::Error::custom("a word that is none of this version"))
+    }
+}
+
+/// Values as their words; those that this version does not know are passed over.
+macro_rules! words {
+    ($($name:ident of $type:ident;)+) => { $(
+        mod $name {
+            use serde::{Deserialize, Deserializer, Serializer};
+
+            use super::Word;
+
+            pub(super) fn serialize<S: Serializer>(values: &[super::$type], out: S) -> Result<S::Ok, S::Error> {
+                out.collect_seq(values.iter().map(Word::word))
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<super::$type>, D::Error> {
+                let words = Vec::<String>::deserialize(input)?;
+                Ok(words.iter().filter_map(|word| Word::of(word)).collect())
+            }
+        }
+    )+ };
+}
+words! { kinds of Kind; events of What; }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! The address of a receiver, as its URL names it: read strictly, so that what is checked is what is called.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use http::Uri;
+
+use super::is_public;
+
+/// The most bytes of a URL.
+pub const LONGEST_URL: usize = 2_048;
+
+/// Endings of names that lead to this machine or stay within a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476).
+const WITHIN: [&str; 8] = ["localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa", "onion"];
+
+/// Which receivers are taken besides those that everybody can reach by `https`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Reach {
+    /// Also by `http`, where whoever is in between reads and changes what is sent.
+    pub plain: bool,
+    /// Also on this machine and in private networks: for tests, and where nobody but the operator makes webhooks.
+    pub private: bool,
+}
+
+impl Reach {
+    /// Receivers that everybody can reach, by `https`.
+    pub const PUBLIC: Self = Self { plain: false, private: false };
+
+    /// Also by `http`.
+    #[must_use]
+    pub fn plain(mut self, is_allowed: bool) -> Self {
+        self.plain = is_allowed;
+        self
+    }
+
+    /// Also on this machine and in private networks.
+    #[must_use]
+    pub fn private(mut self, is_allowed: bool) -> Self {
+        self.private = is_allowed;
+        self
+    }
+
+    /// Whether a message may go to an address that a name was resolved to. It is asked at each attempt, of each address, and the
+    /// connection is made to the address that was asked about (HOOK-05).
+    #[must_use]
+    pub fn admits(self, address: IpAddr) -> bool {
+        self.private || is_public(address)
+    }
+}
+
+/// Where messages go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Receiver {
+    /// Whether it is called by `https`.
+    pub is_encrypted: bool,
+    /// The machine.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
+    /// Host and port as they stand in the URL, for the header `Host`.
+    pub authority: String,
+    /// Path and query.
+    pub path: String,
+}
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Host {
+    /// By its address.
+    Address(IpAddr),
+    /// By its name.
+    Name(String),
+}
+
+impl Receiver {
+    /// Reads a URL (HOOK-04, HOOK-05).
+    ///
+    /// An address of IPv4 is taken in its usual form of four decimal numbers only: others, such as `0x7f000001`, `017700000001` and
+    /// `127.1`, are read as an address by some programs and as a name by others.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in words that go on from the name of the property.
+    pub fn read(url: &str, reach: Reach) -> Result<Self, &'static str> {
+        if url.len() > LONGEST_URL {
+            return Err("is longer than 2048 bytes. Send a shorter URL");
+        }
+        let is_clean = url.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'#'));
+        let uri: Uri = if is_clean { url.parse().map_err(|_| NO_URL)? } else { return Err(NO_URL) };
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(NO_URL) };
+        let is_encrypted = match scheme {
+            "https" => true,
+            "http" if reach.plain => false,
+            "http" => return Err("is not encrypted. Send a URL that begins with `https://`"),
+            _ => return Err("has another scheme than `https`. Send a URL that begins with `https://`"),
+        };
+        if authority.as_str().contains('@') {
+            return Err("names a user. Leave user and password out: each message is signed instead");
+        }
+        let host = host(authority.host())?;
+        let is_within = match &host {
+            Host::Address(address) => !reach.admits(*address),
+            Host::Name(name) => !reach.private && is_within(name),
+        };
+        if is_within {
+            return Err("leads to this server's own machine or network. Send the URL of a receiver on the internet");
+        }
+        let port = match authority.as_str().strip_prefix(authority.host()).unwrap_or_default() {
+            "" if is_encrypted => 443,
+            "" => 80,
+            text => {
+                text.strip_prefix(':').and_then(|port| port.parse().ok()).filter(|port| *port > 0).ok_or(NO_PORT)?
+            }
+        };
+        let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str).to_owned();
+        Ok(Self { is_encrypted, host, port, authority: authority.as_str().to_owned(), path })
+    }
+}
+
+const NO_URL: &str =
+    "is not an absolute URL. Send one such as `https://crm.example.org/webhooks`, without spaces or a fragment";
+
+const NO_PORT: &str = "has no port that there is. Send a number from 1 to 65535, or none";
+
+fn host(text: &str) -> Result<Host, &'static str> {
+    if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        return inner.parse::<Ipv6Addr>().map(|address| Host::Address(address.into())).map_err(|_| NO_URL);
+    }
+    let name = text.strip_suffix('.').unwrap_or(text);
+    if let Ok(address) = name.parse::<Ipv4Addr>() {
+        return Ok(Host::Address(address.into()));
+    }
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    if name.len() > 253 || !name.split('.').all(is_label) {
+        return Err(NO_URL);
+    }
+    // As browsers do: a last label that is a number makes all of it an address.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let is_hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
+        || is_hex.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if is_number {
+        return Err("has an address in an unusual form. Send four decimal numbers, or a name");
+    }
+    Ok(Host::Name(name.to_ascii_lowercase()))
+}
+
+/// Whether a name leads to this machine or stays within a network, whatever it is resolved to.
+fn is_within(name: &str) -> bool {
+    let ends_so = |ending: &&str| name == *ending || name.strip_suffix(*ending).is_some_and(|rest| rest.ends_with('.'));
+    !name.contains('.') || WITHIN.iter().any(|ending| ends_so(&ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(url: &str) -> Option<&'static str> {
+        Receiver::read(url, Reach::PUBLIC).err()
+    }
+
+    /// HOOK-05: every way to write an address or a name of this machine or network.
+    #[test]
+    fn receivers_within_are_refused_however_they_are_written() {
+        let hosts = [
+            "127.0.0.1",
+            "127.0.0.1.",
+            "127.1",
+            "127.0.1",
+            "2130706433",
+            "0x7f000001",
+            "0X7F.0.0.1",
+            "0x7f.1",
+            "017700000001",
+            "0177.0.0.1",
+            "0",
+            "0x0",
+            "0.0.0.0",
+            "10.0.0.1",
+            "10.1",
+            "0xa000001",
+            "192.168.1.1",
+            "192.168.257",
+            "3232235777",
+            "172.16.0.1",
+            "100.64.1.1",
+            "169.254.169.254",
+            "0xa9fea9fe",
+            "2852039166",
+            "169.254.43518",
+            "224.0.0.1",
+            "255.255.255.255",
+            "192.0.2.1",
+            "1.2.3.4.5",
+            "[::]",
+            "[::1]",
+            "[0:0:0:0:0:0:0:1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[::127.0.0.1]",
+            "[64:ff9b::10.0.0.1]",
+            "[2002:7f00:1::]",
+            "[2001:0:1::1]",
+            "[fc00::1]",
+            "[fd00::1]",
+            "[fe80::1]",
+            "[fe80::1%25eth0]",
+            "[ff02::1]",
+            "[2001:db8::1]",
+            "localhost",
+            "LOCALHOST",
+            "localhost.",
+            "x.localhost",
+            "localhost.localdomain",
+            "printer.local",
+            "metadata.google.internal",
+            "router.lan",
+            "nas.home.arpa",
+            "intranet",
+            "db",
+            "crm.intranet",
+            "127.0.0.1%2f",
+            "%31%32%37.0.0.1",
+        ];
+        assert!(hosts.len() >= 40);
+        for host in hosts {
+            for url in [format!("https://{host}/hook"), format!("https://{host}:8443/")] {
+                assert!(refused(&url).is_some(), "{url}");
+            }
+        }
+    }
+
+    /// HOOK-04: what is no receiver, and why.
+    #[test]
+    fn what_is_no_url_of_a_receiver_is_refused() {
+        for (url, why) in [
+            ("", "absolute"),
+            ("hook", "absolute"),
+            ("//example.org/", "absolute"),
+            ("https:///hook", "absolute"),
+            ("https://exa mple.org/", "absolute"),
+            ("https://example.org/#part", "absolute"),
+            ("https://example.org\\@10.0.0.1/", "absolute"),
+            ("https://ex\u{e4}mple.org/", "absolute"),
+            ("https://-example.org/", "absolute"),
+            ("https://example..org/", "absolute"),
+            ("http://example.org/", "encrypted"),
+            ("ftp://example.org/", "scheme"),
+            ("file:///etc/passwd", "absolute"),
+            ("https://user:secret@example.org/", "user"),
+            ("https://example.org:0/", "port"),
+            ("https://example.org:70000/", "port"),
+            ("https://example.org:/", "port"),
+        ] {
+            assert!(refused(url).is_some_and(|said| said.contains(why)), "{url}: {:?}", refused(url));
+        }
+        assert!(
+            refused(&format!("https://example.org/{}", "a".repeat(2_048))).is_some_and(|why| why.contains("longer"))
+        );
+    }
+
+    #[test]
+    fn a_receiver_is_read() {
+        let receiver = Receiver::read("https://Hooks.Example.org:8443/svc?a=b", Reach::PUBLIC).unwrap();
+        assert_eq!((receiver.port, receiver.is_encrypted), (8_443, true));
+        assert_eq!((receiver.path.as_str(), receiver.authority.as_str()), ("/svc?a=b", "Hooks.Example.org:8443"));
+        assert_eq!(receiver.host, Host::Name("hooks.example.org".to_owned()));
+        let receiver = Receiver::read("https://93.184.215.14", Reach::PUBLIC).unwrap();
+        assert_eq!((receiver.port, receiver.path.as_str()), (443, "/"));
+        let reach = Reach::PUBLIC.plain(true).private(true);
+        let receiver = Receiver::read("http://[::1]:3000/", reach).unwrap();
+        assert_eq!(receiver.host, Host::Address(Ipv6Addr::LOCALHOST.into()));
+        assert!(Receiver::read("http://localhost/", reach).is_ok() && Receiver::read("https://127.1/", reach).is_err());
+        assert!(reach.admits(Ipv4Addr::LOCALHOST.into()) && !Reach::PUBLIC.admits(Ipv4Addr::LOCALHOST.into()));
+    }
+}

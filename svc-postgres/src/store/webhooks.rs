@@ -1,0 +1,74 @@
+//! Webhooks in the database (HOOK-01 to HOOK-14).
+
+use async_trait::async_trait;
+use svc_core::{
+    Result, Tenant,
+    ops::{StoredWebhook, Webhooks},
+    value::{Id, Timestamp},
+};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::Store;
+use crate::{
+    error::{self, StoreError},
+    pipeline::{Query, Value, values},
+};
+
+impl Store {
+    /// What a statement about the webhooks of a tenant gives. No replica is asked: what was just written counts.
+    async fn of_webhooks(&self, text: &str, tenant: i64, more: Vec<Value>) -> error::Result<Vec<Row>> {
+        let values = std::iter::once(Value::from(tenant)).chain(more).collect();
+        Ok(self.database().read_first(tenant, vec![Query::new(text, values)]).await?.pop().unwrap_or_default())
+    }
+}
+
+#[async_trait]
+impl Webhooks for Store {
+    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+        let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhooks);
+        let rows = self.of_webhooks(text, tenant, Vec::new()).await?;
+        Ok(rows.iter().map(|row| webhook(row, 0)).collect::<error::Result<_>>()?)
+    }
+
+    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+        let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhook);
+        let Some(id) = id.uuid() else { return Ok(None) };
+        let rows = self.of_webhooks(text, tenant, values![id]).await?;
+        Ok(rows.first().map(|row| webhook(row, 0)).transpose()?)
+    }
+
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
+        let (tenant, texts) = (self.tenant(tenant).await?, &self.database().texts);
+        let id = webhook.id.uuid().ok_or_else(|| StoreError::unexpected("a webhook whose id is no UUID"))?;
+        let text = if webhook.version == 1 { &texts.make_webhook } else { &texts.write_webhook };
+        let values = values![id, webhook.version, webhook.next.map(Timestamp::micros), webhook.body.to_vec()];
+        Ok(!self.of_webhooks(text, tenant, values).await?.is_empty())
+    }
+
+    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+        let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.delete_webhook);
+        let Some(id) = id.uuid() else { return Ok(false) };
+        Ok(!self.of_webhooks(text, tenant, values![id]).await?.is_empty())
+    }
+
+    async fn due_webhooks(
+        &self,
+        now: Timestamp,
+        after: Option<&Id>,
+        most: u32,
+    ) -> Result<Vec<(Tenant, StoredWebhook)>> {
+        let after = after.and_then(Id::uuid).unwrap_or(Uuid::nil());
+        let query = Query::new(&*self.database().texts.due_webhooks, values![now.micros(), after, i64::from(most)]);
+        let rows = self.database().ask(None, query).await?;
+        let found = |row: &Row| Ok((Tenant::new(row.try_get::<_, String>(0)?), webhook(row, 1)?));
+        Ok(rows.iter().map(found).collect::<error::Result<_>>()?)
+    }
+}
+
+/// What stands in a row from a column on.
+fn webhook(row: &Row, from: usize) -> error::Result<StoredWebhook> {
+    let id: Uuid = row.try_get(from)?;
+    let next = row.try_get::<_, Option<i64>>(from + 2)?.map(Timestamp::from_micros);
+    Ok(StoredWebhook::new(id.into(), row.try_get(from + 1)?, next, row.try_get::<_, Vec<u8>>(from + 3)?.into()))
+}

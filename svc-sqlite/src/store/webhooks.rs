@@ -1,0 +1,78 @@
+//! Webhooks in the file (HOOK-01 to HOOK-14).
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use svc_core::{
+    Result, Tenant,
+    ops::{StoredWebhook, Webhooks},
+    value::{Id, Timestamp},
+};
+
+use super::Store;
+use crate::record_id::RecordId;
+
+#[async_trait::async_trait]
+impl Webhooks for Store {
+    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+        let tenant = self.tenant(tenant)?;
+        let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 ORDER BY id";
+        Ok(self.readers().with(|file| {
+            let mut statement = file.prepare_cached(sql)?;
+            Ok(statement.query_map([tenant], |row| webhook(row, 0))?.collect::<rusqlite::Result<_>>()?)
+        })?)
+    }
+
+    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+        let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else { return Ok(None) };
+        let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 AND id = ?2";
+        Ok(self
+            .readers()
+            .with(|file| Ok(file.prepare_cached(sql)?.query_row((tenant, id), |row| webhook(row, 0)).optional()?))?)
+    }
+
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
+        let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
+        let id = RecordId::known(&webhook.id)?;
+        Ok(self.writer().run(None, move |job| Ok(write(job.file, tenant, id, &webhook)?)).await?)
+    }
+
+    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+        let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else { return Ok(false) };
+        let sql = "DELETE FROM webhook WHERE tenant = ?1 AND id = ?2";
+        let delete = move |file: &Connection| Ok(file.prepare_cached(sql)?.execute((tenant, id))? > 0);
+        Ok(self.writer().run(None, move |job| delete(job.file)).await?)
+    }
+
+    async fn due_webhooks(
+        &self,
+        now: Timestamp,
+        after: Option<&Id>,
+        most: u32,
+    ) -> Result<Vec<(Tenant, StoredWebhook)>> {
+        let after = after.map(RecordId::known).transpose()?;
+        // Of all tenants: who sends looks after all.
+        let sql = "SELECT t.name, h.id, h.version, h.next, h.body FROM webhook h JOIN tenant t ON t.id = h.tenant
+                   WHERE h.next <= ?1 AND (?2 IS NULL OR h.id > ?2) ORDER BY h.id LIMIT ?3";
+        let found = |row: &Row<'_>| Ok((Tenant::new(row.get::<_, String>(0)?), webhook(row, 1)?));
+        Ok(self.readers().with(|file| {
+            let mut statement = file.prepare_cached(sql)?;
+            Ok(statement.query_map((now.micros(), after, most), found)?.collect::<rusqlite::Result<_>>()?)
+        })?)
+    }
+}
+
+fn write(file: &Connection, tenant: i64, id: RecordId, webhook: &StoredWebhook) -> rusqlite::Result<bool> {
+    let (version, next) = (webhook.version, webhook.next.map(Timestamp::micros));
+    let sql = if version == 1 {
+        "INSERT INTO webhook (tenant, id, version, next, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
+    } else {
+        "UPDATE webhook SET version = ?3, next = ?4, body = ?5 WHERE tenant = ?1 AND id = ?2 AND version = ?3 - 1"
+    };
+    Ok(file.prepare_cached(sql)?.execute((tenant, id, version, next, &*webhook.body))? > 0)
+}
+
+/// What stands in a row from a column on.
+fn webhook(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredWebhook> {
+    let id: RecordId = row.get(from)?;
+    let next = row.get::<_, Option<i64>>(from + 2)?.map(Timestamp::from_micros);
+    Ok(StoredWebhook::new(id.to_id(), row.get(from + 1)?, next, row.get::<_, Vec<u8>>(from + 3)?.into()))
+}

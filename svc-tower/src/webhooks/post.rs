@@ -1,0 +1,168 @@
+//! One message on its way: the name is resolved, each address is looked at, and the one that was looked at is called.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{
+    HeaderValue, Request,
+    header::{CONNECTION, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT},
+};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, client::conn::http1};
+use hyper_util::rt::TokioIo;
+use svc_core::{
+    value::Timestamp,
+    webhook::{Answered, Host, Reach, Receiver, retry_after},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{ClientConfig, RootCertStore, pki_types::ServerName},
+};
+
+use super::Resolve;
+
+/// Bytes of an answer that are read; nobody looks at them.
+const MOST_READ: usize = 4 * 1_024;
+
+/// A message as it is sent.
+pub(super) struct Letter {
+    pub(super) url: String,
+    pub(super) id: String,
+    pub(super) at: Timestamp,
+    pub(super) signatures: String,
+    pub(super) body: Vec<u8>,
+}
+
+/// Sends messages.
+pub(super) struct Client {
+    resolve: Resolve,
+    reach: Reach,
+    timeout: Duration,
+    tls: OnceLock<Option<TlsConnector>>,
+}
+
+/// Why there is no answer, in words that the webhook shows.
+type Unanswered = &'static str;
+
+impl Client {
+    pub(super) fn new(resolve: Resolve, reach: Reach, timeout: Duration) -> Self {
+        Self { resolve, reach, timeout, tls: OnceLock::new() }
+    }
+
+    /// Sends a message and waits for the answer.
+    pub(super) async fn post(&self, letter: Letter) -> Answered {
+        let at = letter.at;
+        let sent = async {
+            let receiver = Receiver::read(&letter.url, self.reach).map_err(|_| "its URL is one that is not called")?;
+            let stream = self.connect(&receiver).await?;
+            let request = request(&receiver, letter).ok_or("its URL is one that is not called")?;
+            if !receiver.is_encrypted {
+                return answer(stream, request, at).await;
+            }
+            let tls = self.tls().ok_or("this server knows no certificates to trust")?;
+            let name = match &receiver.host {
+                Host::Address(address) => ServerName::from(*address),
+                Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| NO_TLS)?,
+                _ => return Err(NO_TLS),
+            };
+            answer(tls.connect(name, stream).await.map_err(|_| NO_TLS)?, request, at).await
+        };
+        match timeout(self.timeout, sent).await {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(why)) => Answered::Nothing(why),
+            Err(_) => Answered::Nothing("the receiver has not answered in time"),
+        }
+    }
+
+    /// A connection to an address that messages may go to. If one of several is not such, none is called: the name is at the
+    /// disposal of whoever put it there.
+    async fn connect(&self, receiver: &Receiver) -> Result<TcpStream, Unanswered> {
+        let found: Vec<SocketAddr> = match &receiver.host {
+            Host::Address(address) => vec![SocketAddr::new(*address, receiver.port)],
+            Host::Name(name) => (self.resolve)(name.clone(), receiver.port).await.unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if found.is_empty() {
+            return Err("the receiver's name leads to no address");
+        }
+        if !found.iter().all(|address| self.reach.admits(address.ip())) {
+            return Err("the receiver's name leads to this server's own machine or network");
+        }
+        for address in found {
+            if let Ok(stream) = TcpStream::connect(address).await {
+                // A socket that refuses it works all the same.
+                _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+        }
+        Err("the receiver cannot be reached")
+    }
+
+    fn tls(&self) -> Option<&TlsConnector> {
+        self.tls
+            .get_or_init(|| {
+                let mut roots = RootCertStore::empty();
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+                let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+                Some(TlsConnector::from(Arc::new(config)))
+            })
+            .as_ref()
+    }
+}
+
+const NO_TLS: Unanswered = "there is no trusted TLS connection to the receiver";
+const NO_HTTP: Unanswered = "the receiver does not answer in HTTP";
+
+fn request(receiver: &Receiver, letter: Letter) -> Option<Request<Full<Bytes>>> {
+    Request::post(receiver.path.as_str())
+        .header(HOST, receiver.authority.as_str())
+        .header(CONTENT_TYPE, "application/json")
+        .header(USER_AGENT, "svc-webhooks")
+        .header(CONNECTION, "close")
+        .header("webhook-id", letter.id)
+        .header("webhook-timestamp", letter.at.micros().div_euclid(1_000_000))
+        .header("webhook-signature", HeaderValue::try_from(letter.signatures).ok()?)
+        .body(Full::from(letter.body))
+        .ok()
+}
+
+/// Sends a request over a connection and reads what matters of its answer. No redirect is followed.
+async fn answer<S>(stream: S, request: Request<Full<Bytes>>, at: Timestamp) -> Result<Answered, Unanswered>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| NO_HTTP)?;
+    let exchange = async {
+        let response = sender.send_request(request).await.map_err(|_| NO_HTTP)?;
+        let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let retry_after = header.and_then(|header| retry_after(header, at));
+        let answered = Answered::Status { status: response.status().as_u16(), retry_after };
+        read_some(response.into_body()).await;
+        Ok(answered)
+    };
+    // The connection ends with the exchange, whatever else would come.
+    tokio::select! {
+        answered = exchange => answered,
+        ended = async { _ = connection.await; std::future::pending().await } => ended,
+    }
+}
+
+/// Reads the beginning of a body, so that the receiver comes to the end of a short one.
+async fn read_some(mut body: Incoming) {
+    let mut read = 0_usize;
+    while let Some(Ok(frame)) = body.frame().await {
+        read = read.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+        if read >= MOST_READ {
+            break;
+        }
+    }
+}

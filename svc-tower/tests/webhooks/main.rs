@@ -1,0 +1,306 @@
+//! The sender of webhooks, over a store in memory and receivers on this machine (HOOK-07 to HOOK-13).
+
+mod receiver;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use http::Method;
+use receiver::{Receiver, status};
+use serde_json::{Value, json};
+use svc_core::{
+    Api, Tenant, Vendor,
+    api::Request,
+    auth::{Caller, FixedKeys, Identity, Rights},
+    link::Target,
+    memory::MemoryStore,
+    ops::Webhooks,
+    value::{Id, Timestamp},
+    webhook::{ATTEMPTS, Reach, Status, Webhook},
+};
+use svc_tower::webhooks::Sender;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+/// A tenant, and a sender for it.
+struct House {
+    api: Api,
+    store: Arc<MemoryStore>,
+    clock: Arc<AtomicI64>,
+}
+
+/// A sender that runs.
+struct Running(oneshot::Sender<()>, JoinHandle<()>);
+
+impl Running {
+    async fn stop(self) {
+        _ = self.0.send(());
+        self.1.await.unwrap();
+    }
+}
+
+impl House {
+    fn new(reach: Reach) -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let api = Api::builder(Vendor::new("Acme", "Acme CRM")).base_url("https://crm.example.org/").store(&store);
+        let api = api.changes(&store).webhooks(&store).webhook_reach(reach).authenticator(FixedKeys::new());
+        Self { api: api.build().unwrap(), store, clock: Arc::new(AtomicI64::new(Timestamp::now().micros())) }
+    }
+
+    fn open() -> Self {
+        Self::new(Reach::PUBLIC.plain(true).private(true))
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.clock.load(Ordering::Acquire))
+    }
+
+    fn pass(&self, time: Duration) {
+        self.clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::AcqRel);
+    }
+
+    fn sender(&self) -> Sender {
+        let clock = Arc::clone(&self.clock);
+        Sender::new(&self.api).unwrap().clock(move || Timestamp::from_micros(clock.load(Ordering::Acquire)))
+    }
+
+    fn run(sender: Sender) -> Running {
+        let (stop, stopped) = oneshot::channel();
+        Running(stop, tokio::spawn(sender.run_until(async move { _ = stopped.await })))
+    }
+
+    async fn ask(&self, method: Method, target: Target, body: &Value) -> Value {
+        let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(Rights::all()));
+        let request = Request::new(&method, target).with_body(body.to_string()).with_received(self.now());
+        let reply = self.api.answer(identity, request).await;
+        assert!(reply.status.is_success(), "{}", String::from_utf8_lossy(&reply.body));
+        serde_json::from_slice(&reply.body).unwrap_or_default()
+    }
+
+    async fn hook(&self, url: &str) -> Id {
+        let made = self.ask(Method::POST, Target::Webhooks, &json!({"url": url, "kinds": ["tag"]})).await;
+        Id::new(made["_links"]["self"]["href"].as_str().unwrap().rsplit('/').next().unwrap()).unwrap()
+    }
+
+    async fn tags(&self, count: usize) {
+        for _ in 0..count {
+            let body = json!({"name": format!("tag {}", uuid::Uuid::new_v4())});
+            self.ask(Method::POST, self.api.route("tags").unwrap(), &body).await;
+        }
+    }
+
+    async fn state(&self, id: &Id) -> Webhook {
+        Webhook::read(&self.store.webhook(&Tenant::new("acme"), id).await.unwrap().unwrap()).unwrap()
+    }
+
+    /// The state, once it is as it is waited for.
+    async fn until(&self, id: &Id, is_so: impl Fn(&Webhook) -> bool) -> Webhook {
+        loop {
+            let state = self.state(id).await;
+            if is_so(&state) {
+                return state;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// HOOK-07, HOOK-08: each change comes once, signed, and has no more than the address of the record.
+#[tokio::test]
+async fn each_change_comes_signed_and_thin() {
+    let (house, receiver) = (House::open(), Receiver::start(|_| status(204, "")).await);
+    let running = House::run(house.sender());
+    house.tags(3).await;
+    let id = house.hook(&receiver.url()).await;
+    house.tags(20).await;
+    let messages = receiver.messages(20).await;
+    let state = house.until(&id, |state| state.delivered == 20).await;
+    let mut ids: Vec<&str> = messages.iter().map(receiver::Message::id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!((messages.len(), ids.len()), (20, 20), "what was there before the webhook is not told");
+    for message in &messages {
+        assert!(message.is_signed_by(&state.secrets[0].0));
+        let body: Value = serde_json::from_str(&message.body).unwrap();
+        assert_eq!(body["type"], "tag.created");
+        let href = body["data"]["_links"]["svc:tag"]["href"].as_str().unwrap();
+        assert!(href.starts_with("https://crm.example.org/tags/"), "{href}");
+        assert_eq!((body.as_object().unwrap().len(), body["data"].as_object().unwrap().len()), (3, 1));
+        assert!(!message.body.contains("tag "), "{}", message.body);
+    }
+    running.stop().await;
+}
+
+/// HOOK-12: while one receiver hangs, the other is told everything.
+#[tokio::test]
+async fn a_receiver_that_hangs_delays_nobody() {
+    let house = House::open();
+    let (hangs, answers) = (Receiver::start(|_| None).await, Receiver::start(|_| status(200, "")).await);
+    let (slow, quick) = (house.hook(&hangs.url()).await, house.hook(&answers.url()).await);
+    let running = House::run(house.sender());
+    house.tags(30).await;
+    hangs.messages(1).await;
+    answers.messages(30).await;
+    let quick = house.until(&quick, |state| state.delivered == 30).await;
+    assert!(quick.waiting.is_empty() && quick.failing_since.is_none());
+    // Its first messages are still on their way.
+    assert_eq!(house.state(&slow).await.delivered, 0);
+    running.stop().await;
+}
+
+/// HOOK-11: a receiver that is away for three days: ten attempts by a clock that is set, each with the same id.
+#[tokio::test]
+async fn a_message_is_tried_ten_times() {
+    let (house, receiver) = (House::open(), Receiver::start(|_| status(500, "")).await);
+    let id = house.hook(&receiver.url()).await;
+    let running = House::run(house.sender());
+    house.tags(1).await;
+    for attempt in 1..=ATTEMPTS {
+        receiver.messages(1).await;
+        let is_noted = |state: &Webhook| match state.waiting.as_slice() {
+            [waiting] => waiting.attempts as usize == attempt,
+            _ => state.given_up == 1,
+        };
+        let state = house.until(&id, is_noted).await;
+        assert_eq!(state.waiting.len(), usize::from(attempt < ATTEMPTS), "{attempt}");
+        if let [waiting] = state.waiting.as_slice() {
+            house.pass(Duration::from_micros(u64::try_from(waiting.next - house.now().micros()).unwrap()));
+        }
+    }
+    let state = house.until(&id, |state| state.given_up == 1).await;
+    assert!(state.failing_since.is_some() && state.delivered == 0);
+    let messages = receiver.messages(0).await;
+    assert_eq!(messages.len(), ATTEMPTS);
+    assert!(messages.iter().all(|message| message.id() == messages[0].id()));
+    running.stop().await;
+}
+
+/// HOOK-11: no redirect is followed, 410 ends, and a receiver that asks for time is given it.
+#[tokio::test]
+async fn answers_are_respected() {
+    let house = House::open();
+    let elsewhere = Receiver::start(|_| status(200, "")).await;
+    let location = format!("Location: {}\r\n", elsewhere.url());
+    let redirects = Receiver::start(move |_| status(307, &location)).await;
+    let ends = Receiver::start(|_| status(410, "")).await;
+    let busy = Receiver::start(|number| status(if number == 0 { 503 } else { 200 }, "Retry-After: 600\r\n")).await;
+    let mut ids = Vec::new();
+    for receiver in [&redirects, &ends, &busy] {
+        ids.push(house.hook(&receiver.url()).await);
+    }
+    let running = House::run(house.sender().at_once(1));
+    house.tags(2).await;
+    house.until(&ids[0], |state| state.waiting.len() == 2).await;
+    assert_eq!(elsewhere.count(), 0);
+    let ended = house.until(&ids[1], |state| state.status == Status::Ended).await;
+    assert!(ended.waiting.is_empty() && ends.count() == 1);
+    let rests = house.until(&ids[2], |state| state.held_until.is_some()).await;
+    assert_eq!((rests.waiting.len(), rests.delivered), (1, 0));
+    house.pass(Duration::from_secs(599));
+    // The redirected one is tried again meanwhile, and this one is not.
+    redirects.messages(3).await;
+    assert_eq!(busy.count(), 1);
+    house.pass(Duration::from_secs(2));
+    house.until(&ids[2], |state| state.delivered == 2).await;
+    running.stop().await;
+}
+
+/// HOOK-05: a name is looked at after each resolution, and the address that was looked at is called: one that turns to this machine
+/// between two attempts leads nowhere, and so does one of several addresses.
+#[tokio::test]
+async fn a_name_that_turns_inward_is_not_called() {
+    let house = House::new(Reach::PUBLIC.plain(true));
+    let receiver = Receiver::start(|_| status(200, "")).await;
+    let port = receiver.address.port();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let private: [IpAddr; 4] = [
+        Ipv4Addr::LOCALHOST.into(),
+        "::ffff:127.0.0.1".parse().unwrap(),
+        "::1".parse().unwrap(),
+        "169.254.169.254".parse().unwrap(),
+    ];
+    let resolve = move |_: String, port: u16| {
+        let number = count.fetch_add(1, Ordering::AcqRel);
+        let public = IpAddr::from([93, 184, 215, 14]);
+        let found = [public, private[number % private.len()]].map(|address| SocketAddr::new(address, port));
+        async move { Ok(found.to_vec()) }
+    };
+    let id = house.hook(&format!("http://hooks.example.org:{port}/")).await;
+    let running = House::run(house.sender().resolver(resolve).at_once(1));
+    house.tags(4).await;
+    let state = house.until(&id, |state| state.waiting.len() == 4).await;
+    let why = state.last.unwrap().error.unwrap();
+    assert!(why.contains("own machine or network"), "{why}");
+    assert_eq!((receiver.count(), asked.load(Ordering::Acquire)), (0, 4));
+    running.stop().await;
+}
+
+/// HOOK-07, HOOK-10: what is sent again from the beginning has the ids that it had; HOOK-09: and both signatures meanwhile.
+#[tokio::test]
+async fn what_is_sent_again_has_the_same_ids() {
+    let (house, receiver) = (House::open(), Receiver::start(|_| status(200, "")).await);
+    let id = house.hook(&receiver.url()).await;
+    let running = House::run(house.sender());
+    house.tags(5).await;
+    receiver.messages(5).await;
+    let before = house.until(&id, |state| state.delivered == 5).await;
+    house.ask(Method::POST, Target::SecretRotation(id.clone()), &json!({})).await;
+    house.ask(Method::POST, Target::Redelivery(id.clone()), &json!({})).await;
+    let messages = receiver.messages(5).await;
+    let (mut first, mut again): (Vec<_>, Vec<_>) = (
+        messages[..5].iter().map(|it| it.id().to_owned()).collect(),
+        messages[5..].iter().map(|it| it.id().to_owned()).collect(),
+    );
+    first.sort();
+    again.sort();
+    assert_eq!(first, again);
+    let after = house.until(&id, |state| state.delivered == 10).await;
+    for message in &messages[5..] {
+        assert!(message.is_signed_by(&before.secrets[0].0) && message.is_signed_by(&after.secrets[0].0));
+    }
+    running.stop().await;
+}
+
+/// HOOK-07, HOOK-13: who stops while a message is on its way loses nothing, and two senders share a webhook.
+#[tokio::test]
+async fn what_a_sender_leaves_the_next_one_sends() {
+    let (house, receiver) = (House::open(), Receiver::start(|number| status(200, "").filter(|_| number > 0)).await);
+    let id = house.hook(&receiver.url()).await;
+    let first = House::run(house.sender().at_once(1).timeout(Duration::from_secs(15)));
+    house.tags(3).await;
+    receiver.messages(1).await;
+    // It has the first message on its way, which is never answered.
+    first.1.abort();
+    let (one, other) = (House::run(house.sender().alone(true)), House::run(house.sender()));
+    let messages = receiver.messages(3).await;
+    let state = house.until(&id, |state| state.delivered == 3).await;
+    assert_eq!(messages[0].id(), messages[1].id(), "the one that had no answer comes first, under its id");
+    assert!(state.waiting.is_empty());
+    one.stop().await;
+    other.stop().await;
+    assert_eq!(receiver.count(), 4);
+}
+
+/// HOOK-06: what is changed while a webhook is paused is told when it goes on.
+#[tokio::test]
+async fn a_webhook_that_was_paused_goes_on_where_it_was() {
+    let (house, receiver) = (House::open(), Receiver::start(|_| status(200, "")).await);
+    let id = house.hook(&receiver.url()).await;
+    let running = House::run(house.sender());
+    house.ask(Method::PUT, Target::Webhook(id.clone()), &json!({"status": "paused"})).await;
+    house.tags(3).await;
+    let quick = Receiver::start(|_| status(200, "")).await;
+    house.hook(&quick.url()).await;
+    house.tags(2).await;
+    quick.messages(2).await;
+    assert_eq!(receiver.count(), 0);
+    house.ask(Method::PUT, Target::Webhook(id.clone()), &json!({"status": "active"})).await;
+    receiver.messages(5).await;
+    running.stop().await;
+}

@@ -1,0 +1,111 @@
+//! A receiver of messages, as simple as one can be: it keeps what comes and answers what it is told to.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+
+/// A message that has come.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    pub(crate) headers: HashMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Message {
+    pub(crate) fn id(&self) -> &str {
+        &self.headers["webhook-id"]
+    }
+
+    /// The signature that a secret gives, as a verifier computes it.
+    pub(crate) fn is_signed_by(&self, secret: &svc_core::webhook::Secret) -> bool {
+        let seconds = self.headers["webhook-timestamp"].parse().unwrap();
+        let signed = secret.sign(self.id(), seconds, self.body.as_bytes());
+        self.headers["webhook-signature"].split(' ').any(|one| one == signed)
+    }
+}
+
+/// What is answered to the message of this number; `None` for nothing at all.
+type Answer = Arc<dyn Fn(usize) -> Option<String> + Send + Sync>;
+
+/// The receiver.
+#[derive(Clone)]
+pub(crate) struct Receiver {
+    pub(crate) address: SocketAddr,
+    messages: Arc<Mutex<Vec<Message>>>,
+    came: Arc<Semaphore>,
+}
+
+/// An answer with a status and more headers.
+pub(crate) fn status(status: u16, more: &str) -> Option<String> {
+    Some(format!("HTTP/1.1 {status} Said\r\n{more}Content-Length: 0\r\n\r\n"))
+}
+
+impl Receiver {
+    pub(crate) async fn start(answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let receiver = Self {
+            address: listener.local_addr().unwrap(),
+            messages: Arc::default(),
+            came: Arc::new(Semaphore::new(0)),
+        };
+        let (own, answer): (_, Answer) = (receiver.clone(), Arc::new(answer));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(own.clone().serve(stream, Arc::clone(&answer)));
+            }
+        });
+        receiver
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    async fn serve(self, mut stream: TcpStream, answer: Answer) {
+        let mut text = String::new();
+        let mut part = [0; 4_096];
+        let message = loop {
+            let Ok(read) = stream.read(&mut part).await else { return };
+            text.push_str(&String::from_utf8_lossy(&part[..read]));
+            if read == 0 {
+                return;
+            }
+            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+            let lines = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+            let headers: HashMap<_, _> = lines.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
+            let length: usize = headers["content-length"].parse().unwrap();
+            if body.len() >= length {
+                break Message { body: body.to_owned(), headers };
+            }
+        };
+        let number = {
+            let mut messages = self.messages.lock().unwrap();
+            messages.push(message);
+            messages.len() - 1
+        };
+        self.came.add_permits(1);
+        match answer(number) {
+            Some(text) => _ = stream.write_all(text.as_bytes()).await,
+            // It hangs until the other end goes.
+            None => while matches!(stream.read(&mut part).await, Ok(1..)) {},
+        }
+    }
+
+    /// Waits until so many more messages have come since it was last asked; all that have come by then.
+    pub(crate) async fn messages(&self, more: u32) -> Vec<Message> {
+        self.came.acquire_many(more).await.unwrap().forget();
+        self.messages.lock().unwrap().clone()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.messages.lock().unwrap().len()
+    }
+}
