@@ -169,6 +169,20 @@ async fn flt_01_flt_03_what_has_an_index_is_looked_up_and_nothing_else() -> Resu
     Ok(())
 }
 
+/// What a page of the feed tells of which records, and the page.
+async fn told(
+    api: &(SvcService, String),
+    behind: &str,
+) -> Result<(Vec<[String; 2]>, Value), Box<dyn Error + Send + Sync>> {
+    let (_, page) = send(api, behind, None).await?;
+    let entry = |entry: &Value| {
+        let links = entry["_links"].as_object().into_iter().flat_map(|links| links.values());
+        let href = links.filter_map(|link| link["href"].as_str()?.strip_prefix(BASE)).collect::<String>();
+        [entry["what"].as_str().unwrap_or_default().to_owned(), href]
+    };
+    Ok((page["_embedded"]["svc:changes"].as_array().into_iter().flatten().map(entry).collect(), page))
+}
+
 #[tokio::test]
 async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids() -> Result<(), Box<dyn Error + Send + Sync>> {
     let folder = tempfile::tempdir()?;
@@ -187,18 +201,8 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids() -> Result<
         "BEGIN; UPDATE labels SET edited_at = edited_at + 2; ROLLBACK;
                           UPDATE labels SET note = 'of the town', edited_at = edited_at + 1;",
     )?;
-    let told = async |behind: String| -> Result<(Vec<(String, String)>, Value), Box<dyn Error + Send + Sync>> {
-        let (_, page) = send(&api, &behind, None).await?;
-        let entries = page["_embedded"]["svc:changes"].as_array().cloned().unwrap_or_default();
-        let entry = |entry: &Value| {
-            let links = entry["_links"].as_object().into_iter().flat_map(|links| links.values());
-            let href = links.filter_map(|link| link["href"].as_str()?.strip_prefix(BASE)).collect::<String>();
-            (entry["what"].as_str().unwrap_or_default().to_owned(), href)
-        };
-        Ok((entries.iter().map(entry).collect(), page))
-    };
-    let entry = |what: &str, at: &str| (what.to_owned(), at.to_owned());
-    let (all, _) = told(behind.clone()).await?;
+    let entry = |what: &str, at: &str| [what.to_owned(), at.to_owned()];
+    let (all, _) = told(&api, &behind).await?;
     assert_eq!(
         all,
         [entry("created", "people/1"), entry("created", "tags/1/taggings/1"), entry("changed", "tags/1")],
@@ -206,7 +210,7 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids() -> Result<
     );
     // A label goes with its customer, and both are told.
     assert_eq!(ask(&api, "DELETE", "people/1", None, None).await?.0, StatusCode::NO_CONTENT);
-    let (all, page) = told(behind.clone()).await?;
+    let (all, page) = told(&api, &behind).await?;
     let mut gone = all[1..].to_vec();
     gone.sort();
     assert_eq!(
@@ -216,7 +220,7 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids() -> Result<
     // In pages of one, none is missed and none is told twice.
     let (mut pages, mut next) = (Vec::new(), Some(format!("{behind}&per_page=1")));
     while let Some(at) = next {
-        let (entries, page) = told(at).await?;
+        let (entries, page) = told(&api, &at).await?;
         pages.extend(entries);
         next = page["_links"]["next"]["href"].as_str().and_then(|href| href.strip_prefix(BASE)).map(str::to_owned);
     }

@@ -119,6 +119,10 @@ impl Load {
 /// What a call came to.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it for a call, and two records are what a helper comes to"
+)]
 pub enum Outcome {
     /// A record was created, or was there already (UND-38).
     Created {
