@@ -56,6 +56,12 @@ async fn check(statements: Statements, pages: Pages, is_fenced: bool) {
     };
     let trips = count(&way, async || assert_eq!(server.post(&helper, new()).await.status, 200)).await;
     assert_eq!(trips, 2, "a helper with a new person");
+    // HOOK-13: webhooks cost a write nothing.
+    for number in 0..3 {
+        server.make("webhooks", json!({"url": format!("https://hooks.example.org/{number}")})).await;
+    }
+    let trips = count(&way, async || assert_eq!(server.post(&helper, new()).await.status, 200)).await;
+    assert_eq!(trips, 2, "a helper with a new person, and three webhooks");
     let known = json!({"person": {"email_addresses": [{"address": "p0@example.org"}], "family_name": "L"}});
     let trips = count(&way, async || assert_eq!(server.post(&helper, known.clone()).await.status, 200)).await;
     assert_eq!(trips, 2, "a helper with a known person");
