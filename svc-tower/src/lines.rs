@@ -62,11 +62,13 @@ impl Stream {
         while out.is_empty() {
             let (window, end) = self.lines.window(self.batch.window()).await;
             let limit = self.lines.limit;
-            let entry = |line| match line {
-                Line::Entry(body) => Entry::Ok(body),
-                Line::TooLong => Err(self.batch.refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
-            };
-            let entries = window.into_iter().map(entry).collect();
+            let mut entries: Vec<Entry> = Vec::with_capacity(window.len());
+            for line in window {
+                entries.push(match line {
+                    Line::Entry(body) => Ok(body),
+                    Line::TooLong => Err(self.batch.refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
+                });
+            }
             out = self.batch.lines(entries, self.clock.now(), &self.timer).await;
             match end {
                 None => {}

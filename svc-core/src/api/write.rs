@@ -80,13 +80,13 @@ impl Api {
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let object = self.body_object(cx, kind, body, may_be_empty);
-        let mut reply = match object.and_then(|object| Ok((object, key?))) {
-            Ok((object, key)) => {
+        let mut reply = match (object, key) {
+            (Ok(object), Ok(key)) => {
                 let idempotent = key.map(|key| self.idempotent(cx, target, key, body));
                 let sent = Sent { target, body: &object, headers, idempotent: idempotent.as_ref() };
                 self.write_object(cx, &sent).await
             }
-            Err(refused) => refused,
+            (Err(refused), _) | (_, Err(refused)) => refused,
         };
         handling.mark(&mut reply);
         reply

@@ -28,6 +28,8 @@ use super::trouble::Trouble;
 
 /// Where the key is, unless a file has it.
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";
+/// With a mark around the name nobody could copy it.
+const KEY_FILE: &str = "The file that has the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
 /// Bytes of lines that are made at once.
 const PART: usize = 32 * 1024;
 
@@ -42,8 +44,8 @@ pub struct Import {
     /// The entry point of the server
     #[arg(long, value_name = "URL", default_value = "http://localhost:8080/api/v1/")]
     to: String,
-    /// The file that has the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]
-    #[arg(long, value_name = "FILE")]
+    /// The file that has the API key
+    #[arg(long, value_name = "FILE", help = KEY_FILE)]
     key_file: Option<PathBuf>,
     /// Shows what the first row becomes, and sends nothing
     #[arg(long)]
@@ -97,7 +99,7 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     let response = server.send(&key, &name, lines).await.map_err(broken)?;
     let status = response.status();
     if status != StatusCode::OK {
-        let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body = response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
         let remedy = format!("Put a key with the right `helper.person_signup` into {KEY} or --key-file.");
         return Err(Trouble::new(format!("The server takes nothing of it: {status}. {why}"), &import.to, remedy));
@@ -224,9 +226,9 @@ impl Answers<'_> {
         }
         let mut row = StringRecord::new();
         if !self.table.read_record(&mut row)? {
-            return Err(io::Error::other(reason(&line["body"])));
+            return Err(io::Error::other(reason(line.get("body").unwrap_or(&Value::Null))));
         }
-        if line["status"].as_u64().is_some_and(|status| status < 300) {
+        if line.get("status").and_then(Value::as_u64).is_some_and(|status| status < 300) {
             tally.done = tally.done.saturating_add(1);
             return Ok(false);
         }
@@ -240,16 +242,20 @@ impl Answers<'_> {
             }
         };
         let place = row.position().map_or(0, csv::Position::line).to_string();
-        refused.write_record([place.as_str(), &reason(&line["body"])].into_iter().chain(&row))?;
+        refused.write_record(
+            [place.as_str(), &reason(line.get("body").unwrap_or(&Value::Null))].into_iter().chain(&row),
+        )?;
         Ok(false)
     }
 }
 
 /// What an error object says, in words.
 fn reason(body: &Value) -> String {
-    let errors = body.as_object().into_iter().flatten().filter_map(|(_, error)| error["resource_status"].as_array());
-    let lists = errors.flatten().flat_map(|status| [&status["error_descriptions"], &status["errors"]]);
-    let texts = lists.filter_map(Value::as_array).flatten().filter_map(|error| error["description"].as_str());
+    let errors =
+        body.as_object().into_iter().flatten().filter_map(|(_, error)| error.get("resource_status")?.as_array());
+    let lists = errors.flatten().flat_map(|status| [status.get("error_descriptions"), status.get("errors")]);
+    let texts =
+        lists.filter_map(|list| list?.as_array()).flatten().filter_map(|error| error.get("description")?.as_str());
     texts.collect::<Vec<_>>().join(" ")
 }
 

@@ -34,19 +34,20 @@ impl Server {
         let read = async |address: &str| read(address).await.map_err(&failed);
         let links = read(entry_point).await?;
         let link = |wanted: &dyn Fn(&str) -> bool| {
-            let links = links["_links"].as_object()?;
-            links.iter().find(|(name, _)| wanted(name)).and_then(|(_, link)| link["href"].as_str())
+            let links = links.get("_links")?.as_object()?;
+            links.iter().find(|(name, _)| wanted(name)).and_then(|(_, link)| link.get("href")?.as_str())
         };
         let about = link(&|name| name == "service-meta").ok_or_else(|| failed("this is no entry point".to_owned()))?;
         let about = read(about).await?;
-        let has_batches = about["behaviours"].as_array().is_some_and(|all| all.iter().any(|one| one == "batch"));
+        let has_batches =
+            about.get("behaviours").and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == "batch"));
         let helper = link(&|name| name.ends_with(":person_signup_helper")).filter(|_| has_batches);
         let helper = helper.ok_or_else(|| {
             let remedy = "Import into a server whose capability document declares `batch`.";
             Trouble::new("The server takes no batches of sign-ups.", entry_point, remedy)
         })?;
         let batch = format!("{}/batch", helper.trim_end_matches('/'));
-        let header = about["dialect"]["key_header"].as_str().and_then(|name| name.parse().ok());
+        let header = about.pointer("/dialect/key_header").and_then(Value::as_str).and_then(|name| name.parse().ok());
         match (batch.parse(), header) {
             (Ok(batch), Some(key_header)) => Ok(Self { batch, key_header }),
             _ => Err(failed("what it says of itself cannot be read".to_owned())),

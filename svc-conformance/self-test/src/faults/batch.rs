@@ -126,7 +126,9 @@ pub(super) fn faults() -> Vec<Fault> {
             set(document, "succeeded", total);
         }),
         told("the results of a batch begin with the last", row::BAT_02, |document| {
-            document.get_mut("results").and_then(Value::as_array_mut).into_iter().for_each(|list| list.reverse());
+            if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
+                list.reverse();
+            }
         }),
         told("a batch tells of what failed alone", row::BAT_02, |document| {
             if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
@@ -199,7 +201,9 @@ pub(super) fn free() -> Vec<Fault> {
             lines("", "", |answer| {
                 let media = answer.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
                 let media = HeaderValue::try_from(format!("{media}; charset=utf-8"));
-                media.into_iter().for_each(|media| drop(answer.headers.insert(CONTENT_TYPE, media)));
+                if let Ok(media) = media {
+                    answer.headers.insert(CONTENT_TYPE, media);
+                }
             }),
         ),
     ]
