@@ -117,8 +117,7 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Full<By
     let Answer { status, mut headers, body, more, close, .. } = answer;
     let length = body.len();
     let body = if sending.is_head { Bytes::new() } else { body };
-    // What holds a secret says itself that nobody keeps it (HOOK-02).
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("max-age=0, private, must-revalidate"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("max-age=0, private, must-revalidate"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(VARY, HeaderValue::from_name(sending.dialect.key_header().clone()));
     if length == 0 {
