@@ -128,8 +128,7 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Respons
     // Of parts that are still to be made nobody knows it.
     let length = body.bytes().map(Bytes::len);
     let body = if sending.is_head { ResponseBody::default() } else { body };
-    // What holds a secret says itself that nobody keeps it (HOOK-02).
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("max-age=0, private, must-revalidate"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("max-age=0, private, must-revalidate"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(VARY, HeaderValue::from_name(sending.dialect.key_header().clone()));
     if length == Some(0) {

@@ -4,10 +4,7 @@ mod asked;
 
 use std::sync::Arc;
 
-use http::{
-    HeaderValue, Method, StatusCode,
-    header::{CACHE_CONTROL, LOCATION},
-};
+use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
 use self::asked::{Asked, redelivery};
 use super::{Api, Reply};
@@ -232,11 +229,7 @@ impl About<'_> {
         let secret = webhook.secrets.first().filter(|_| with_secret).map(|(secret, _)| secret.reveal());
         let mut body = Vec::with_capacity(1_024);
         hal::webhook(&self.api.hal(&self.cx.base), webhook, secret, true, &mut body);
-        let mut reply = Reply::hal(status, body);
-        if with_secret {
-            reply.insert(CACHE_CONTROL, Some(HeaderValue::from_static("no-store")));
-        }
-        reply
+        Reply::hal(status, body)
     }
 
     /// The kinds that the caller may read.
