@@ -99,21 +99,8 @@ impl Writer {
         self.run_as(deadline, work, true)
     }
 
-    /// The same, in the writer's own transactions: for work that has others beside it, which would each have a sync of its own
-    /// on the caller's thread.
-    pub(crate) fn run_with_others<T, F>(
-        &self,
-        deadline: Option<Instant>,
-        work: F,
-    ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
-    where
-        T: Send + 'static,
-        F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
-    {
-        self.run_as(deadline, work, false)
-    }
-
-    fn run_as<T, F>(
+    /// The same; work that is not alone has others beside it, which would each have a sync of its own on the caller's thread.
+    pub(crate) fn run_as<T, F>(
         &self,
         deadline: Option<Instant>,
         work: F,

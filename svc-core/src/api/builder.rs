@@ -1,6 +1,5 @@
 //! Registers what a server supports, and proves it whole.
 
-mod batch;
 mod classify;
 mod conditional;
 mod contradictions;

@@ -92,13 +92,8 @@ impl store::Store for Store {
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
         let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error);
-        let writer = self.writer();
         // Of many calls at once, none is done before the others are there: they share a transaction (BAT-03).
-        Ok(if cx.has_company {
-            writer.run_with_others(cx.deadline, turn).await?
-        } else {
-            writer.run(cx.deadline, turn).await?
-        })
+        Ok(self.writer().run_as(cx.deadline, turn, !cx.has_company).await?)
     }
 
     fn matching(&self) -> Arc<dyn PersonMatching> {
