@@ -51,7 +51,7 @@ impl std::fmt::Debug for WebhookParts {
 /// What is wrong with a request, or why it could not be answered.
 enum Refused {
     Problems(Vec<Problem>),
-    Expired(Reply),
+    Expired(Box<Reply>),
     Failed(Error),
 }
 
@@ -100,7 +100,7 @@ impl Api {
         match answer {
             Ok(reply) => Ok(reply),
             Err(Refused::Problems(problems)) => Ok(self.invalid(None, &problems)),
-            Err(Refused::Expired(reply)) => Ok(reply),
+            Err(Refused::Expired(reply)) => Ok(*reply),
             Err(Refused::Failed(error)) => Err(error),
         }
     }
@@ -262,7 +262,7 @@ impl About<'_> {
                 let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
                 Err(Refused::Problems(vec![Problem::new(Code::CursorInvalid, "after", text)]))
             }
-            Feed::Expired => Err(Refused::Expired(self.api.expired_cursor(self.cx))),
+            Feed::Expired => Err(Refused::Expired(Box::new(self.api.expired_cursor(self.cx)))),
         }
     }
 }

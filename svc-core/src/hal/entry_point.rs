@@ -10,6 +10,7 @@ use crate::{
 
 /// What the entry point tells.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a link that is there or not")]
 pub(crate) struct EntryPointView<'a> {
     pub(crate) motd: &'a str,
     pub(crate) max_page_size: u32,

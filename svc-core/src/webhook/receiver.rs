@@ -155,7 +155,7 @@ fn host(text: &str) -> Result<Host, &'static str> {
 /// Whether a name leads to this machine or stays within a network, whatever it is resolved to.
 fn is_within(name: &str) -> bool {
     let ends_so = |ending: &&str| name == *ending || name.strip_suffix(*ending).is_some_and(|rest| rest.ends_with('.'));
-    !name.contains('.') || WITHIN.iter().any(|ending| ends_so(&ending))
+    !name.contains('.') || WITHIN.iter().any(ends_so)
 }
 
 #[cfg(test)]

@@ -220,8 +220,9 @@ impl Running {
                             Ok((task, ())) => task,
                             Err(failed) => failed.id(),
                         };
-                        let webhook = self.of_task.remove(&task);
-                        webhook.into_iter().for_each(|webhook| _ = self.busy.remove(&webhook));
+                        if let Some(webhook) = self.of_task.remove(&task) {
+                            self.busy.remove(&webhook);
+                        }
                     }
                 }
             }

@@ -44,6 +44,7 @@ pub(crate) struct Receiver {
 }
 
 /// An answer with a status and more headers.
+#[expect(clippy::unnecessary_wraps, reason = "it is one of the answers that there can be")]
 pub(crate) fn status(status: u16, more: &str) -> Option<String> {
     Some(format!("HTTP/1.1 {status} Said\r\n{more}Content-Length: 0\r\n\r\n"))
 }

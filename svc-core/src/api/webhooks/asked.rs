@@ -81,7 +81,7 @@ impl Asked {
 /// The cursor behind which a webhook sends again; `None` for the beginning (HOOK-10).
 pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> {
     let unknown = body.keys().filter(|name| *name != "after");
-    let mut problems: Vec<Problem> = unknown.map(|name| unknown_member(name)).collect();
+    let mut problems: Vec<Problem> = unknown.map(unknown_member).collect();
     let after = match body.get("after") {
         None | Some(Json::Null) => None,
         Some(Json::String(after)) if is_cursor(after) => Some(after.clone()),
