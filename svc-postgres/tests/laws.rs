@@ -81,8 +81,7 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     let Some(server) = support::server() else { return Ok(()) };
     let clock = Arc::new(AtomicI64::new(0));
     let told = Arc::clone(&clock);
-    let options =
-        Options::new(&server.url()).unwrap().schema(&server.schema()).keep_changes(Duration::from_secs(3_600));
+    let options = Options::new(&server.url()).unwrap().schema(&server.schema()).keep_changes(Duration::from_hours(1));
     let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
     let store = Store::connect(options).await.unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();

@@ -295,7 +295,7 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     }
     let mut sent = Vec::new();
     let outgoing = servers[0].api.outgoing().unwrap().0;
-    let now = || Timestamp::now().plus(Duration::from_secs(3_600));
+    let now = || Timestamp::now().plus(Duration::from_hours(1));
     // Until nothing is left: what is claimed is there until it is settled.
     while sent.len() < CALLS || outgoing.due(Timestamp::MIN, now(), 1).await.unwrap().next.is_some() {
         if let Ok(Some(id)) = tokio::time::timeout(Duration::from_millis(50), told.recv()).await {

@@ -28,7 +28,7 @@ fn received() -> Timestamp {
 }
 
 async fn server() -> Server {
-    Server::with(|options| options, |api| api.batches()).await
+    Server::with(|options| options, svc_core::ApiBuilder::batches).await
 }
 
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
@@ -150,7 +150,7 @@ async fn bat_03_entries_are_done_in_their_order() {
     let commits = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&commits);
     let count = move || _ = counted.fetch_add(1, Ordering::SeqCst);
-    let server = Server::with(|options| options.before_commit(count), |api| api.batches()).await;
+    let server = Server::with(|options| options.before_commit(count), svc_core::ApiBuilder::batches).await;
     // Of each two, the first makes somebody and the second one matches; every tenth is about the first of all.
     let name = |place: usize| if place % 10 < 2 { "first".to_owned() } else { format!("p{}", place / 2) };
     let entries: Vec<Value> = (0..1000).map(|place| sign_up(&name(place), place)).collect();
@@ -201,7 +201,7 @@ async fn twin() -> (Server, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(Options::new(folder.path().join("data.db")).synchronous_normal().now(received)).unwrap();
     let mut server = Server::on(store).await;
-    server.api = server::api(&server.store, |api| api.batches());
+    server.api = server::api(&server.store, svc_core::ApiBuilder::batches);
     let event = server.make("events", json!({"capacity": 3})).await;
     server.make("tags", json!({"name": "t"})).await;
     server.make("people", json!({"given_name": "Ada", "identifiers": ["p:1"]})).await;
@@ -259,9 +259,8 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let ((many, many_event, _many), (one, one_event, _one)) = (twin().await, twin().await);
-            let helper = |event: &str| match container {
-                true => format!("{event}/record_attendance_helper"),
-                false => SIGN_UP.to_owned(),
+            let helper = |event: &str| {
+                if container { format!("{event}/record_attendance_helper") } else { SIGN_UP.to_owned() }
             };
             let entries: Vec<String> = seeds.iter().map(|seed| entry(*seed, container)).collect();
             let array = format!("[{}]", entries.join(",\n"));

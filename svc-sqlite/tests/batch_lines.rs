@@ -34,7 +34,7 @@ struct Served {
 
 impl Served {
     async fn start() -> Self {
-        let server = Server::with(|options| options, |api| api.batches()).await;
+        let server = Server::with(|options| options, svc_core::ApiBuilder::batches).await;
         let key = server.store.create_key(&server.tenant, KeyOptions::new("test")).await.unwrap();
         let service = SvcService::new(server.api.clone()).body_limit(300);
         Self { server, service, key: key.token }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use svc_core::Tenant;
 use svc_core::api::{Api, Request};
 use svc_core::auth::{Caller, Identity, Rights};
@@ -45,14 +45,15 @@ pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) 
             say(&table(&all, service.api()));
         }
         HookAction::Add { url, kinds, events } => {
-            let mut body = json!({"url": url});
-            for (name, words) in [("kinds", kinds), ("events", events)] {
-                if !words.is_empty() {
-                    body[name] = json!(words);
-                }
-            }
-            let made = hooks.ask(Method::POST, Target::Webhooks, Some(&body)).await?;
-            say(&format!("webhook {}; its secret cannot be shown again:\n{}\n", id_of(&made), text(&made["secret"])));
+            let mut body = Map::from_iter([("url".to_owned(), json!(url))]);
+            let given = [("kinds", kinds), ("events", events)].into_iter().filter(|(_, words)| !words.is_empty());
+            body.extend(given.map(|(name, words)| (name.to_owned(), json!(words))));
+            let made = hooks.ask(Method::POST, Target::Webhooks, Some(&body.into())).await?;
+            say(&format!(
+                "webhook {}; its secret cannot be shown again:\n{}\n",
+                id_of(&made),
+                text(at(&made, &["secret"]))
+            ));
         }
         HookAction::Remove { id } => {
             hooks.ask(Method::DELETE, Target::Webhook(named(&id)?), None).await?;
@@ -73,7 +74,7 @@ pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) 
         }
         HookAction::Rotate { id } => {
             let changed = hooks.ask(Method::POST, Target::SecretRotation(named(&id)?), None).await?;
-            say(&format!("webhook {id}; its new secret cannot be shown again:\n{}\n", text(&changed["secret"])));
+            say(&format!("webhook {id}; its new secret cannot be shown again:\n{}\n", text(at(&changed, &["secret"]))));
         }
     }
     Ok(())
@@ -98,8 +99,8 @@ impl Hooks<'_> {
         if reply.status == 404 {
             return Err(unknown());
         }
-        let said = answer["error_descriptions"].as_array().into_iter().flatten();
-        let said: Vec<&str> = said.filter_map(|problem| problem["description"].as_str()).collect();
+        let mut said = Vec::new();
+        descriptions(&answer, &mut said);
         let place = format!("--tenant {}", self.tenant.as_str());
         Err(Trouble::new(said.join(" "), place, "Mend the command, and run it again."))
     }
@@ -115,16 +116,24 @@ fn unknown() -> Trouble {
 
 fn table(all: &Value, api: &Api) -> String {
     let mut table = row(["id", "state", "arrived", "waiting", "given up", "last attempt", "url"]);
-    for webhook in all["_embedded"][api.webhooks_relation()].as_array().into_iter().flatten() {
-        let state = match (webhook["status"].as_str(), webhook["is_failing"].as_bool()) {
+    for webhook in at(all, &["_embedded", &api.webhooks_relation()]).as_array().into_iter().flatten() {
+        let state = match (at(webhook, &["status"]).as_str(), at(webhook, &["is_failing"]).as_bool()) {
             (Some("active"), Some(true)) => "failing",
             (status, _) => status.unwrap_or_default(),
         };
-        let last = &webhook["last_attempt"];
-        let last = last["status"].as_u64().map_or_else(|| text(&last["error"]).to_owned(), |status| status.to_string());
-        let number = |name: &str| webhook[name].to_string();
+        let last = |name| at(webhook, &["last_attempt", name]);
+        let last = last("status").as_u64().map_or_else(|| text(last("error")).to_owned(), |status| status.to_string());
+        let number = |name: &str| at(webhook, &[name]).to_string();
         let [arrived, waiting, given_up] = ["total_delivered", "total_waiting", "total_given_up"].map(number);
-        table.push_str(&row([id_of(webhook), state, &arrived, &waiting, &given_up, &last, text(&webhook["url"])]));
+        table.push_str(&row([
+            id_of(webhook),
+            state,
+            &arrived,
+            &waiting,
+            &given_up,
+            &last,
+            text(at(webhook, &["url"])),
+        ]));
     }
     table
 }
@@ -137,9 +146,30 @@ fn row(cells: [&str; 7]) -> String {
     text
 }
 
+/// What the descriptions of a refusal say, wherever they stand in it.
+fn descriptions<'v>(refusal: &'v Value, said: &mut Vec<&'v str>) {
+    match refusal {
+        Value::Object(members) => {
+            for (name, member) in members {
+                if name == "description" {
+                    said.extend(member.as_str());
+                }
+                descriptions(member, said);
+            }
+        }
+        Value::Array(members) => members.iter().for_each(|member| descriptions(member, said)),
+        _ => {}
+    }
+}
+
+/// What is at a path; null where nothing is.
+fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
+    path.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
+}
+
 /// The last part of its address.
 fn id_of(webhook: &Value) -> &str {
-    text(&webhook["_links"]["self"]["href"]).rsplit('/').next().unwrap_or_default()
+    text(at(webhook, &["_links", "self", "href"])).rsplit('/').next().unwrap_or_default()
 }
 
 fn text(value: &Value) -> &str {

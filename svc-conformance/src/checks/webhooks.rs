@@ -154,16 +154,19 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
 async fn changed(cx: &Cx, api: &Client<'_>, read: &Answer) -> Result<(), Stop> {
     let own = read.record().own()?;
     let mut before = read.record();
-    let next = json!({ "url": receiver(cx), "events": ["changed"], "status": "active" });
     // Last of all it pauses again: nobody is there to be told.
-    let steps =
-        [("url", &next["url"]), ("events", &next["events"]), ("status", &next["status"]), ("status", &json!("paused"))];
+    let steps = [
+        ("url", json!(receiver(cx))),
+        ("events", json!(["changed"])),
+        ("status", json!("active")),
+        ("status", json!("paused")),
+    ];
     for (name, value) in steps {
         let answer = api.put(&own, &json!({ name: value })).await?;
         let after = api.get(&own).await?.record();
         let others = ["url", "kinds", "events", "status"].into_iter().filter(|other| *other != name);
         let is_kept = others.clone().all(|other| after[other] == before[other]);
-        cx.holds(row::HOOK_06, answer.status == 200 && after[name] == *value && is_kept, || {
+        cx.holds(row::HOOK_06, answer.status == 200 && after[name] == value && is_kept, || {
             format!("{name} was set to {value}: {answer}; then it is {}", after.short())
         });
         cx.holds(row::HOOK_02, !answer.text().contains("whsec_"), || {
@@ -223,8 +226,8 @@ async fn refused(cx: &Cx, api: &Client<'_>, url: &str, body: &Value, named: &[&s
     let before = list(api, url).await?.len();
     let answer = api.post(url, body).await?;
     let problems = answer.problems();
-    let names: Vec<&str> = problems.iter().flat_map(|problem| problem.properties.iter()).map(String::as_str).collect();
-    let missing: Vec<&&str> = named.iter().filter(|name| !names.contains(name)).collect();
+    let told: Vec<&str> = problems.iter().flat_map(|problem| problem.properties.iter()).map(String::as_str).collect();
+    let missing: Vec<&&str> = named.iter().filter(|name| !told.contains(name)).collect();
     cx.holds(row::HOOK_04, answer.status == 400 && missing.is_empty(), || {
         format!("{body}: {answer}, which does not name {missing:?}")
     });

@@ -174,6 +174,7 @@ impl Api {
     }
 
     /// Whether they may lead to private networks (HOOK-05).
+    #[cfg_attr(not(feature = "webhooks"), expect(clippy::unused_self, reason = "without the feature there are none"))]
     fn has_private_webhooks(&self) -> bool {
         #[cfg(feature = "webhooks")]
         return self.inner.settings.webhooks.as_ref().is_some_and(|webhooks| webhooks.reach.private);

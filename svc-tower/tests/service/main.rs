@@ -5,6 +5,7 @@ mod client;
 
 mod bodies;
 mod connections;
+#[cfg(feature = "tokio")]
 mod deliveries;
 mod docs;
 mod heads;

@@ -103,22 +103,31 @@ fn documents() -> Vec<Fault> {
         Fault::new(FAMILY, "webhooks are declared and not linked", &[row::HOOK_01], || {
             Interceptor::entry(|entry, sight| {
                 let rel = sight.rel("webhooks");
-                links(entry).into_iter().for_each(|links| _ = links.remove(&rel));
+                if let Some(links) = links(entry) {
+                    links.remove(&rel);
+                }
             })
         })
         .on_reference(),
         shown("the list of webhooks has no links", &[row::HOOK_01], |call, document, _| {
-            if is_list(call) && call.method == Method::GET {
-                links(document).into_iter().for_each(|links| links.retain(|name, _| !name.ends_with("webhooks")));
+            if is_list(call)
+                && call.method == Method::GET
+                && let Some(links) = links(document)
+            {
+                links.retain(|name, _| !name.ends_with("webhooks"));
             }
         }),
         shown("the list of webhooks lacks one", &[row::HOOK_01, row::HOOK_04], |call, document, _| {
-            if is_list(call) {
-                members(document).into_iter().for_each(|all| _ = all.pop());
+            if is_list(call)
+                && let Some(all) = members(document)
+            {
+                all.pop();
             }
         }),
         shown("a webhook does not say how it sends again", &[row::HOOK_01, row::HOOK_10], |_, document, _| {
-            links(document).into_iter().for_each(|links| links.retain(|name, _| !name.ends_with("redeliver")));
+            if let Some(links) = links(document) {
+                links.retain(|name, _| !name.ends_with("redeliver"));
+            }
         }),
         shown(
             "webhooks show other events than those that were sent",

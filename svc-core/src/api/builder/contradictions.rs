@@ -17,6 +17,7 @@ use crate::{
 const ENTRY_POINT_FIELDS: &[&str] = &["motd", "max_pagesize", "vendor_name", "product_name", "namespace", "_links"];
 
 impl ApiBuilder {
+    #[cfg_attr(not(feature = "webhooks"), expect(clippy::unused_self, reason = "without the feature there are none"))]
     fn has_webhooks(&self) -> bool {
         #[cfg(feature = "webhooks")]
         return self.settings.webhooks.is_some();
