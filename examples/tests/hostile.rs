@@ -10,7 +10,7 @@ use serde_json::Value;
 use support::program::KEY;
 use support::{Answer, Raw, TestResult};
 use svc_examples::demo::cli::Cli;
-use svc_examples::demo::{Data, Gate, Location, Settings, service};
+use svc_examples::demo::{Data, Gate, Location, Recorded, Settings, service};
 use svc_tower::server::{Limits, Server};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -47,7 +47,7 @@ impl Demo {
         for load in data.loads {
             load.run(&data.store, |_| true).await.map_err(|error| format!("{error:?}"))?;
         }
-        let service = service(&data.store, &settings, "http://demo.example.org/")?;
+        let service = service(&data.store, &settings, "http://demo.example.org/", Recorded::default())?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let server = Server::new(gate.before(service, patience)).limits(limits);

@@ -33,6 +33,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("entry-links", "listed"),
     ("error-bodies", "true"),
     ("require-if-match", "true"),
+    ("private-webhooks", "true"),
     ("cors", "https://a.example.org,https://b.example.org"),
     ("key", "one=first-token-of-the-test,two=second-token-of-the-test"),
     ("read-key", "one=third-token-of-the-test"),

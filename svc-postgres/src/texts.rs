@@ -6,6 +6,7 @@
 
 mod dates;
 mod parts;
+mod passing;
 mod webhooks;
 
 use svc_core::model::Kind;
@@ -14,6 +15,7 @@ use crate::layout::{SLOTS, layout};
 use dates::Dated;
 pub(crate) use parts::containers;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
+use passing::{of_kept, of_outbox};
 use webhooks::of_webhooks;
 
 /// Names the texts, and lists them for the tests.
@@ -130,6 +132,9 @@ impl Texts {
         let from_ledger = |types: &str| {
             format!("SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1", arrays(2, types))
         };
+        let [keep, expire_feed, forget_kept, expire_kept] = of_kept(s, &from_ledger);
+        let [outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again] =
+            of_outbox(s, &from_ledger);
         let key = format!(
             "SELECT k.id, t.name, k.hint, k.label, k.rights, k.read_only, k.person, k.created, k.expires, k.revoked, k.hash \
              FROM {s}.api_key k JOIN {s}.tenant t ON t.id = k.tenant"
@@ -335,45 +340,18 @@ impl Texts {
                 "UPDATE {s}.holder SET place = place - {LIFT} WHERE tenant = $1 AND attendance = $2"
             ),
             forget_holdings: format!("DELETE FROM {s}.holder WHERE tenant = $1 AND person = $2"),
-            forget_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND person = $2"),
-            keep: format!(
-                "INSERT INTO {s}.kept AS o (tenant, key, person, at, answer) {} \
-                 ON CONFLICT (tenant, key, person) DO UPDATE SET at = excluded.at, answer = excluded.answer",
-                from_ledger("text uuid bigint bytea")
-            ),
-            // A turn that tells something throws some away, as with kept answers.
-            expire_feed: format!(
-                "DELETE FROM {s}.feed WHERE tenant = $1 AND seq = ANY (ARRAY( \
-                 SELECT f.seq FROM {s}.feed f WHERE f.tenant = $1 ORDER BY f.seq, f.step LIMIT 256)) AND at < $2"
-            ),
-            forget_kept: format!(
-                "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
-                 SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2))"
-            ),
-            // Some with each answer that comes, so that no turn has many to throw away.
-            expire_kept: format!(
-                "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
-                 SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.at < $2 ORDER BY o.at LIMIT 256)) AND at < $2"
-            ),
-            outbox: format!(
-                "INSERT INTO {s}.outbox (tenant, seq, person, message, due, body) {}",
-                from_ledger("bigint uuid uuid bigint text")
-            ),
-            recall_outbox: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND message = $2"),
-            // Look-ups that do not begin with the tenant, because they find it.
-            outbox_due: format!(
-                "SELECT o.tenant, o.seq, t.name FROM {s}.outbox o JOIN {s}.tenant t ON t.id = o.tenant WHERE o.due <= $1 \
-                 ORDER BY o.due, o.seq LIMIT $2"
-            ),
-            outbox_next: format!("SELECT min(o.due) FROM {s}.outbox o"),
-            outbox_claim: format!(
-                "UPDATE {s}.outbox o SET due = $4, attempts = o.attempts + 1 WHERE o.tenant = $1 AND o.seq = ANY ($2) \
-                 AND o.due <= $3 RETURNING o.seq, o.attempts, o.body"
-            ),
-            outbox_done: format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND seq = $2"),
-            outbox_again: format!(
-                "UPDATE {s}.outbox o SET due = $4 WHERE o.tenant = $1 AND o.seq = $2 AND o.attempts = $3"
-            ),
+            forget_outbox,
+            keep,
+            expire_feed,
+            forget_kept,
+            expire_kept,
+            outbox,
+            recall_outbox,
+            outbox_due,
+            outbox_next,
+            outbox_claim,
+            outbox_done,
+            outbox_again,
             webhooks,
             webhook,
             make_webhook,

@@ -1,13 +1,13 @@
 //! One aligned line per request: method, status, time, the key's last four characters, path without query (UND-42).
 //!
-//! Never a body, a query or a whole key. A thread writes the lines, so that no request waits for the terminal.
+//! Never a body, a query or a whole key. A thread writes the lines, so that nothing waits for the terminal.
 
 use std::fmt::Write as _;
 use std::io::Write;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -64,6 +64,12 @@ impl AccessLog {
         (Self { shared: Arc::new(Shared { lines, left_out, key_header }) }, LogWriter { thread })
     }
 
+    /// For whoever else has something to tell beside the requests.
+    #[must_use]
+    pub fn teller(&self) -> Teller {
+        Teller(Arc::downgrade(&self.shared))
+    }
+
     /// A service whose requests are logged.
     #[must_use]
     pub fn before<S>(self, service: S) -> Logged<S> {
@@ -74,6 +80,28 @@ impl AccessLog {
     fn begin<B>(&self, request: &Request<B>) -> Line {
         let head = head(request, &self.shared.key_header);
         Line { open: Some(Open { shared: Arc::clone(&self.shared), head, since: Instant::now() }) }
+    }
+}
+
+impl Shared {
+    /// Writes a line, or counts it where too many wait.
+    fn write(&self, line: String) {
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Tells lines beside those of requests, as long as there is a log; without one they are dropped.
+#[derive(Debug, Clone, Default)]
+pub struct Teller(Weak<Shared>);
+
+impl Teller {
+    /// Tells a line; nobody waits for it.
+    pub fn tell(&self, line: &str) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.write(format!("{line}\n"));
+        }
     }
 }
 
@@ -141,10 +169,7 @@ impl Line {
     /// The request was answered with this status, or not at all.
     fn write(&mut self, status: Option<StatusCode>) {
         let Some(Open { shared, head, since }) = self.open.take() else { return };
-        let line = line(&head, status, since.elapsed().as_secs_f64() * 1000.0);
-        if let Err(TrySendError::Full(_)) = shared.lines.try_send(line) {
-            shared.left_out.fetch_add(1, Ordering::Relaxed);
-        }
+        shared.write(line(&head, status, since.elapsed().as_secs_f64() * 1000.0));
     }
 }
 

@@ -6,16 +6,24 @@ use svc_core::{
     ops::{Delivered, Dispatch, ToSend},
 };
 
-use super::run::say;
+use super::access_log::Teller;
 
-/// Tells on the terminal, beside the requests, what a server would send: kinds and ids only.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Recorded;
+/// Tells in the log, beside the requests, what a server would send: kinds and ids only.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded(Teller);
+
+impl Recorded {
+    /// Tells it there.
+    #[must_use]
+    pub fn by(teller: Teller) -> Self {
+        Self(teller)
+    }
+}
 
 #[async_trait]
 impl Deliver for Recorded {
     async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
-        say(&format!("{}\n", line(tenant, dispatch)));
+        self.0.tell(&line(tenant, dispatch));
         Ok(Delivered::Done)
     }
 }

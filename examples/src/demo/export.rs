@@ -4,6 +4,7 @@ use svc_tower::documents::{capabilities, json_schema, json_schema_names, openapi
 
 use super::cli::{Document, Options};
 use super::database::Database;
+use super::deliver::Recorded;
 use super::interface::service;
 use super::run::say;
 use super::scratch::Scratch;
@@ -42,7 +43,7 @@ fn on_citus(options: &Options) -> Result<String, Trouble> {
 
 fn written(store: &Database, settings: &Settings, document: &Document) -> Result<String, Trouble> {
     let base_url = settings.base_url.as_deref().unwrap_or(BASE_URL);
-    let service = service(store, settings, base_url)?;
+    let service = service(store, settings, base_url, Recorded::default())?;
     let api = service.api();
     let text = match document {
         Document::Openapi => format!("{:#}", openapi(api, api.base())),

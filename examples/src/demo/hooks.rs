@@ -12,6 +12,7 @@ use svc_core::value::Id;
 
 use super::cli::{HookAction, Options};
 use super::database::Database;
+use super::deliver::Recorded;
 use super::interface::service;
 use super::location::Location;
 use super::run::say;
@@ -37,7 +38,7 @@ pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) 
             "See `svc-demo keys list` for those that there are.",
         ));
     }
-    let service = service(&store, &Settings::check(options)?, BASE)?;
+    let service = service(&store, &Settings::check(options)?, BASE, Recorded::default())?;
     let hooks = Hooks { api: service.api(), tenant: Tenant::new(tenant) };
     match action {
         HookAction::List => {

@@ -59,14 +59,19 @@ pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
 /// # Errors
 ///
 /// The options contradict each other, or name a capability that is none.
-pub fn service(store: &Database, settings: &Settings, base_url: &str) -> Result<SvcService, Trouble> {
+pub fn service(
+    store: &Database,
+    settings: &Settings,
+    base_url: &str,
+    deliver: Recorded,
+) -> Result<SvcService, Trouble> {
     let namespace = settings.namespace.as_deref().unwrap_or(NAMESPACE);
     let vendor = Vendor::new("Example", "svc-demo")
         .namespace(namespace)
         .motd("Welcome to the demo. Begin here, and follow the links.");
     let mut api = store
         .register(Api::builder(vendor), settings.anonymous_helpers)
-        .deliver(Recorded)
+        .deliver(deliver)
         .base_url(base_url)
         .dialect(dialect(store, settings)?)
         .response_style(match settings.style {
@@ -121,13 +126,14 @@ pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
         return Ok(());
     }
     let scratch = Scratch::make()?;
-    service(&scratch.open(settings).await?, settings, "http://localhost/").map(drop)
+    service(&scratch.open(settings).await?, settings, "http://localhost/", Recorded::default()).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{also_withheld, service};
     use crate::demo::cli::Cli;
+    use crate::demo::deliver::Recorded;
     use crate::demo::settings::Settings;
     use clap::Parser;
     use svc_core::model::Kind;
@@ -146,18 +152,20 @@ mod tests {
         let store = Database::File(Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"));
         for kind in Kind::ALL {
             let settings = settings(&["--without", &format!("{}.read", kind.plural())]);
-            assert!(service(&store, &settings, "http://localhost/").is_ok(), "{kind:?}");
+            assert!(service(&store, &settings, "http://localhost/", Recorded::default()).is_ok(), "{kind:?}");
         }
         let both = settings(&["--without", "petitions.read,signatures.create"]);
         assert_eq!(also_withheld(&both), ["petitions.sub.signatures"]);
-        assert!(service(&store, &both, "http://localhost/").is_ok());
+        assert!(service(&store, &both, "http://localhost/", Recorded::default()).is_ok());
     }
 
     #[test]
     fn a_capability_that_is_none_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Database::File(Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"));
-        let trouble = service(&store, &settings(&["--without", "people.fly"]), "http://localhost/").expect_err("none");
+        let trouble =
+            service(&store, &settings(&["--without", "people.fly"]), "http://localhost/", Recorded::default())
+                .expect_err("none");
         assert!(trouble.what().contains("people.fly"), "{trouble}");
     }
 }

@@ -19,11 +19,12 @@ use super::cli::{Cli, Command, Options};
 use super::copy;
 use super::data::Data;
 use super::database::Database;
+use super::deliver::Recorded;
 use super::export::export;
 use super::gate::Gate;
 use super::hooks;
 use super::import;
-use super::interface::{also_withheld, check, service};
+use super::interface::{also_withheld, check, dialect, service};
 use super::keys;
 use super::load::Load;
 use super::location::{self, Location};
@@ -94,7 +95,9 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     if !also.is_empty() {
         notes.push(format!("with what cannot be read, this is not served either: {}", also.join(", ")));
     }
-    let service = service(&store, &settings, &address.base_url)?;
+    let key_header = dialect(&store, &settings)?.key_header().clone();
+    let (log, writer) = AccessLog::to(io::stdout(), key_header);
+    let service = service(&store, &settings, &address.base_url, Recorded::by(log.teller()))?;
     let deliveries = service.deliveries();
     let (service, monitor) = Monitor::of(service, &store, settings.metrics)?;
     let dialect = service.api().dialect().clone();
@@ -128,7 +131,6 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
             }
         }
     });
-    let (log, writer) = AccessLog::to(io::stdout(), dialect.key_header().clone());
     let (given, failed) = tokio::sync::oneshot::channel();
     let watched = tokio::spawn(async move {
         let outcome = loading.await.unwrap_or_else(|panic| Err(Error::unexpected(panic.to_string())));

@@ -266,6 +266,3 @@ impl About<'_> {
         }
     }
 }
-
-#[cfg(all(test, feature = "memory"))]
-mod tests;
