@@ -93,6 +93,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
          DROP TABLE rounded;
          DROP TABLE feed;
          DROP TABLE kept;
+         DROP TABLE webhook;
          DELETE FROM migration WHERE number >= 4;",
     )
     .unwrap();
