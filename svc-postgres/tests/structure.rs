@@ -8,8 +8,8 @@ use layers::{circle, rules, sources, uses};
 
 /// Lines of code of this crate, at most: without unit tests, comments and blank lines. 3 500 are the store; 160 tell and read
 /// the change feed, 160 are the statements about filters and orders by date, 60 keep the answers of calls that come again,
-/// 80 what is to be sent, 110 webhooks.
-const LINES: usize = 4_070;
+/// 80 what is to be sent, 110 webhooks, 20 let old changes go.
+const LINES: usize = 4_100;
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
