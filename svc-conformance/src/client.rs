@@ -22,8 +22,6 @@ use crate::relations::Known;
 use crate::row;
 use crate::target::TargetError;
 
-const PREFER: HeaderName = HeaderName::from_static("prefer");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Pages that a walk reads at most.
 const MOST_PAGES: usize = 400;
 /// Characters of an answer's body that messages show.
@@ -142,8 +140,8 @@ impl Client<'_> {
 
     /// Asks for a stream of events that ends with what is there (SYN-12), from behind the event that a client had last.
     pub(crate) async fn events(&self, url: &str, last: Option<&str>) -> Result<Answer, Stop> {
-        let mut headers = vec![(ACCEPT, "text/event-stream"), (PREFER, "wait=0")];
-        headers.extend(last.map(|last| (LAST_EVENT_ID, last)));
+        let mut headers = vec![(ACCEPT, "text/event-stream"), (HeaderName::from_static("prefer"), "wait=0")];
+        headers.extend(last.map(|last| (HeaderName::from_static("last-event-id"), last)));
         self.patiently(Message { method: &Method::GET, url, body: None, headers: &headers, judged: false }).await
     }
 
@@ -156,8 +154,8 @@ impl Client<'_> {
         headers: &[(HeaderName, &str)],
     ) -> Result<Answer, Stop> {
         let headers: Vec<_> = headers.iter().cloned().chain([(CONTENT_TYPE, media)]).collect();
-        let method = Method::POST;
-        self.patiently(Message { method: &method, url, body: Some(&body), headers: &headers, judged: false }).await
+        self.patiently(Message { method: &Method::POST, url, body: Some(&body), headers: &headers, judged: false })
+            .await
     }
 
     /// Sends one request, and sends it again where the target asks to wait.

@@ -17,12 +17,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("syn/removed", [SYN_02, SYN_10], removed).needs("changes"),
     check!("syn/cursor", [SYN_07], cursor).needs("changes").only_reads(),
     check!("syn/key", [SYN_06], key).needs("changes and auth"),
-    check!("syn/events", [SYN_12], events).needs("change_events"),
+    check!("syn/events", [SYN_12], super::events::events).needs("change_events"),
     check!("syn/tenants", [SYN_09], tenants).needs("changes and auth.multi_key"),
 ];
-
-/// The media type of a stream of events.
-const EVENTS: &str = "text/event-stream";
 
 /// The most pages that are followed: others may write, too.
 const MOST: usize = 200;
@@ -75,20 +72,24 @@ async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
 }
 
 /// Behind everything that is there now.
-async fn end(api: &Client<'_>) -> Result<String, Stop> {
+pub(super) async fn end(api: &Client<'_>) -> Result<String, Stop> {
     page(api, &feed(api).await?).await?.leads_to("last")
 }
 
 /// One change of one of the records that are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Told {
-    what: String,
+pub(super) struct Told {
+    pub(super) what: String,
     /// The record's place among those that are looked at.
-    record: usize,
+    pub(super) record: usize,
 }
 
 /// What is told behind a cursor of these records, and where it ends.
-async fn behind(api: &Client<'_>, url: &str, records: &[String]) -> Result<(Vec<Told>, Vec<Record>, String), Stop> {
+pub(super) async fn behind(
+    api: &Client<'_>,
+    url: &str,
+    records: &[String],
+) -> Result<(Vec<Told>, Vec<Record>, String), Stop> {
     let (cx, mut url, mut told, mut shown) = (api.cx, url.to_owned(), Vec::new(), Vec::new());
     for _ in 0..MOST {
         let page = page(api, &url).await?;
@@ -117,7 +118,7 @@ impl Record {
 }
 
 /// A kind of which records can be made, read, and what else is asked for.
-fn subject(cx: &Cx, operations: &[&str]) -> Result<Kind, Stop> {
+pub(super) fn subject(cx: &Cx, operations: &[&str]) -> Result<Kind, Stop> {
     let declared = cx.declared();
     let wanted = ["person", "tag", "list", "form", "petition", "event", "question"].into_iter().filter_map(kind);
     let mut able =
@@ -319,79 +320,6 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
         url = page.leads_to("next")?;
     }
     Err(none(format!("more than {MOST} pages of changes")))
-}
-
-/// An event of a stream: the cursor behind it, and the page that it tells where it tells one.
-type Event = (String, Option<Record>);
-
-/// The events of an answer that is a stream.
-fn stream(api: &Client<'_>, url: &str, answer: &Answer) -> Result<Vec<Event>, Stop> {
-    let media = answer.header("content-type").unwrap_or_default();
-    let is_stream = answer.status == 200 && media.starts_with(EVENTS);
-    api.cx.must(row::SYN_12, is_stream, || format!("no stream of events of the type `{media}`: {answer}"))?;
-    let text = String::from_utf8_lossy(&answer.body).replace("\r\n", "\n");
-    let mut events = Vec::new();
-    for block in text.split("\n\n") {
-        let field = |name: &str| -> Vec<&str> {
-            let values = block.lines().filter_map(|line| line.split_once(':')).filter(|(field, _)| *field == name);
-            values.map(|(_, value)| value.strip_prefix(' ').unwrap_or(value)).collect()
-        };
-        let data = field("data").join("\n");
-        let Some(id) = field("id").last().map(|id| (*id).to_owned()) else {
-            api.cx.holds(row::SYN_12, data.is_empty(), || format!("an event without `id`: {block}"));
-            continue;
-        };
-        let page = serde_json::from_str(&data).ok();
-        api.cx.holds(row::SYN_12, data.is_empty() || page.is_some(), || format!("`data` is no page: {block}"));
-        events.push((id, page.map(|page| Record::new(url.to_owned(), page, answer.prefix.clone()))));
-    }
-    Ok(events)
-}
-
-/// The changes of these records that events tell.
-fn told_by(events: &[Event], records: &[String]) -> Vec<Told> {
-    let pages = events.iter().filter_map(|(_, page)| page.as_ref());
-    let entries = pages.flat_map(Record::embedded);
-    let told = entries.filter_map(|entry| {
-        let own = entry["kind"].as_str().and_then(|kind| entry.href(kind))?;
-        let record = records.iter().position(|record| *record == own)?;
-        Some(Told { what: entry["what"].as_str().unwrap_or_default().to_owned(), record })
-    });
-    told.collect()
-}
-
-/// The feed as a stream of events tells what its pages tell.
-async fn events(cx: &Cx) -> Result<(), Stop> {
-    let api = cx.api();
-    let of = subject(cx, &[])?;
-    let start = address::with_parameter(&end(&api).await?, "per_page", "2");
-    let mut own = Vec::new();
-    for _ in 0..3 {
-        own.push(api.reread(&api.make(of.one, &json!({})).await?).await?.own()?);
-    }
-    let (pages, ..) = behind(&api, &start, &own).await?;
-    let whole = stream(&api, &start, &api.events(&start, None).await?)?;
-    let told = told_by(&whole, &own);
-    cx.must(row::SYN_12, told == pages, || format!("events tell {told:?}, pages {pages:?}"))?;
-    let Some((first, rest)) = whole.split_first() else { return Ok(()) };
-    // The address alone would lead to the beginning.
-    let again = told_by(&stream(&api, &start, &api.events(&start, Some(&first.0)).await?)?, &own);
-    let expected = told_by(rest, &own);
-    cx.holds(row::SYN_12, again == expected, || {
-        format!("behind the first event it tells {again:?}, and told before {expected:?}")
-    });
-    let cursors = std::iter::once(first).chain(rest).filter_map(|(id, page)| Some((id, page.as_ref()?)));
-    for (id, page) in cursors {
-        let (way, more) = if page["has_more"] == json!(true) { ("next", true) } else { ("last", false) };
-        let href = page.link(way).unwrap_or_default();
-        let leads = address::parameter(&href, "after");
-        cx.holds(row::SYN_12, leads == Some(id), || {
-            format!("has_more is {more}, `{way}` leads behind {leads:?}, and the event is {id}")
-        });
-    }
-    let wrong = api.events(&start, Some("no-such-cursor")).await?;
-    cx.holds(row::SYN_12, wrong.status == 400, || format!("an event that never was: {wrong}"));
-    Ok(())
 }
 
 /// Another tenant is told nothing of this one, and its cursors lead nowhere here.

@@ -20,6 +20,7 @@ mod conditional;
 mod crud;
 mod entry;
 mod errors;
+mod events;
 mod feed;
 mod filters;
 mod functions;

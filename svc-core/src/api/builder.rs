@@ -4,6 +4,7 @@ mod classify;
 mod conditional;
 mod contradictions;
 mod deliver;
+mod functions;
 mod idempotency;
 #[cfg(feature = "mapped")]
 mod mapped;
@@ -38,7 +39,6 @@ use crate::{
     operation::ResponseStyle,
     ops::{Helper, Revision},
     schema::{LinkSpec, LinkTarget, Narrowing},
-    value::ClosedEnum,
 };
 
 /// Every contradiction of an [`ApiBuilder`], at once.
@@ -392,23 +392,5 @@ impl ApiBuilder {
             }),
             has_openapi: false,
         })
-    }
-
-    /// The action functions that every registered helper supports.
-    fn supported_functions(&self) -> Vec<FunctionName> {
-        let is_composed = |runner: &Runner| matches!(runner, Runner::Composed);
-        let any_composed = self.helpers.values().any(is_composed);
-        let all_composed = self.helpers.values().all(is_composed);
-        FunctionName::all()
-            .filter(|function| {
-                let named = self
-                    .functions
-                    .as_ref()
-                    .or(self.stock.as_ref())
-                    .map_or(all_composed, |named| named.contains(function));
-                let composed = !any_composed || Composed::supports(*function, &self.kinds);
-                named && composed && !self.without.contains(&format!("haf.{}", function.as_str()))
-            })
-            .collect()
     }
 }
