@@ -119,7 +119,7 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
          AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
     );
     // One for each of those, and those for the look-ups.
-    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 2)
+    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 3)
 }
 
 /// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no

@@ -32,7 +32,7 @@ async fn tables_are_made_once() {
         for store in starting {
             store.await.unwrap().unwrap();
         }
-        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "4");
+        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "6");
     }
 
     let names = ShareNames::new("one", "other").unwrap();

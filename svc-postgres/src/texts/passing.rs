@@ -11,7 +11,7 @@ pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String;
         // Some with each turn that tells something, so that none has many to throw away.
         format!(
             "DELETE FROM {s}.feed WHERE tenant = $1 AND seq = ANY (ARRAY( \
-             SELECT f.seq FROM {s}.feed f WHERE f.tenant = $1 ORDER BY f.seq, f.step LIMIT 256)) AND at < $2"
+             SELECT f.seq FROM {s}.feed f WHERE f.tenant = $1 AND f.seq > 0 ORDER BY f.seq, f.step LIMIT 256)) AND at < $2"
         ),
         format!(
             "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
