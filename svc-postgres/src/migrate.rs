@@ -182,7 +182,8 @@ fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
 
 /// The changes that are recorded, in order.
 async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, ConnectError> {
-    let text = format!("SELECT number::text, checksum FROM {schema}.migration ORDER BY number");
+    // By the column: `number` alone would be the text that is selected, of which 10 comes before 2.
+    let text = format!("SELECT m.number::text, m.checksum FROM {schema}.migration m ORDER BY m.number");
     let rows = match pairs(client, &text).await {
         Err(error)
             if error
