@@ -237,6 +237,9 @@ begun = time.time()
 for result in schema.get_all_operations():
     operation = result.ok()
     definition = document["paths"][operation.path][operation.method].get("requestBody")
+    # What is wrong with an entry of a batch stands in its answer of 200.
+    if operation.path.endswith("/batch"):
+        continue
     if definition is None or only not in operation.label:
         continue
     validator = validator_of(definition["content"]["application/json"]["schema"])

@@ -79,9 +79,10 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
 }
 
 /// A helper, and many calls of it in one request.
-fn helper(helper: HelperName, container: Option<&Address>) -> [Target; 2] {
+fn helper(helper: HelperName, container: Option<&Address>) -> impl Iterator<Item = Target> {
     let container = container.cloned();
-    [Target::Helper { helper, container: container.clone() }, Target::Batch { helper, container }]
+    let batch = helper.takes_batches().then(|| Target::Batch { helper, container: container.clone() });
+    [Target::Helper { helper, container }].into_iter().chain(batch)
 }
 
 /// Stands for the id of any webhook.
