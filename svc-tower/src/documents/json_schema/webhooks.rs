@@ -7,6 +7,8 @@ use super::{Definitions, Members, set};
 
 /// Statuses that a webhook can be given.
 const GIVEN: [&str; 2] = ["active", "paused"];
+/// Those that it can have.
+const STATUSES: [&str; 3] = ["active", "paused", "ended"];
 
 fn kinds() -> Value {
     let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
@@ -24,39 +26,43 @@ fn url() -> Value {
 impl Definitions<'_> {
     /// A reference to a webhook; `has_secret` where it is new or has another secret.
     pub(in crate::documents) fn webhook(&mut self, has_secret: bool) -> Value {
-        self.refer(if has_secret { "webhook.secret" } else { "webhook" }, |all| {
-            let moment = || json!({ "type": ["string", "null"], "format": "date-time" });
-            let count = || json!({ "type": "integer", "minimum": 0 });
-            let mut webhook = Members::default();
-            webhook.require("url", url());
-            if has_secret {
-                webhook.require("secret", json!({ "type": "string", "pattern": "^whsec_[A-Za-z0-9+/]+=*$" }));
-            }
-            webhook.require("kinds", kinds());
-            webhook.require("events", events());
-            webhook.require("status", json!({ "type": "string", "enum": [GIVEN[0], GIVEN[1], "ended"] }));
-            webhook.require("is_failing", json!({ "type": "boolean" }));
-            for name in ["total_delivered", "total_waiting", "total_given_up"] {
-                webhook.require(name, count());
-            }
-            for name in ["failing_since", "next_attempt", "created_date", "modified_date"] {
-                webhook.require(name, moment());
-            }
-            let mut last = Members::default();
-            last.require("at", moment());
-            last.require("status", json!({ "type": ["integer", "null"] }));
-            last.require("error", json!({ "type": ["string", "null"] }));
-            webhook.require("last_attempt", json!({ "anyOf": [last.into_schema(), { "type": "null" }] }));
-            webhook.require("cursor", json!({ "type": ["string", "null"] }));
-            let mut links = Members::default();
-            links.require("self", all.link());
-            for name in ["redeliver", "rotate_secret"] {
-                links.require(all.api.dialect().relation(name), all.link());
-            }
-            links.insert("curies", all.curies());
-            webhook.require("_links", links.into_schema());
-            webhook.into_schema()
-        })
+        let name = if has_secret { "webhook.secret" } else { "webhook" };
+        self.refer(name, |all| all.members_of_a_webhook(has_secret).into_schema())
+    }
+
+    fn members_of_a_webhook(&mut self, has_secret: bool) -> Members {
+        let all = self;
+        let moment = || json!({ "type": ["string", "null"], "format": "date-time" });
+        let count = || json!({ "type": "integer", "minimum": 0 });
+        let mut webhook = Members::default();
+        webhook.require("url", url());
+        if has_secret {
+            webhook.require("secret", json!({ "type": "string", "pattern": "^whsec_[A-Za-z0-9+/]+=*$" }));
+        }
+        webhook.require("kinds", kinds());
+        webhook.require("events", events());
+        webhook.require("status", json!({ "type": "string", "enum": STATUSES }));
+        webhook.require("is_failing", json!({ "type": "boolean" }));
+        for name in ["total_delivered", "total_waiting", "total_given_up"] {
+            webhook.require(name, count());
+        }
+        for name in ["failing_since", "next_attempt", "created_date", "modified_date"] {
+            webhook.require(name, moment());
+        }
+        let mut last = Members::default();
+        last.require("at", moment());
+        last.require("status", json!({ "type": ["integer", "null"] }));
+        last.require("error", json!({ "type": ["string", "null"] }));
+        webhook.require("last_attempt", json!({ "anyOf": [last.into_schema(), { "type": "null" }] }));
+        webhook.require("cursor", json!({ "type": ["string", "null"] }));
+        let mut links = Members::default();
+        links.require("self", all.link());
+        for name in ["redeliver", "rotate_secret"] {
+            links.require(all.api.dialect().relation(name), all.link());
+        }
+        links.insert("curies", all.curies());
+        webhook.require("_links", links.into_schema());
+        webhook
     }
 
     /// A reference to the webhooks of a tenant.
@@ -78,16 +84,21 @@ impl Definitions<'_> {
 
     /// A reference to what a client sends to make or to change one.
     pub(in crate::documents) fn webhook_body(&mut self, is_new: bool) -> Value {
-        self.refer(if is_new { "webhook.create" } else { "webhook.update" }, |_| {
+        self.refer(if is_new { "webhook.create" } else { "webhook.update" }, |all| {
+            // What was read may be sent back: what the server sets of it is passed over (HOOK-04).
             let mut body = Members::default();
+            for (name, _) in all.members_of_a_webhook(true).properties {
+                body.insert(name, json!(true));
+            }
             body.insert("url", url());
             body.insert("kinds", kinds());
             body.insert("events", events());
-            body.insert("status", json!({ "type": "string", "enum": GIVEN }));
+            // One that has ended shows it, and may be sent back so.
+            let statuses = if is_new { &GIVEN[..] } else { &STATUSES };
+            body.insert("status", json!({ "type": "string", "enum": statuses }));
             body.required.extend(is_new.then(|| "url".to_owned()));
             let mut schema = body.into_schema();
-            // What was read may be sent back.
-            set(&mut schema, "additionalProperties", json!(!is_new));
+            set(&mut schema, "additionalProperties", json!(false));
             schema
         })
     }
@@ -97,7 +108,9 @@ impl Definitions<'_> {
         self.refer("redelivery", |_| {
             let mut body = Members::default();
             body.insert("after", json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9_\\-]{1,256}$" }));
-            body.into_schema()
+            let mut schema = body.into_schema();
+            set(&mut schema, "additionalProperties", json!(false));
+            schema
         })
     }
 }
