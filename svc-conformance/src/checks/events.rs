@@ -4,6 +4,8 @@ use super::feed::{Told, behind, end, subject};
 use super::prelude::*;
 use crate::address;
 
+pub(super) const CHECKS: &[Check] = &[check!("syn/events", [SYN_12], events).needs("change_events")];
+
 /// The media type of a stream of events.
 const EVENTS: &str = "text/event-stream";
 
@@ -47,7 +49,7 @@ fn told_by(events: &[Event], records: &[String]) -> Vec<Told> {
 }
 
 /// The feed as a stream of events tells what its pages tell.
-pub(super) async fn events(cx: &Cx) -> Result<(), Stop> {
+async fn events(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = subject(cx, &[])?;
     let start = address::with_parameter(&end(&api).await?, "per_page", "2");

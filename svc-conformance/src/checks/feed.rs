@@ -17,7 +17,6 @@ pub(super) const CHECKS: &[Check] = &[
     check!("syn/removed", [SYN_02, SYN_10], removed).needs("changes"),
     check!("syn/cursor", [SYN_07], cursor).needs("changes").only_reads(),
     check!("syn/key", [SYN_06], key).needs("changes and auth"),
-    check!("syn/events", [SYN_12], super::events::events).needs("change_events"),
     check!("syn/tenants", [SYN_09], tenants).needs("changes and auth.multi_key"),
 ];
 

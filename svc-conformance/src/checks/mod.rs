@@ -79,6 +79,7 @@ pub(crate) fn all() -> Vec<Check> {
         batch::CHECKS,
         places::CHECKS,
         feed::CHECKS,
+        events::CHECKS,
         webhooks::CHECKS,
         filters::CHECKS,
     ]

@@ -28,10 +28,16 @@ impl Backoff {
         Some(pause.saturating_add(pause.checked_div(5_000)?.saturating_mul(part)))
     }
 
+    /// Attempts in all, the first one included.
+    #[must_use]
+    pub const fn attempts(self) -> usize {
+        self.0.len().saturating_add(1)
+    }
+
     /// Whether so many attempts were more than there are.
     #[must_use]
     pub fn is_over(self, attempts: u32) -> bool {
-        usize::try_from(attempts).is_ok_and(|attempts| attempts > self.0.len().saturating_add(1))
+        usize::try_from(attempts).is_ok_and(|attempts| attempts > self.attempts())
     }
 }
 

@@ -2,31 +2,19 @@
 
 use std::time::Duration;
 
-use crate::value::digest;
+use crate::{ops::Backoff, value::short_digest};
 
-const SECOND: u64 = 1;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
-
-/// How long after the first, second ... failed attempt the next one comes: some three days in all (HOOK-11).
-const AFTER: [u64; 9] =
-    [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
-
-/// Attempts of a message, the first one included.
-pub const ATTEMPTS: usize = AFTER.len() + 1;
+/// Attempts of a message, the first one included (HOOK-11).
+pub const ATTEMPTS: usize = Backoff::STANDARD.attempts();
 
 /// The longest time that a receiver may ask for.
-const LONGEST: Duration = Duration::from_secs(24 * HOUR);
+const LONGEST: Duration = Duration::from_hours(24);
 /// How long nothing is sent to a receiver that has too much to do and does not say how long.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// How long to wait after so many attempts; `None` after the last one. Up to a tenth is added, another part for each message, so
-/// that they do not all come at once.
+/// How long to wait after so many attempts; `None` after the last one. Each message waits a little longer than another.
 pub(super) fn wait(attempts: u32, message: &str) -> Option<Duration> {
-    let seconds = *AFTER.get(usize::try_from(attempts).ok()?.checked_sub(1)?)?;
-    let part = digest(format!("{message} {attempts}").as_bytes()) % 1_000;
-    let jitter = u64::try_from(part).unwrap_or_default().saturating_mul(seconds) / 10;
-    Some(Duration::from_secs(seconds).saturating_add(Duration::from_millis(jitter)))
+    Backoff::STANDARD.after(attempts, short_digest(format!("{message} {attempts}").as_bytes()))
 }
 
 /// How long a receiver is left alone that answered with this status, and perhaps with `Retry-After`.
@@ -41,21 +29,13 @@ pub(super) fn rest(status: u16, retry_after: Option<Duration>) -> Option<Duratio
 mod tests {
     use super::*;
 
-    /// HOOK-11: ten attempts in some three days, each a little later than it is written.
+    /// HOOK-11: each message has its own waits, which are the same whoever counts them, and an end.
     #[test]
-    fn attempts_are_spread_over_three_days() {
-        let mut all = Duration::ZERO;
-        for (place, seconds) in AFTER.iter().enumerate() {
-            let attempts = u32::try_from(place).unwrap() + 1;
-            let waited = wait(attempts, "msg_1").unwrap();
-            let written = Duration::from_secs(*seconds);
-            assert!(waited >= written && waited < written.mul_f64(1.1), "{attempts}: {waited:?}");
-            all += waited;
-        }
-        assert!((75..84).contains(&(all.as_secs() / HOUR)), "{all:?}");
-        assert_eq!(wait(u32::try_from(ATTEMPTS).unwrap(), "msg_1"), None);
+    fn messages_do_not_all_come_again_at_once() {
+        assert_eq!(ATTEMPTS, 10);
         assert_ne!(wait(5, "msg_1"), wait(5, "msg_2"));
         assert_eq!(wait(5, "msg_1"), wait(5, "msg_1"));
+        assert!(wait(9, "msg_1").is_some() && wait(10, "msg_1").is_none());
     }
 
     /// HOOK-11: a receiver says how long it wants to be left alone, up to a day.
