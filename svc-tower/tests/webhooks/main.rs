@@ -280,7 +280,9 @@ async fn what_a_sender_leaves_the_next_one_sends() {
     let (one, other) = (House::run(house.sender().alone(true)), House::run(house.sender()));
     let messages = receiver.messages(3).await;
     let state = house.until(&id, |state| state.delivered == 3).await;
-    assert_eq!(messages[0].id(), messages[1].id(), "the one that had no answer comes first, under its id");
+    // Messages are sent side by side, so that any of them may arrive first.
+    let again: Vec<_> = messages[1..].iter().map(receiver::Message::id).collect();
+    assert!(again.contains(&messages[0].id()), "the one that had no answer comes again, under its id: {again:?}");
     assert!(state.waiting.is_empty());
     one.stop().await;
     other.stop().await;
