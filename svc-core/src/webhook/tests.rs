@@ -63,7 +63,8 @@ fn a_message_is_tried_ten_times_and_given_up() {
         attempts += 1;
     }
     assert_eq!((attempts, webhook.given_up, webhook.delivered), (ATTEMPTS, 1, 0));
-    assert!((75..84).contains(&(now.micros() / 3_600_000_000)), "{now:?}");
+    // The pauses are 75.6 hours together; each is up to a fifth longer, by the webhook's own random id.
+    assert!((75..91).contains(&(now.micros() / 3_600_000_000)), "{now:?}");
     assert_eq!(webhook.failing_since, Some(0));
     webhook.note(&event, &status(204), now);
     assert_eq!((webhook.failing_since, webhook.delivered), (None, 1));
