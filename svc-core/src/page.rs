@@ -5,7 +5,7 @@ mod request;
 
 pub(crate) use raw::RawPage;
 pub use request::{PageRequest, Parameter, Values};
-pub(crate) use request::{is_token, pairs};
+pub(crate) use request::{decoded, is_token, pairs};
 
 use std::collections::HashSet;
 
@@ -109,7 +109,7 @@ impl ListRequest {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
             (None, Some(order)) => Plan::Range(Range::whole(order)),
-            (Some(filter), _) => filter.plan()?,
+            (Some(filter), _) => filter.plan().cloned().map_err(Wrong::clone)?,
         };
         match (&plan, self.order) {
             (Plan::Range(range), Some(order)) if range.field != order => Err(Wrong::of_order(range.field)),

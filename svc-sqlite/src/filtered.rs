@@ -14,7 +14,7 @@ use svc_core::{
 use crate::{
     error::{Result, StoreError},
     fetch::{record, records},
-    rows::{by_row, stored},
+    rows::stored,
     schema::{Table, table},
     statements::Dated,
 };
@@ -42,16 +42,15 @@ fn led_to(file: &Connection, tenant: i64, kind: Kind, point: &Point) -> Result<V
     let Point::Email(address) = point else {
         return Ok(record(file, tenant, &Key::of_point(kind, point))?.into_iter().collect());
     };
-    let mut statement =
-        file.prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT ?3")?;
+    let table = table(kind);
+    if table.sql.by_email.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut statement = file.prepare_cached(&table.sql.by_email)?;
     // One more than may be found says that there are too many.
     let limit = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
-    let rows = statement.query_map((tenant, lookup::email(address), limit), |row| row.get(0))?;
-    let mut found = Vec::new();
-    for row in rows {
-        found.extend(by_row(file, tenant, kind, row?)?);
-    }
-    Ok(found)
+    let rows = statement.query_map((tenant, lookup::email(address), limit), |row| stored(table, row))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn of_range(file: &Connection, kind: Kind, ordered: Ordered<'_>, range: &Range) -> Result<RawPage> {

@@ -1,6 +1,7 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each says.
 
 use svc_core::{
+    model::Kind,
     schema::Source,
     store::{KindTable, kind_code},
 };
@@ -44,6 +45,8 @@ pub(crate) struct Statements {
     pub(crate) place: String,
     /// Names of the tenants that have a record: `?1` id. The only statement that does not begin with the tenant.
     pub(crate) owners: String,
+    /// The oldest people with an e-mail address: `?2` its hash, `?3` of them; empty of other kinds.
+    pub(crate) by_email: String,
     /// A record by its unique name: `?2` the name; empty where names are not unique.
     pub(crate) named: String,
     /// A membership: `?2` container, `?3` person.
@@ -88,6 +91,7 @@ impl Statements {
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
             place: format!("SELECT id, {parent} FROM {name} WHERE tenant = ?1 AND seq = ?2"),
             owners: format!("SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"),
+            by_email: by_email(table, &select),
             named: name_of.map_or_else(String::new, |field| format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")),
             membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
             insert: insert(table),
@@ -117,6 +121,7 @@ impl Statements {
             &self.exists,
             &self.place,
             &self.owners,
+            &self.by_email,
             &self.named,
             &self.membership,
         ];
@@ -125,6 +130,16 @@ impl Statements {
         let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
+}
+
+fn by_email(table: &KindTable, select: &str) -> String {
+    if table.kind != Kind::Person {
+        return String::new();
+    }
+    format!(
+        "{select} JOIN email e ON e.tenant = r.tenant AND e.seq = r.seq WHERE e.tenant = ?1 AND e.hash = ?2 ORDER BY e.seq \
+         LIMIT ?3"
+    )
 }
 
 fn dated(table: &KindTable, select: &str, date: &str) -> Dated {

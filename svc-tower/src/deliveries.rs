@@ -206,7 +206,7 @@ impl Deliveries {
     /// What the vendor says; `None` where it failed.
     async fn deliver(&self, claim: &Claim) -> Option<Delivered> {
         let work = pin!(self.deliver.deliver(&claim.tenant, &claim.dispatch));
-        let given = self.timer.within(Some(self.patience), caught(work)).await;
+        let given = self.timer.within(Some(self.patience), pin!(caught(work))).await;
         let id = claim.dispatch.id.as_str();
         match given {
             Some(Ok(Ok(delivered))) => return Some(delivered),

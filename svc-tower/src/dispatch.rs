@@ -2,6 +2,7 @@
 
 use std::{
     hash::{BuildHasher, RandomState},
+    pin::{Pin, pin},
     sync::{
         LazyLock,
         atomic::{AtomicU64, Ordering},
@@ -151,7 +152,8 @@ impl<'a> Incoming<'a> {
         if let Some(reply) = call.immediate() {
             return reply.into();
         }
-        match self.in_time(Duration::ZERO, self.admission(call)).await {
+        let admitted = self.in_time(Duration::ZERO, pin!(self.admission(call))).await;
+        match admitted {
             Ok(Ok(admitted)) => self.admitted(admitted, body).await.unwrap_or_else(|refusal| refusal),
             Ok(Err(reply)) => reply.into(),
             Err(late) => late,
@@ -159,7 +161,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// What the backend gives, or the answer to a request that it lets wait too long (UND-36), `waits` by its own wish apart.
-    async fn in_time<T>(&self, waits: Duration, work: impl Future<Output = T>) -> Result<T, Answer> {
+    async fn in_time<F: Future>(&self, waits: Duration, work: Pin<&mut F>) -> Result<F::Output, Answer> {
         // What waits for ever has limits of its own on the way.
         let limit = self.settings.request_timeout.and_then(|limit| limit.checked_add(waits));
         let done = self.settings.timer.within(limit, work).await;
@@ -186,7 +188,8 @@ impl<'a> Incoming<'a> {
         let limits = match admitted.operation().input {
             Input::Nothing => None,
             Input::Batch => match lines::media_type(&self.parts.headers) {
-                Some(media) => return self.lines(admitted, body, media).await,
+                // Its future would make that of every request as large.
+                Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
                 None => Some((self.settings.batch_limit, Refusal::of_batch as Described)),
             },
             _ => Some((self.settings.body_limit, Refusal::description as Described)),
@@ -201,7 +204,7 @@ impl<'a> Incoming<'a> {
             .as_ref()
             .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
         let begun = Instant::now();
-        let answer = self.in_time(admitted.waits(), self.respond(admitted)).await.unwrap_or_else(|late| late);
+        let answer = self.in_time(admitted.waits(), pin!(self.respond(admitted))).await.unwrap_or_else(|late| late);
         if let Some(even) = even {
             even.wait(begun).await;
         }
@@ -218,7 +221,7 @@ impl<'a> Incoming<'a> {
         let Settings { body_limit, clock, timer, .. } = self.settings;
         body::check_coding(&self.parts.headers)
             .map_err(|refusal| self.failure(refusal.code(), &refusal.description(*body_limit)))?;
-        let batch = self.in_time(Duration::ZERO, admitted.into_batch(true)).await??;
+        let batch = self.in_time(Duration::ZERO, pin!(admitted.into_batch(true))).await??;
         let applied = batch.applied();
         let body = body.take().unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
         let lines = Lines::new(body, *body_limit, self.streamed.clone());
@@ -250,7 +253,7 @@ impl<'a> Incoming<'a> {
             async move {
                 let part = match begun {
                     Some(begun) => begun,
-                    None => timer.within(limit, following.next(&timer)).await??,
+                    None => timer.within(limit, pin!(following.next(&timer))).await??,
                 };
                 Some((part, (None, following)))
             }

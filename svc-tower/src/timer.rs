@@ -3,7 +3,7 @@
 use std::{
     fmt,
     future::poll_fn,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::Arc,
     task::Poll,
     time::{Duration, Instant},
@@ -29,11 +29,10 @@ impl Timer {
     }
 
     /// What some work gives; `None` where it takes longer. Nothing is measured where there is no limit or no timer, and none
-    /// is set for work that never waits.
-    pub(crate) async fn within<T>(&self, limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    /// is set for work that never waits. The work stays where it is: a future that holds another one by value is as large again.
+    pub(crate) async fn within<F: Future>(&self, limit: Option<Duration>, mut work: Pin<&mut F>) -> Option<F::Output> {
         let Some(limit) = limit else { return Some(work.await) };
         let begun = Instant::now();
-        let mut work = pin!(work);
         let mut sleeping = None;
         poll_fn(|cx| {
             if let Poll::Ready(done) = work.as_mut().poll(cx) {

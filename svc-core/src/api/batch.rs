@@ -18,6 +18,7 @@ use super::{
     Admitted, Api, KeptBy, Reply, Runner, Timer,
     handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
     idempotency::key_of_entry,
+    respond::Parts,
 };
 use crate::{
     context::Context,
@@ -93,21 +94,21 @@ impl Admitted<'_> {
     }
 
     async fn batch(&self, streamed: bool) -> std::result::Result<Batch, Reply> {
-        let (api, headers) = (self.api, self.request.headers);
-        let Target::Batch { helper, container } = &self.target else {
-            return Err(api.error_reply(Some(&self.target), Error::not_implemented()));
+        let (api, headers) = (self.0.api, self.0.request.headers);
+        let Target::Batch { helper, container } = &self.0.target else {
+            return Err(api.error_reply(Some(&self.0.target), Error::not_implemented()));
         };
         let key = api.idempotency_key(helper.records(), headers)?.map(Arc::from);
-        let there = api.container_exists(&self.context, container.as_ref()).await;
-        there.map_err(|error| api.error_reply(Some(&self.target), error))?;
+        let there = api.container_exists(&self.0.context, container.as_ref()).await;
+        there.map_err(|error| api.error_reply(Some(&self.0.target), error))?;
         let prefers = headers.get_all(PREFER).iter().map(|value| (PREFER, value.clone()));
         let unsaid = if streamed { Return::Minimal } else { Return::Representation };
         Ok(Batch {
             api: api.clone(),
             helper: *helper,
             call: Target::Helper { helper: *helper, container: container.clone() },
-            context: self.context.clone(),
-            timeout: self.request.timeout,
+            context: self.0.context.clone(),
+            timeout: self.0.request.timeout,
             headers: prefers.collect(),
             key,
             shows_records: Return::of(headers).unwrap_or(unsaid) == Return::Representation,
@@ -119,7 +120,7 @@ impl Admitted<'_> {
 
     /// Answers a batch whose entries came in one document.
     pub(super) async fn batched(&self) -> Reply {
-        let Self { api, request, .. } = self;
+        let Parts { api, request, .. } = &*self.0;
         let mut batch = match self.batch(false).await {
             Ok(batch) => batch,
             Err(reply) => return reply,
@@ -137,7 +138,7 @@ impl Admitted<'_> {
         results.pop();
         let mut body = Vec::with_capacity(results.len().saturating_add(512));
         let hal = api.hal(&batch.context.base);
-        hal::batch(&hal, &self.target, (batch.succeeded, batch.failed), &results, &mut body);
+        hal::batch(&hal, &self.0.target, (batch.succeeded, batch.failed), &results, &mut body);
         let mut reply = Reply::hal(StatusCode::OK, body);
         reply.insert(PREFERENCE_APPLIED, batch.applied());
         reply

@@ -153,7 +153,7 @@ impl<'a> Call<'a> {
         let with_key = known.as_ref().is_some_and(|(_, caller)| !caller.is_anonymous());
         let Some(operation) = operation else {
             return Err(match known {
-                Some((tenant, caller)) if with_key => call.not_offered(tenant, caller).await,
+                Some((tenant, caller)) if with_key => Box::pin(call.not_offered(tenant, caller)).await,
                 _ => call.unauthorized(),
             });
         };
@@ -172,7 +172,7 @@ impl<'a> Call<'a> {
             (None, Some((tenant, caller))) if with_key => Ok(call.admitted(operation, tenant, caller)),
             _ if operation.key() != Key::Optional => Err(call.unauthorized()),
             (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
-            (_, None) => call.without_key(operation).await,
+            (_, None) => Box::pin(call.without_key(operation)).await,
         }
     }
 }

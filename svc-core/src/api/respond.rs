@@ -22,11 +22,15 @@ use crate::{
 /// A call that may go on: nothing else reaches a backend.
 ///
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
-pub struct Admitted<'a> {
+// It goes by value from one future to the next, each of which has room for it: so it is no larger than a pointer.
+pub struct Admitted<'a>(pub(super) Box<Parts<'a>>);
+
+/// What is known of a call that may go on.
+pub(super) struct Parts<'a> {
     pub(super) api: &'a Api,
     pub(super) request: Request<'a>,
     pub(super) target: Target,
-    operation: &'static OperationSpec,
+    pub(super) operation: &'static OperationSpec,
     pub(super) context: Context,
     /// Whether the container of a helper call without a key was found.
     has_container: bool,
@@ -40,36 +44,37 @@ impl<'a> Admitted<'a> {
         operation: &'static OperationSpec,
         context: Context,
     ) -> Self {
-        Self { api, request, target, operation, context, has_container: true }
+        Self(Box::new(Parts { api, request, target, operation, context, has_container: true }))
     }
 
-    pub(super) fn without_container(self) -> Self {
-        Self { has_container: false, ..self }
+    pub(super) fn without_container(mut self) -> Self {
+        self.0.has_container = false;
+        self
     }
 
     /// What it addresses.
     #[must_use]
     pub fn target(&self) -> &Target {
-        &self.target
+        &self.0.target
     }
 
     /// The operation.
     #[must_use]
     pub fn operation(&self) -> &'static OperationSpec {
-        self.operation
+        self.0.operation
     }
 
     /// What a backend is told of it.
     #[must_use]
     pub fn context(&self) -> &Context {
-        &self.context
+        &self.0.context
     }
 
     /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than any other request.
     #[must_use]
     pub fn waits(&self) -> Duration {
-        match self.operation.handler {
-            Handler::Changes => self.api.waits(&self.request),
+        match self.0.operation.handler {
+            Handler::Changes => self.0.api.waits(&self.0.request),
             // Its entries have a time of their own (BAT-07).
             Handler::Batch => Duration::MAX,
             _ => Duration::ZERO,
@@ -79,7 +84,7 @@ impl<'a> Admitted<'a> {
     /// With this body, where [the operation takes one](OperationSpec::takes_body).
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
-        self.request.body = body.into();
+        self.0.request.body = body.into();
         self
     }
 
@@ -88,25 +93,25 @@ impl<'a> Admitted<'a> {
     /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
     pub async fn answer(mut self) -> Reply {
         // The time that the client took to send the body does not count.
-        self.context.deadline = self.request.deadline();
-        let handler = self.operation.handler;
+        self.0.context.deadline = self.0.request.deadline();
+        let handler = self.0.operation.handler;
         if matches!(handler, Handler::Update | Handler::Delete)
-            && let Some(reply) = self.api.unconditional(&self.target, self.request.headers)
+            && let Some(reply) = self.0.api.unconditional(&self.0.target, self.0.request.headers)
         {
             return reply;
         }
         let is_read = matches!(handler, Handler::List | Handler::Read);
         let is_shown = is_read || matches!(handler, Handler::EntryPoint | Handler::Capabilities);
-        let conditions = self.api.conditions(self.request.headers).filter(|_| is_shown);
-        let (cx, target, query) = (&self.context, &self.target, self.request.query);
-        let cache = self.api.inner.response_cache.as_ref().filter(|_| is_read);
+        let conditions = self.0.api.conditions(self.0.request.headers).filter(|_| is_shown);
+        let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
+        let cache = self.0.api.inner.response_cache.as_ref().filter(|_| is_read);
         let entry = match cache {
             Some(cache) => cache.entry(cx, target, query).await,
             None => None,
         };
         if let (Some(entry), Some(conditions)) = (&entry, &conditions)
             && let Some(known) = entry.validators(cx, target, query)
-            && let Some(reply) = self.api.answered(target, conditions, &known)
+            && let Some(reply) = self.0.api.answered(target, conditions, &known)
         {
             return reply;
         }
@@ -115,14 +120,14 @@ impl<'a> Admitted<'a> {
             None => self.handle().await,
         };
         match &conditions {
-            Some(conditions) => self.api.by_conditions(target, conditions, reply),
+            Some(conditions) => self.0.api.by_conditions(target, conditions, reply),
             None => reply,
         }
     }
 
     /// The answer that was given before when nothing has changed since, else one that is kept.
     async fn kept(&self, entry: &Entry<'_>) -> Reply {
-        let (cx, target, query) = (&self.context, &self.target, self.request.query);
+        let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
         if let Some((body, validators)) = entry.answer(cx, target, query) {
             let reply = Reply::new(StatusCode::OK, ContentType::Hal, body);
             return match validators {
@@ -138,18 +143,18 @@ impl<'a> Admitted<'a> {
     }
 
     async fn handle(&self) -> Reply {
-        let Self { api, request, target, context: cx, .. } = self;
-        let body = if self.operation.takes_body() { request.body.as_ref() } else { &[] };
-        let answer = match (self.operation.handler, target) {
-            _ if !self.has_container => Ok(api.no_container(cx, target, body)),
+        let Parts { api, request, target, context: cx, .. } = &*self.0;
+        let body = if self.0.operation.takes_body() { request.body.as_ref() } else { &[] };
+        let answer = match (self.0.operation.handler, target) {
+            _ if !self.0.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
             // Whoever serves documents answers before.
             (Handler::Document, _) => Err(Error::not_found()),
-            (Handler::Changes, _) => api.changes(cx, request).await,
+            (Handler::Changes, _) => Box::pin(api.changes(cx, request)).await,
             #[cfg(feature = "webhooks")]
             (Handler::Webhooks, target) => {
-                Box::pin(api.answer_about_webhooks(cx, &self.operation.method, target, body)).await
+                Box::pin(api.answer_about_webhooks(cx, &self.0.operation.method, target, body)).await
             }
             (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
             (Handler::Create | Handler::Update | Handler::Call, target) => {
@@ -159,7 +164,9 @@ impl<'a> Admitted<'a> {
             (Handler::Batch, _) => Ok(Box::pin(self.batched()).await),
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
             (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
-            (Handler::Cancel, Target::Helper { container: Some(message), .. }) => api.cancel(cx, target, message).await,
+            (Handler::Cancel, Target::Helper { container: Some(message), .. }) => {
+                Box::pin(api.cancel(cx, target, message)).await
+            }
             _ => Err(Error::not_implemented()),
         };
         answer.unwrap_or_else(|error| api.error_reply(Some(target), error))
@@ -169,7 +176,7 @@ impl<'a> Admitted<'a> {
 impl fmt::Debug for Admitted<'_> {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admitted").field("operation", &self.operation.name).finish_non_exhaustive()
+        f.debug_struct("Admitted").field("operation", &self.0.operation.name).finish_non_exhaustive()
     }
 }
 

@@ -12,7 +12,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 pub use kept::matches;
 pub use plan::{Plan, Point, Range};
@@ -230,11 +230,15 @@ pub enum Tree {
 }
 
 /// A filter of a collection: its text, and what that says. It comes from a client, was read whole, and compares declared
-/// fields only.
+/// fields only. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Filter {
+pub struct Filter(Arc<Read>);
+
+#[derive(PartialEq, Eq)]
+struct Read {
     text: String,
     tree: Tree,
+    plan: Result<Plan, Wrong>,
 }
 
 impl Filter {
@@ -246,19 +250,20 @@ impl Filter {
     /// text is repeated: it may hold personal data.
     pub fn read(text: &str, fields: &[Filterable], namespace: &str) -> Result<Self, Wrong> {
         let tree = parse::tree(text, fields, namespace)?;
-        Ok(Self { text: text.to_owned(), tree })
+        let plan = plan::plan(&tree);
+        Ok(Self(Arc::new(Read { text: text.to_owned(), tree, plan })))
     }
 
     /// The text as it was sent: links to other pages repeat it.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// What it says.
     #[must_use]
     pub fn tree(&self) -> &Tree {
-        &self.tree
+        &self.0.tree
     }
 
     /// What a store looks up to answer it.
@@ -266,15 +271,27 @@ impl Filter {
     /// # Errors
     ///
     /// The first comparison for which nothing can be looked up (FLT-04).
-    pub fn plan(&self) -> Result<Plan, Wrong> {
-        plan::plan(&self.tree)
+    pub fn plan(&self) -> Result<&Plan, &Wrong> {
+        self.0.plan.as_ref()
+    }
+
+    /// Whether whatever the [points](Plan::Points) of its plan lead to fits it.
+    pub(crate) fn is_of_points_alone(&self) -> bool {
+        fn is_without_all(tree: &Tree) -> bool {
+            match tree {
+                Tree::Is(_) => true,
+                Tree::Any(trees) => trees.iter().all(is_without_all),
+                Tree::All(_) => false,
+            }
+        }
+        matches!(self.0.plan, Ok(Plan::Points(_))) && is_without_all(&self.0.tree)
     }
 }
 
 impl fmt::Debug for Filter {
     /// Without values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Filter").field(&self.tree).finish()
+        f.debug_tuple("Filter").field(&self.0.tree).finish()
     }
 }
 

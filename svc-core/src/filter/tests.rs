@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<Filter, Wrong> {
 }
 
 fn plan(text: &str) -> Result<Plan, Wrong> {
-    read(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}")).plan()
+    read(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}")).plan().cloned().map_err(Wrong::clone)
 }
 
 fn micros(text: &str) -> i64 {

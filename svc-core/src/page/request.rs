@@ -1,6 +1,8 @@
 //! What may be asked of a page: the query parameters of a collection, as documents name them and as they are read (UND-14,
 //! UND-19).
 
+use std::borrow::Cow;
+
 use crate::error::{Code, Problem};
 
 /// Which page of a collection is asked for.
@@ -105,7 +107,7 @@ impl PageRequest {
         let mut problems = Vec::new();
         let mut once = |name: &str| {
             let mut values = pairs(query.unwrap_or_default()).filter(|(key, _)| key == name).map(|(_, value)| value);
-            let value = values.next();
+            let value = values.next().map(decoded).map(Cow::into_owned);
             if values.next().is_some() {
                 problems.push(Problem::new(Code::PageInvalid, name, "{property} is there more than once."));
             }
@@ -136,7 +138,7 @@ impl PageRequest {
 impl PageRequest {
     /// The value of a parameter that a query has.
     pub(crate) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-        pairs(query.unwrap_or_default()).find(|(key, _)| key == name).map(|(_, value)| value)
+        pairs(query.unwrap_or_default()).find(|(key, _)| key == name).map(|(_, value)| decoded(value).into_owned())
     }
 }
 
@@ -156,14 +158,17 @@ pub(crate) fn is_token(after: &str) -> bool {
     after.len() <= 256 && after.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// The names and values of a query, decoded.
-pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+/// The names of a query, decoded, each with its value, which is to be [decoded] yet.
+pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
-    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(key, value)| (decoded(key), decoded(value)))
+    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(key, value)| (decoded(key), value))
 }
 
 /// Percent-decoding; `+` is a space. Bytes that are no UTF-8 become replacement characters, which no parameter has.
-fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return Cow::Borrowed(text);
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -181,7 +186,7 @@ fn decoded(text: &str) -> String {
             (byte, _) => bytes.push(*byte),
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -39,8 +39,9 @@ impl Ordered<'_> {
         }
         let mut kept = Vec::with_capacity(found.len());
         for stored in found {
-            let tree = self.request.filter.as_ref().map(Filter::tree);
-            if tree.map_or(Ok(true), |tree| matches(tree, &stored.record))? {
+            let all_fit = |filter: &Filter| filter.is_of_points_alone();
+            let filter = self.request.filter.as_ref().filter(|filter| !all_fit(filter));
+            if filter.map_or(Ok(true), |filter| matches(filter.tree(), &stored.record))? {
                 kept.push((self.request.time_of(&stored.record), stored));
             }
         }
