@@ -1,6 +1,7 @@
 //! Many calls of a helper in one request: each entry is answered as the single call would be (BAT-01 to BAT-10).
 
 use std::{
+    collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -33,7 +34,7 @@ use crate::{
 pub const MOST_ENTRIES: usize = 1_000;
 
 /// Entries that are asked of a store at once.
-const WINDOW: usize = 128;
+const WINDOW: usize = 512;
 
 /// When a client may try again what took too long.
 const SOON: Duration = Duration::from_secs(1);
@@ -51,7 +52,7 @@ pub struct Batch {
     /// What a single call would address.
     call: Target,
     context: Context,
-    /// How long one window may take.
+    /// How long an entry may take once it was begun.
     timeout: Option<Duration>,
     /// What the request prefers.
     headers: HeaderMap,
@@ -130,10 +131,8 @@ impl Admitted<'_> {
             Err(reply) => return reply,
         };
         let mut results = Vec::with_capacity(request.body.len());
-        for window in entries.chunks(batch.window()) {
-            let entries = window.iter().cloned().map(Ok).collect();
-            batch.answer(entries, batch.context.now, request.timer, b',', &mut results).await;
-        }
+        let entries = entries.into_iter().map(Ok).collect();
+        batch.answer(entries, batch.context.now, request.timer, b',', &mut results).await;
         // Nothing follows the last one.
         results.pop();
         let mut body = Vec::with_capacity(results.len().saturating_add(512));
@@ -263,52 +262,60 @@ impl Batch {
         hal::entry_result(&ResultView { index, status: reply.status.as_u16(), href: href.as_deref(), body }, out);
     }
 
-    /// What becomes of entries that are asked for together, or one after the other.
+    /// What becomes of entries: so many are asked for together, and the next as soon as the first of them has its answer, so that
+    /// a store never waits for what could be read meanwhile.
     async fn replies(&self, entries: Vec<Entry>, received: Timestamp, timer: Option<&dyn Timer>) -> Vec<Reply> {
-        let deadline = self.timeout.and_then(|timeout| std::time::Instant::now().checked_add(timeout));
         let has_company = entries.len() > 1 && self.together;
-        let cx = Context { now: received, deadline, has_company, ..self.context.clone() };
-        let mut index = self.done();
-        let mut work = Vec::with_capacity(entries.len());
-        for entry in entries {
-            work.push(match entry {
-                Ok(body) => Doing::Asked(Box::pin(self.reply(&cx, index, body))),
-                Err(reply) => Doing::Done(reply),
-            });
-            index = index.saturating_add(1);
-        }
-        let mut late = self.timeout.zip(timer).and_then(|(timeout, timer)| timer.sleep(timeout));
+        let mut replies = Vec::with_capacity(entries.len());
+        let mut waiting = entries.into_iter().enumerate();
+        let mut begun: VecDeque<Doing<'_>> = VecDeque::with_capacity(self.window());
+        let alarm = || self.timeout.zip(timer).and_then(|(timeout, timer)| timer.sleep(timeout));
+        let mut late = alarm();
         std::future::poll_fn(|task| {
-            let mut is_done = true;
-            for doing in &mut work {
-                let Doing::Asked(asked) = doing else { continue };
-                match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(task))) {
-                    Ok(Poll::Ready(reply)) => *doing = Doing::Done(reply),
-                    Ok(Poll::Pending) => {
-                        is_done = false;
-                        if !self.together {
-                            break;
-                        }
-                    }
-                    Err(_) => *doing = Doing::Done(self.panicked()),
+            loop {
+                while begun.len() < self.window()
+                    && let Some((place, entry)) = waiting.next()
+                {
+                    let index = self.done().saturating_add(place as u64);
+                    begun.push_back(match entry {
+                        Ok(body) => Doing::Asked(Box::pin(self.reply(index, body, received, has_company))),
+                        Err(reply) => Doing::Done(reply),
+                    });
                 }
+                for doing in &mut begun {
+                    let Doing::Asked(asked) = doing else { continue };
+                    match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(task))) {
+                        Ok(Poll::Ready(reply)) => *doing = Doing::Done(reply),
+                        Ok(Poll::Pending) => {}
+                        Err(_) => *doing = Doing::Done(self.panicked()),
+                    }
+                }
+                let before = replies.len();
+                while let Some(done) = begun.pop_front_if(|doing| matches!(doing, Doing::Done(_))) {
+                    replies.push(done.reply(self));
+                }
+                if begun.is_empty() && waiting.len() == 0 {
+                    return Poll::Ready(());
+                }
+                if replies.len() == before {
+                    let is_late = late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready());
+                    return if is_late { Poll::Ready(()) } else { Poll::Pending };
+                }
+                late = alarm();
             }
-            let mut is_late = || late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready());
-            if is_done || is_late() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        work.into_iter()
-            .map(|doing| match doing {
-                Doing::Done(reply) => reply,
-                Doing::Asked(_) => self.late(),
-            })
-            .collect()
+        replies.extend(begun.into_iter().map(|doing| doing.reply(self)));
+        replies.extend(waiting.map(|_| self.late()));
+        replies
     }
 
     /// What a single call with this body would be answered.
-    async fn reply(&self, cx: &Context, index: u64, body: Bytes) -> Reply {
+    async fn reply(&self, index: u64, body: Bytes, received: Timestamp, has_company: bool) -> Reply {
+        let deadline = self.timeout.and_then(|timeout| std::time::Instant::now().checked_add(timeout));
+        let cx = Context { now: received, deadline, has_company, ..self.context.clone() };
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
-        self.api.write_keyed(cx, &self.call, &body, (&self.headers, Ok(key.as_deref()))).await
+        self.api.write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref()))).await
     }
 
     fn late(&self) -> Reply {
@@ -328,6 +335,16 @@ impl Batch {
 enum Doing<'b> {
     Asked(Pin<Box<dyn Future<Output = Reply> + Send + 'b>>),
     Done(Reply),
+}
+
+impl Doing<'_> {
+    /// Its answer; of what is on its way yet, that it takes too long.
+    fn reply(self, batch: &Batch) -> Reply {
+        match self {
+            Self::Done(reply) => reply,
+            Self::Asked(_) => batch.late(),
+        }
+    }
 }
 
 /// Where the record is that a body shows.
