@@ -1,8 +1,8 @@
-//! The demo server as a process: CPU time for each request over loopback against bare hyper, its memory, and batches against
-//! single calls.
+//! The demo server as a process: CPU time for each request over loopback against bare hyper, its memory, look-ups against reads,
+//! batches against single calls, and writes that webhooks tell of.
 //!
-//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- loopback`, `-- memory`, `-- batch` and `-- lines` one of them. It reads `/proc`,
-//! so it needs Linux. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- loopback`, `-- memory`, `-- lookup`, `-- batch`, `-- lines` and
+//! `-- webhooks` one of them. It reads `/proc`, so it needs Linux. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 #[path = "../../svc-sqlite/benches/baseline/mod.rs"]
 mod baseline;
@@ -17,7 +17,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -53,11 +54,17 @@ fn main() -> ExitCode {
     if is_asked_for("memory") {
         memory(&mut report);
     }
+    if is_asked_for("lookup") {
+        lookup(&mut report);
+    }
     if is_asked_for("batch") {
         batch(&mut report);
     }
     if is_asked_for("lines") {
         lines(&mut report);
+    }
+    if is_asked_for("webhooks") {
+        webhooks(&mut report);
     }
     report.finish()
 }
@@ -134,6 +141,95 @@ fn lines(report: &mut Report) {
     let detail = format!("{:.0} lines a second", f64::from(MANY) / seconds);
     let mib = f64::from(most) / 1024.0;
     report.line("anonymous memory, one million sign-ups as lines", Bound::AtMost(64.0), mib, " MiB", &detail);
+}
+
+/// Sign-ups of one client, one after the other, at a demo with three webhooks and at one without. Messages are sent meanwhile, to
+/// this program.
+fn webhooks(report: &mut Report) {
+    const WRITES: u32 = 300;
+    let folder = tempfile::tempdir().expect("a folder");
+    let [quiet, telling] = ["quiet", "telling"].map(|name| {
+        let data = folder.path().join(name).with_extension("db");
+        Server::demo_with(&data, 10, &["--private-webhooks"])
+    });
+    let (receiver, told) = (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port"), Arc::new(AtomicU64::new(0)));
+    let url = format!("http://{}/told", receiver.local_addr().expect("an address"));
+    let count = Arc::clone(&told);
+    thread::spawn(move || {
+        for stream in receiver.incoming().flatten() {
+            let count = Arc::clone(&count);
+            thread::spawn(move || receive(stream, &count));
+        }
+    });
+    for _ in 0..3 {
+        let body = format!("{{\"url\":\"{url}\",\"kinds\":[\"person\"],\"events\":[\"created\"]}}");
+        let answer = Connection::open(telling.address).send("POST", "/api/v1/webhooks", &body);
+        assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", String::from_utf8_lossy(&answer));
+    }
+    let number = Cell::new(0_u32);
+    let write = |server: &Server| {
+        let mut connection = Connection::open(server.address);
+        let begun = Instant::now();
+        for _ in 0..WRITES {
+            connection.post(SIGN_UP, &sign_up(number.replace(number.get() + 1)));
+        }
+        begun.elapsed().as_secs_f64() * 1e6 / f64::from(WRITES)
+    };
+    let [quiet_each, telling_each] = interleaved(15, [&mut || write(&quiet), &mut || write(&telling)]);
+    let detail = format!(
+        "{telling_each:.0} us each, {quiet_each:.0} us; {} messages had arrived then",
+        told.load(Ordering::Relaxed)
+    );
+    let what = "time of a sign-up that three webhooks tell of, against none";
+    report.line(what, Bound::AtMost(1.05), telling_each / quiet_each, "x", &detail);
+}
+
+/// Answers every request of a connection, and counts them.
+fn receive(mut stream: TcpStream, count: &AtomicU64) -> Option<()> {
+    let (mut had, mut part) = (Vec::new(), vec![0; 16 * 1024]);
+    loop {
+        let length = stream.read(&mut part).ok().filter(|length| *length > 0)?;
+        had.extend_from_slice(part.get(..length)?);
+        while let Some(head) = had.windows(4).position(|four| four == b"\r\n\r\n") {
+            let text = String::from_utf8_lossy(had.get(..head)?).to_ascii_lowercase();
+            let body: usize = text.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
+            if had.len() < head + 4 + body {
+                break;
+            }
+            had.drain(..head + 4 + body);
+            count.fetch_add(1, Ordering::Relaxed);
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").ok()?;
+        }
+    }
+}
+
+/// One person by e-mail address against the same by its address, each time another one: what the demo spends on it, and what a
+/// client waits.
+fn lookup(report: &mut Report) {
+    const PAGES: u32 = 16;
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = Server::demo(&folder.path().join("demo.db"), PAGES * 100 + 100);
+    let base = format!("http://{}", demo.address);
+    let (mut by_id, mut by_email) = (Vec::new(), Vec::new());
+    for page in 1..=PAGES {
+        let page = demo.get(&format!("/api/v1/people?per_page=100&page={page}"));
+        for person in String::from_utf8_lossy(body(&page)).split("\"given_name\"").skip(1) {
+            let email = person.split("\"address\":\"").nth(1).and_then(|rest| rest.split('"').next());
+            let own = person.split(&base).find(|rest| rest.starts_with("/api/v1/people/"));
+            let own = own.and_then(|rest| rest.split('"').next());
+            if let (Some(email), Some(own)) = (email, own) {
+                let filter = format!("email_address%20eq%20%27{}%27", email.replace('@', "%40").replace('+', "%2B"));
+                by_id.push(own.to_owned());
+                by_email.push(format!("/api/v1/people?filter={filter}"));
+            }
+        }
+    }
+    assert!(by_id.len() > 1_000, "people with addresses");
+    let [id_each, email_each] =
+        interleaved(ROUNDS, [&mut || demo.cpu_each_of(&by_id), &mut || demo.cpu_each_of(&by_email)]);
+    let what = "a person by e-mail address over loopback against by id, CPU";
+    let detail = format!("{email_each:.1} us, by id {id_each:.1} us");
+    report.line(what, Bound::AtMost(1.2), email_each / id_each, "x", &detail);
 }
 
 fn sign_up(number: u32) -> String {
@@ -221,6 +317,11 @@ struct Server {
 impl Server {
     /// The demo over a data file that is made when there is none; ready when all its data is loaded.
     fn demo(data: &Path, people: u32) -> Self {
+        Self::demo_with(data, people, &[])
+    }
+
+    /// The same with more options.
+    fn demo_with(data: &Path, people: u32, options: &[&str]) -> Self {
         let address =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
         let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
@@ -228,6 +329,7 @@ impl Server {
             .args(["--people", &people.to_string()])
             .arg("--data")
             .arg(data)
+            .args(options)
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()
@@ -346,14 +448,19 @@ impl Connection {
 
     /// The whole answer to a body, which is a success.
     fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
-        let head = request(path).replacen("GET", "POST", 1);
+        let answer = self.send("POST", path, body);
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        answer
+    }
+
+    /// The whole answer to a body.
+    fn send(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
+        let head = request(path).replacen("GET", method, 1);
         let head = head.trim_end();
         let length = body.len();
         let request = format!("{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
         self.stream.write_all(request.as_bytes()).expect("a request");
-        let answer = self.read().expect("an answer");
-        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
-        answer
+        self.read().expect("an answer")
     }
 
     fn answer(&mut self, path: &str) -> Option<Vec<u8>> {

@@ -274,18 +274,6 @@ impl Filter {
     pub fn plan(&self) -> Result<&Plan, &Wrong> {
         self.0.plan.as_ref()
     }
-
-    /// Whether whatever the [points](Plan::Points) of its plan lead to fits it.
-    pub(crate) fn is_of_points_alone(&self) -> bool {
-        fn is_without_all(tree: &Tree) -> bool {
-            match tree {
-                Tree::Is(_) => true,
-                Tree::Any(trees) => trees.iter().all(is_without_all),
-                Tree::All(_) => false,
-            }
-        }
-        matches!(self.0.plan, Ok(Plan::Points(_))) && is_without_all(&self.0.tree)
-    }
 }
 
 impl fmt::Debug for Filter {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error, Problem, Result},
-    filter::{FILTER, Filter, MOST_FOUND, matches},
+    filter::{FILTER, Filter, MOST_FOUND, Tree, matches},
     page::{ListRequest, Next, RawPage},
 };
 
@@ -37,11 +37,11 @@ impl Ordered<'_> {
             let text = format!("{{property}} leads to more than {MOST_FOUND} records. Ask for less at once.");
             return Err(Error::invalid(Problem::new(Code::FilterInvalid, FILTER, text)));
         }
+        // What the points lead to fits already where each alternative is one point.
+        let tree = self.request.filter.as_ref().map(Filter::tree).filter(|tree| !is_of_points_alone(tree));
         let mut kept = Vec::with_capacity(found.len());
         for stored in found {
-            let all_fit = |filter: &Filter| filter.is_of_points_alone();
-            let filter = self.request.filter.as_ref().filter(|filter| !all_fit(filter));
-            if filter.map_or(Ok(true), |filter| matches(filter.tree(), &stored.record))? {
+            if tree.map_or(Ok(true), |tree| matches(tree, &stored.record))? {
                 kept.push((self.request.time_of(&stored.record), stored));
             }
         }
@@ -80,5 +80,14 @@ impl Ordered<'_> {
 
     fn next(&self, last: Option<Mark>) -> Next {
         self.cursors.ordered_next(self.tenant, self.collection, self.request, last)
+    }
+}
+
+/// Whether each comparison of a tree that [points](crate::filter::Plan::Points) are looked up for is one of these points.
+fn is_of_points_alone(tree: &Tree) -> bool {
+    match tree {
+        Tree::Is(_) => true,
+        Tree::Any(trees) => trees.iter().all(is_of_points_alone),
+        Tree::All(_) => false,
     }
 }

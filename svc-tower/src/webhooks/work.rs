@@ -1,6 +1,6 @@
 //! What one webhook is told: read behind its cursor, sent, and noted.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use svc_core::{
     Api, ChangesRequest, Context, Feed, Result, Tenant,
@@ -19,6 +19,12 @@ use super::post::{Client, Letter};
 
 /// How often an outcome is noted again that somebody was faster than.
 const TRIES: usize = 16;
+
+/// How long outcomes are gathered before they are written: what was sent since is sent again, with the same ids, where the program
+/// is killed.
+const GATHER: Duration = Duration::from_millis(100);
+/// Outcomes that are gathered at most.
+const MOST_GATHERED: usize = 256;
 
 /// All that is needed to look after a webhook.
 pub(super) struct Work {
@@ -53,6 +59,41 @@ struct Part {
     is_lost: bool,
 }
 
+/// What became of messages and is not written yet.
+#[derive(Default)]
+struct Outcomes {
+    parts: Vec<(Part, Vec<Answered>)>,
+    messages: usize,
+    since: Option<Timestamp>,
+}
+
+impl Outcomes {
+    fn add(&mut self, part: Part, answers: Vec<Answered>, now: Timestamp) {
+        self.messages = self.messages.saturating_add(answers.len());
+        self.since.get_or_insert(now);
+        self.parts.push((part, answers));
+    }
+
+    /// Whether they are to be written now.
+    fn are_due(&self, webhook: &Webhook, now: Timestamp) -> bool {
+        let is_old = self.since.is_some_and(|since| since.plus(GATHER) <= now);
+        let is_special = webhook.failing_since.is_some() || self.parts.iter().any(|(part, _)| part.is_lost);
+        is_old || is_special || self.messages >= MOST_GATHERED
+    }
+}
+
+/// Notes what became of the messages of a part, of a webhook that was at this turn when they were sent.
+fn note(webhook: &mut Webhook, turn: u32, part: &Part, answers: &[Answered], now: Timestamp) {
+    for (event, answered) in part.events.iter().zip(answers) {
+        webhook.note(event, answered, now);
+    }
+    match &part.next {
+        Some(end) if part.is_lost => webhook.begin_anew(turn, end, now),
+        Some(next) => webhook.move_on(turn, next),
+        None => {}
+    }
+}
+
 impl Work {
     /// Sends everything that a webhook has to be told by now.
     pub(super) async fn look_after(self: Arc<Self>, tenant: Tenant, stored: StoredWebhook) {
@@ -63,49 +104,45 @@ impl Work {
 
     async fn send_all(self: &Arc<Self>, tenant: Tenant, stored: &StoredWebhook) -> Result<()> {
         let mut held = Held { tenant, version: stored.version, webhook: Webhook::read(stored)?, leased: None };
+        let mut outcomes = Outcomes::default();
         loop {
             let now = (self.now)();
             if *self.stopped.borrow() || held.webhook.is_at_rest(now) {
                 break;
             }
             let part = self.part(&held, now).await?;
-            if part.events.is_empty() {
-                let has_moved = part.next.is_some() && part.next != held.webhook.cursor;
-                if !has_moved || !self.note(&mut held, &part, &[], None).await? {
-                    break;
+            let has_moved = part.next.is_some() && part.next != held.webhook.cursor;
+            if part.events.is_empty() && !has_moved {
+                break;
+            }
+            let answers = if part.events.is_empty() {
+                Vec::new()
+            } else {
+                let failing = held.webhook.failing_since.is_some();
+                // It is never closed.
+                let slot = if failing { &self.failing } else { &self.answering }.acquire().await;
+                let now = (self.now)();
+                if held.leased.is_none_or(|until| until < now.plus(LEASE / 2))
+                    && !self.write(&mut held, &mut outcomes, Some(now.plus(LEASE))).await?
+                {
+                    return Ok(());
                 }
-                continue;
-            }
-            let failing = held.webhook.failing_since.is_some();
-            // It is never closed.
-            let slot = if failing { &self.failing } else { &self.answering }.acquire().await;
-            let now = (self.now)();
-            if held.leased.is_none_or(|until| until < now.plus(LEASE / 2)) && !self.lease(&mut held, now).await? {
-                return Ok(());
-            }
-            let answers = self.send(&held.webhook, &part).await;
-            drop(slot);
-            let leased = (self.now)().plus(LEASE);
-            if !self.note(&mut held, &part, &answers, Some(leased)).await? {
+                let answers = self.send(&held.webhook, &part).await;
+                drop(slot);
+                answers
+            };
+            let (turn, now) = (held.webhook.turn, (self.now)());
+            note(&mut held.webhook, turn, &part, &answers, now);
+            outcomes.add(part, answers, now);
+            let leased = held.leased.map(|_| now.plus(LEASE));
+            if outcomes.are_due(&held.webhook, now) && !self.write(&mut held, &mut outcomes, leased).await? {
                 return Ok(());
             }
         }
-        if held.leased.is_some() {
-            let now = (self.now)();
-            let free = held.webhook.stored(held.version.saturating_add(1), None, now)?;
-            // Whoever was faster has freed it, too, or it is free soon.
-            self.parts.webhooks.write_webhook(&held.tenant, &free).await?;
+        if held.leased.is_some() || !outcomes.parts.is_empty() {
+            self.write(&mut held, &mut outcomes, None).await?;
         }
         Ok(())
-    }
-
-    /// Takes a webhook, so that nobody else sends for it. Whether it was not changed since it was read.
-    async fn lease(&self, held: &mut Held, now: Timestamp) -> Result<bool> {
-        let leased = now.plus(LEASE);
-        let next = held.webhook.stored(held.version.saturating_add(1), Some(leased), now)?;
-        let is_mine = self.parts.webhooks.write_webhook(&held.tenant, &next).await?;
-        (held.version, held.leased) = (next.version, Some(leased));
-        Ok(is_mine)
     }
 
     /// What comes next: messages that are due again, then what is behind the cursor.
@@ -162,35 +199,29 @@ impl Work {
         answers
     }
 
-    /// Notes what became of messages, in what the webhook is by now. `false` where it was deleted.
-    async fn note(
-        &self,
-        held: &mut Held,
-        part: &Part,
-        answers: &[Answered],
-        leased: Option<Timestamp>,
-    ) -> Result<bool> {
+    /// Writes a webhook with what became of its messages, leased until a moment or free. `false` where somebody else has it or it
+    /// was deleted.
+    async fn write(&self, held: &mut Held, outcomes: &mut Outcomes, leased: Option<Timestamp>) -> Result<bool> {
+        let Outcomes { parts, .. } = std::mem::take(outcomes);
         let turn = held.webhook.turn;
         for _ in 0..TRIES {
             let now = (self.now)();
-            for (event, answered) in part.events.iter().zip(answers) {
-                held.webhook.note(event, answered, now);
-            }
-            match &part.next {
-                Some(end) if part.is_lost => held.webhook.begin_anew(turn, end, now),
-                Some(next) => held.webhook.move_on(turn, next),
-                None => {}
-            }
             let next = held.webhook.stored(held.version.saturating_add(1), leased, now)?;
             if self.parts.webhooks.write_webhook(&held.tenant, &next).await? {
                 (held.version, held.leased) = (next.version, leased);
                 return Ok(true);
             }
-            // Somebody has changed it meanwhile: the outcome is noted in that.
+            if held.leased.is_none() {
+                return Ok(false);
+            }
+            // Somebody has changed it meanwhile: what became of the messages is noted in that.
             let Some(stored) = self.parts.webhooks.webhook(&held.tenant, &held.webhook.id).await? else {
                 return Ok(false);
             };
             (held.version, held.webhook) = (stored.version, Webhook::read(&stored)?);
+            for (part, answers) in &parts {
+                note(&mut held.webhook, turn, part, answers, now);
+            }
         }
         // Whoever comes next sends it again.
         Ok(false)
