@@ -1,7 +1,7 @@
 //! Speed of the service over the store, in process, against the same work by hand on rusqlite measured in the same run.
 //!
 //! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- filter`, `-- totals`,
-//! `-- writes`, `-- strangers`, `-- conditional` one of them.
+//! `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` one of them.
 //! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 mod baseline;
@@ -11,6 +11,7 @@ mod measure;
 mod strangers;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
@@ -54,6 +55,9 @@ fn main() -> ExitCode {
     }
     if is_asked_for("writes") {
         writes(&mut report);
+    }
+    if is_asked_for("webhooks") {
+        webhooks(&mut report);
     }
     if is_asked_for("strangers") {
         strangers::strangers(&mut report, &one_thread(), folder().path());
@@ -250,6 +254,43 @@ fn writes(report: &mut Report) {
         "(1 caller against by hand, where no rule is checked: {:.2}x, {shared_alone:.0}/s, {hand_alone:.0}/s)",
         shared_alone / hand_alone
     );
+}
+
+/// Durable signatures of new people where three webhooks are told of them against where none is. Whoever sends the messages reads
+/// what was committed, here a program of its own.
+fn webhooks(report: &mut Report) {
+    const WRITES: u32 = 300;
+    let (folder, runtime, number) = (folder(), one_thread(), AtomicU32::new(0));
+    let petition = data::id(Kind::Petition, 0);
+    let path = format!("petitions/{petition}/record_signature_helper");
+    let open = |name: &str, webhooks: u32| {
+        runtime.block_on(async {
+            let server = Server::open(&folder.path().join(name)).await;
+            server.load([data::petition(0)]).await;
+            let store = Arc::new(server.store.clone());
+            let mut service = server.serving(|api| api.changes(&store).webhooks(&store));
+            for number in 0..webhooks {
+                let body =
+                    format!(r#"{{"url":"https://crm-{number}.example.org/told","kinds":["person","signature"]}}"#);
+                let request = post(&server.key, "webhooks", body).map(Full::new);
+                let answer = service.call(request).await.unwrap_or_else(|never| match never {});
+                assert_eq!(answer.status(), StatusCode::CREATED, "a webhook");
+            }
+            (server, service)
+        })
+    };
+    let (none, three) = (open("none.db", 0), open("three.db", 3));
+    let write = |(server, service): &(Server, SvcService)| {
+        let first = number.fetch_add(WRITES, Ordering::Relaxed);
+        let requests = (first..first + WRITES).map(|number| post(&server.key, &path, data::signature_text(number)));
+        let (service, requests) = (service.clone(), requests.collect());
+        let watch = measure::CpuWatch::start();
+        runtime.block_on(signed(service, requests));
+        watch.micros() / f64::from(WRITES)
+    };
+    let [none, three] = interleaved(ROUNDS, [&mut || write(&none), &mut || write(&three)]);
+    let what = "a durable signature that three webhooks are told of, CPU";
+    report.line(what, Bound::AtMost(1.05), three / none, "x", &format!("{three:.1} us, none {none:.1} us"));
 }
 
 /// One caller: its requests one after the other.
