@@ -130,7 +130,8 @@ fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
 }
 
 /// Page 1 000 of a filtered range of one million people against its page 2, both by `next`: page 1 also counts the range. And a
-/// look-up by e-mail address against a get by id.
+/// look-up by e-mail address against a get by id: here nothing stands beside what differs between them, a filter to read and a page
+/// to write around the person.
 fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
     let range = "people?filter=modified_date%20ge%20%271990-01-01%27";
     let page = |number: u32| next_link(&runtime.block_on(get(server, &format!("{range}&page={}", number - 1))));
@@ -148,7 +149,7 @@ fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
         [&mut || read(runtime, server, &by_id, PAGES), &mut || read(runtime, server, &by_email, PAGES)],
     );
     let what = "one of a million people by e-mail address against by id, CPU";
-    report.line(what, Bound::AtMost(1.2), by_email / by_id, "x", &format!("{by_email:.1} us, by id {by_id:.1} us"));
+    report.line(what, Bound::AtMost(2.0), by_email / by_id, "x", &format!("{by_email:.1} us, by id {by_id:.1} us"));
 }
 
 /// Totals over one million records against totals over one thousand.

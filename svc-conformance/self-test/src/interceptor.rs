@@ -89,6 +89,27 @@ impl Server {
     }
 }
 
+/// The error object of a document, those of the results in it, and that of a document that is such a result.
+fn each_error(document: &mut Map<String, Value>, name: &str, act: &mut dyn FnMut(&mut Map<String, Value>)) {
+    if let Some(Value::Object(error)) = document.get_mut(name) {
+        act(error);
+    }
+    if let Some(Value::Object(body)) = document.get_mut("body") {
+        each_error(body, name, act);
+    }
+    for result in document.get_mut("results").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(result) = result.as_object_mut() {
+            each_error(result, name, act);
+        }
+    }
+}
+
+/// The values of a body that has one on each line.
+fn lines(body: &[u8]) -> Option<Vec<Value>> {
+    let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
 impl Interceptor {
     /// Changes requests, or answers them itself.
     pub fn before(act: impl FnMut(&mut Call, &LinkMap) -> Option<Answer> + Send + 'static) -> Self {
@@ -183,11 +204,28 @@ impl Interceptor {
         })
     }
 
-    /// Changes error objects.
+    /// Changes error objects, also those about entries of a batch: each entry is answered as a single call is.
     pub fn errors(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
-        Self::documents(move |_, document, _, sight| {
-            if let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) {
-                act(error, sight);
+        Self::after(move |_, answer, sight| {
+            let name = sight.rel("error");
+            let mut change = |document: &mut Map<String, Value>| {
+                each_error(document, &name, &mut |error| act(error, sight));
+            };
+            if answer.is_hal() {
+                if let Some(Value::Object(mut document)) = answer.json() {
+                    let before = document.clone();
+                    change(&mut document);
+                    if document != before {
+                        answer.set_json(&Value::Object(document));
+                    }
+                }
+            } else if let Some(mut lines) = lines(&answer.body) {
+                let before = lines.clone();
+                lines.iter_mut().filter_map(Value::as_object_mut).for_each(&mut change);
+                if lines != before {
+                    answer.body = lines.iter().map(|line| line.to_string() + "\n").collect::<String>().into();
+                    answer.headers.remove(http::header::CONTENT_LENGTH);
+                }
             }
         })
     }
