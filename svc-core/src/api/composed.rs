@@ -1,6 +1,7 @@
 //! Helpers over the registered operations: the same rules as a store's, standing on a vendor's operations one by one
 //! (HLP-10, ERR-29 to ERR-33).
 
+mod seen;
 mod together;
 
 use std::{
@@ -10,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 
-use self::together::together;
+use self::{seen::Seen, together::together};
 use super::{Registration, builder::Classify};
 use crate::{
     context::Context,
@@ -103,7 +104,14 @@ impl Composed<'_> {
             let outcome = rules(&mut ground);
             match (outcome, ground.stop) {
                 (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
-                (_, Some(Stop::Create(draft))) => seen.steps.push(self.create_alone(cx, *draft).await?),
+                (_, Some(Stop::Create(draft))) => {
+                    // A transaction has locked them.
+                    let may_come = self.transactions.is_none() && seen.missed(&draft);
+                    let done = self.create_alone(cx, *draft).await?;
+                    if !(may_come && seen.came_meanwhile(&done)) {
+                        seen.steps.push(done);
+                    }
+                }
                 (_, Some(Stop::Update(at, patch))) => match self.update(cx, &at, *patch).await {
                     Err(error) if error.is_conflict() => seen.forget(&at)?,
                     done => seen.steps.push(problems_of(done)?),
@@ -196,35 +204,6 @@ fn problems_of(done: Result<Step>) -> Result<Tried> {
     match done {
         Ok(step) => Ok(Ok(step)),
         Err(error) => error.into_problems().map(Err),
-    }
-}
-
-/// What the operations have answered so far.
-#[derive(Default)]
-struct Seen {
-    /// Operations hand records over under the names of the tables.
-    names: ShareNames,
-    records: HashMap<Key, Option<RawRecord>>,
-    /// The steps that were done, in their order.
-    steps: Vec<Tried>,
-    /// How often a record was changed by somebody else between its look-up and its change.
-    conflicts: usize,
-}
-
-impl Seen {
-    /// Forgets a record that somebody else has changed: it is looked up again, and the rules run on what it is now.
-    fn forget(&mut self, at: &Address) -> Result<()> {
-        self.conflicts = self.conflicts.saturating_add(1);
-        let is_it = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
-        // What a step of this call has made of it cannot be made again.
-        let is_changed = self.steps.iter().flatten().any(|(record, _)| is_it(record));
-        if self.conflicts > CONFLICTS || is_changed {
-            return Err(
-                Error::unavailable(Duration::from_secs(1)).caused_by("others change the same record again and again")
-            );
-        }
-        self.records.retain(|_, record| !record.as_ref().is_some_and(is_it));
-        Ok(())
     }
 }
 
@@ -387,9 +366,6 @@ impl Ground for Operations<'_> {
         self.cx.now
     }
 }
-
-/// How often a record is looked up again because somebody else has changed it meanwhile.
-const CONFLICTS: usize = 8;
 
 /// Look-ups that are under way at the same time, at most: a body may name very many.
 const AT_ONCE: usize = 16;

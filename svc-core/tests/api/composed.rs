@@ -372,6 +372,18 @@ fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
     assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
 }
 
+/// Whoever is stored by another call between the look-up and the create is found then, also where nothing locks.
+#[test]
+fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
+    let server = Server::with(|api| api);
+    let helper = signing(&server);
+    let body = r#"{"person":{"identifiers":["a:1"],"given_name":"Ada"}}"#;
+    let both = server.post_twice_at_once(&helper, body);
+    assert_eq!(both.each_ref().map(|answer| answer.status), [200, 200], "{both:?}");
+    assert_eq!(both[0].link("svc:person"), both[1].link("svc:person"), "UND-24");
+    assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (1, 2), "HLP-12");
+}
+
 #[test]
 fn hlp_04_a_stranger_who_is_never_matched_is_somebody_new() {
     let server = Server::with(|api| api.strangers(Strangers::new().never_match()));

@@ -364,18 +364,22 @@ impl<R: Resource> Delete<R> for Memory {
 #[async_trait]
 impl<R: Resource> Find<R> for Memory {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
-        self.look(cx).await;
         let found = |row: &&Row| match key {
             FindKey::Name(name) => row.text("name") == Some(name),
             FindKey::Match(MatchKey::Identifier(identifier)) => row.identifiers.contains(identifier),
             FindKey::Match(MatchKey::Email(email)) => emails(&row.fields).any(|known| known == *email),
             _ => false,
         };
-        let rows = lock(&self.rows);
-        let mut own = rows.iter().filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
-        Ok(own.find(found).map(|row| {
+        let row = {
+            let rows = lock(&self.rows);
+            let mut own = rows.iter().filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
+            own.find(found).cloned()
+        };
+        // What others do before the answer arrives is not in it.
+        self.look(cx).await;
+        Ok(row.map(|row| {
             debug_assert_eq!(row.address().kind, R::KIND);
-            self.record(row)
+            self.record(&row)
         }))
     }
 }

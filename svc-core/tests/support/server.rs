@@ -190,6 +190,19 @@ impl Server {
         to: &str,
         body: &str,
     ) -> Answered {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        Answered::of(&runtime.block_on(self.reply(headers, caller, method, to, body)))
+    }
+
+    /// The same request twice at the same time.
+    pub(crate) fn post_twice_at_once(&self, to: &str, body: &str) -> [Answered; 2] {
+        let (headers, runtime) = (HeaderMap::new(), tokio::runtime::Builder::new_current_thread().build());
+        let one = || self.reply(&headers, Caller::with_rights(Rights::all()), &Method::POST, to, body);
+        let (one, other) = runtime.expect("a runtime").block_on(async { tokio::join!(one(), one()) });
+        [one, other].map(|reply| Answered::of(&reply))
+    }
+
+    async fn reply(&self, headers: &HeaderMap, caller: Caller, method: &Method, to: &str, body: &str) -> Reply {
         let base = self.base();
         let path = to.strip_prefix(base.as_str()).unwrap_or(to);
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
@@ -198,9 +211,7 @@ impl Server {
         let request = Request::new(method, path).with_query(query).with_received(context.now).with_base(context.base);
         let request = request.with_headers(headers);
         let identity = Identity::Known(context.tenant, context.caller);
-        let reply = self.api.answer(identity, request.with_body(body.to_owned()));
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        Answered::of(&runtime.block_on(reply))
+        self.api.answer(identity, request.with_body(body.to_owned())).await
     }
 
     pub(crate) fn get(&self, to: &str) -> Answered {

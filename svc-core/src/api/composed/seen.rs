@@ -1,0 +1,63 @@
+//! What the rules of one call have seen of the operations, which others use at the same time.
+
+use std::{collections::HashMap, time::Duration};
+
+use super::Tried;
+use crate::{
+    draft::RawDraft,
+    error::{Code, Error, Problem, Result},
+    link::{Address, ShareNames},
+    record::RawRecord,
+    store::Key,
+};
+
+/// How often a record is looked up again because somebody else has changed it meanwhile.
+const CONFLICTS: usize = 8;
+
+/// What the operations have answered so far.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Operations hand records over under the names of the tables.
+    pub(super) names: ShareNames,
+    pub(super) records: HashMap<Key, Option<RawRecord>>,
+    /// The steps that were done, in their order.
+    pub(super) steps: Vec<Tried>,
+    /// How often a record was changed by somebody else between its look-up and its change.
+    conflicts: usize,
+}
+
+impl Seen {
+    /// Whether an identifier of a draft was looked up and nobody had it.
+    pub(super) fn missed(&self, draft: &RawDraft) -> bool {
+        let mut keys = draft.identifiers.iter().map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
+        keys.any(|key| matches!(self.records.get(&key), Some(None)))
+    }
+
+    /// Whether a record that was [missed](Self::missed) was refused because somebody else has stored one of its identifiers since,
+    /// which happens where nothing locks: then whoever has it is looked up again, and the rules run on that.
+    pub(super) fn came_meanwhile(&mut self, done: &Tried) -> bool {
+        let is_taken = |problem: &Problem| problem.code == Code::IdentifierInUse;
+        let came = self.conflicts < CONFLICTS && done.as_ref().is_err_and(|problems| problems.iter().any(is_taken));
+        if came {
+            self.conflicts = self.conflicts.saturating_add(1);
+            // Nobody found is nobody known: also an address may have come with it.
+            self.records.retain(|_, record| record.is_some());
+        }
+        came
+    }
+
+    /// Forgets a record that somebody else has changed: it is looked up again, and the rules run on what it is now.
+    pub(super) fn forget(&mut self, at: &Address) -> Result<()> {
+        self.conflicts = self.conflicts.saturating_add(1);
+        let is_it = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
+        // What a step of this call has made of it cannot be made again.
+        let is_changed = self.steps.iter().flatten().any(|(record, _)| is_it(record));
+        if self.conflicts > CONFLICTS || is_changed {
+            return Err(
+                Error::unavailable(Duration::from_secs(1)).caused_by("others change the same record again and again")
+            );
+        }
+        self.records.retain(|_, record| !record.as_ref().is_some_and(is_it));
+        Ok(())
+    }
+}
