@@ -83,7 +83,7 @@ impl Options {
             schema: "svc".to_owned(),
             connections: 16,
             patience: Duration::from_secs(2),
-            queue: 4096,
+            queue: 8192,
             batch: 64,
             key_cache: Duration::ZERO,
             statements: Statements::default(),
@@ -145,7 +145,7 @@ impl Options {
         self
     }
 
-    /// How many writes may wait; more are refused as unavailable (default: 4096).
+    /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to 512 of its entries here.
     #[must_use]
     pub fn queue(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);

@@ -47,7 +47,7 @@ impl Options {
             beside: false,
             inline_commit: true,
             readers: cores.saturating_add(2),
-            queue: 4096,
+            queue: 8192,
             batch: 256,
             busy_timeout: Duration::from_secs(2),
             synchronous_normal: false,
@@ -85,7 +85,7 @@ impl Options {
         self
     }
 
-    /// How many writes may wait; more are refused as unavailable (default: 4096).
+    /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to 512 of its entries here.
     #[must_use]
     pub fn queue(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);

@@ -72,6 +72,7 @@ impl Statements {
         let and_person = unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
         let name_of = table.kind.schema().unique_name().map(|field| field.name);
         let of_all = |text: String| if table.kind.schema().has_collection() { text } else { String::new() };
+        let of_people = |text: String| if table.kind == Kind::Person { text } else { String::new() };
         let fence = if table.kind.schema().has_collection() { "" } else { "+" };
         let every = format!("{select} WHERE {fence}r.tenant = ?1 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3");
         Self {
@@ -91,7 +92,10 @@ impl Statements {
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
             place: format!("SELECT id, {parent} FROM {name} WHERE tenant = ?1 AND seq = ?2"),
             owners: format!("SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"),
-            by_email: by_email(table, &select),
+            by_email: of_people(format!(
+                "{select} JOIN email e ON e.tenant = r.tenant AND e.seq = r.seq WHERE e.tenant = ?1 AND e.hash = ?2 \
+                 ORDER BY e.seq LIMIT ?3"
+            )),
             named: name_of.map_or_else(String::new, |field| format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")),
             membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
             insert: insert(table),
@@ -130,16 +134,6 @@ impl Statements {
         let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
-}
-
-fn by_email(table: &KindTable, select: &str) -> String {
-    if table.kind != Kind::Person {
-        return String::new();
-    }
-    format!(
-        "{select} JOIN email e ON e.tenant = r.tenant AND e.seq = r.seq WHERE e.tenant = ?1 AND e.hash = ?2 ORDER BY e.seq \
-         LIMIT ?3"
-    )
 }
 
 fn dated(table: &KindTable, select: &str, date: &str) -> Dated {

@@ -52,7 +52,7 @@ pub struct Batch {
     /// What a single call would address.
     call: Target,
     context: Context,
-    /// How long an entry may take once it was begun.
+    /// How long those that are asked for together may take, from the last answer on.
     timeout: Option<Duration>,
     /// What the request prefers.
     headers: HeaderMap,
@@ -263,7 +263,8 @@ impl Batch {
     }
 
     /// What becomes of entries: so many are asked for together, and the next as soon as the first of them has its answer, so that
-    /// a store never waits for what could be read meanwhile.
+    /// a store never waits for what could be read meanwhile. Where none is answered in time, all that were asked for are late
+    /// (BAT-07).
     async fn replies(&self, entries: Vec<Entry>, received: Timestamp, timer: Option<&dyn Timer>) -> Vec<Reply> {
         let has_company = entries.len() > 1 && self.together;
         let mut replies = Vec::with_capacity(entries.len());
@@ -298,15 +299,15 @@ impl Batch {
                     return Poll::Ready(());
                 }
                 if replies.len() == before {
-                    let is_late = late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready());
-                    return if is_late { Poll::Ready(()) } else { Poll::Pending };
+                    if !late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready()) {
+                        return Poll::Pending;
+                    }
+                    replies.extend(begun.drain(..).map(|doing| doing.reply(self)));
                 }
                 late = alarm();
             }
         })
         .await;
-        replies.extend(begun.into_iter().map(|doing| doing.reply(self)));
-        replies.extend(waiting.map(|_| self.late()));
         replies
     }
 

@@ -24,12 +24,13 @@ pub struct Ordered<'a> {
 }
 
 impl Ordered<'_> {
-    /// The page of the records that the points of a filter lead to, whatever their order and however often each is among them.
+    /// The page of the records that the points of a filter lead to, and of no others, whatever their order and however often each is
+    /// among them.
     /// More than [`MOST_FOUND`] need not be looked up.
     ///
     /// # Errors
     ///
-    /// Where that are too many, and where a stored record cannot be read.
+    /// Where that are too many, and where the fields of a stored record are to be compared and are not JSON.
     pub fn of_points(&self, mut found: Vec<Stored>) -> Result<RawPage> {
         found.sort_unstable_by_key(|stored| stored.row);
         found.dedup_by_key(|stored| stored.row);

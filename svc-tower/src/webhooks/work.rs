@@ -1,6 +1,6 @@
 //! What one webhook is told: read behind its cursor, sent, and noted.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use svc_core::{
     Api, ChangesRequest, Context, Feed, Result, Tenant,
@@ -13,6 +13,7 @@ use svc_core::{
 use tokio::{
     sync::{Semaphore, watch},
     task::JoinSet,
+    time::sleep,
 };
 
 use super::post::{Client, Letter};
@@ -23,6 +24,8 @@ const TRIES: usize = 16;
 /// How long outcomes are gathered before they are written: what was sent since is sent again, with the same ids, where the program
 /// is killed.
 const GATHER: Duration = Duration::from_millis(100);
+/// How long a webhook is to be had for itself when sending begins: a message may take 15 seconds.
+const LEAST: Duration = Duration::from_secs(20);
 /// Outcomes that are gathered at most.
 const MOST_GATHERED: usize = 256;
 
@@ -47,6 +50,8 @@ struct Held {
     webhook: Webhook,
     /// Until when nobody else takes it.
     leased: Option<Timestamp>,
+    /// When it is looked after next, as it was written last: what is later was written by somebody else who has it now.
+    next: Option<Timestamp>,
 }
 
 /// What is sent at the same time.
@@ -62,22 +67,27 @@ struct Part {
 /// What became of messages and is not written yet.
 #[derive(Default)]
 struct Outcomes {
-    parts: Vec<(Part, Vec<Answered>)>,
+    parts: Vec<(Part, u32, Vec<Answered>)>,
     messages: usize,
     since: Option<Timestamp>,
 }
 
 impl Outcomes {
-    fn add(&mut self, part: Part, answers: Vec<Answered>, now: Timestamp) {
+    /// The turn is that of the webhook when the part was read.
+    fn add(&mut self, part: Part, turn: u32, answers: Vec<Answered>, now: Timestamp) {
         self.messages = self.messages.saturating_add(answers.len());
         self.since.get_or_insert(now);
-        self.parts.push((part, answers));
+        self.parts.push((part, turn, answers));
+    }
+
+    fn are_there(&self) -> bool {
+        !self.parts.is_empty()
     }
 
     /// Whether they are to be written now.
     fn are_due(&self, webhook: &Webhook, now: Timestamp) -> bool {
         let is_old = self.since.is_some_and(|since| since.plus(GATHER) <= now);
-        let is_special = webhook.failing_since.is_some() || self.parts.iter().any(|(part, _)| part.is_lost);
+        let is_special = webhook.failing_since.is_some() || self.parts.iter().any(|(part, ..)| part.is_lost);
         is_old || is_special || self.messages >= MOST_GATHERED
     }
 }
@@ -103,46 +113,91 @@ impl Work {
     }
 
     async fn send_all(self: &Arc<Self>, tenant: Tenant, stored: &StoredWebhook) -> Result<()> {
-        let mut held = Held { tenant, version: stored.version, webhook: Webhook::read(stored)?, leased: None };
+        let mut held =
+            Held { tenant, version: stored.version, webhook: Webhook::read(stored)?, leased: None, next: stored.next };
         let mut outcomes = Outcomes::default();
+        let ended = self.send_parts(&mut held, &mut outcomes).await;
+        if !matches!(ended, Ok(false)) && (held.leased.is_some() || outcomes.are_there()) {
+            self.write(&mut held, &mut outcomes, None).await?;
+        }
+        ended.map(drop)
+    }
+
+    /// Sends until nothing is left; `false` where the webhook is somebody else's by then, or deleted.
+    async fn send_parts(self: &Arc<Self>, held: &mut Held, outcomes: &mut Outcomes) -> Result<bool> {
         loop {
             let now = (self.now)();
             if *self.stopped.borrow() || held.webhook.is_at_rest(now) {
-                break;
+                return Ok(true);
             }
-            let part = self.part(&held, now).await?;
+            let turn = held.webhook.turn;
+            let part = self.part(held, now).await?;
             let has_moved = part.next.is_some() && part.next != held.webhook.cursor;
             if part.events.is_empty() && !has_moved {
-                break;
+                return Ok(true);
             }
             let answers = if part.events.is_empty() {
                 Vec::new()
             } else {
-                let failing = held.webhook.failing_since.is_some();
-                // It is never closed.
-                let slot = if failing { &self.failing } else { &self.answering }.acquire().await;
+                let slots = if held.webhook.failing_since.is_some() { &self.failing } else { &self.answering };
+                let mut version = held.version;
+                let slot = if let Ok(slot) = slots.try_acquire() {
+                    slot
+                } else {
+                    // What is known already does not wait with it.
+                    if outcomes.are_there() {
+                        version = version.saturating_add(1);
+                        if !self.write_leased(held, outcomes).await? {
+                            return Ok(false);
+                        }
+                    }
+                    // It is never closed.
+                    let Ok(slot) = slots.acquire().await else { return Ok(true) };
+                    slot
+                };
                 let now = (self.now)();
-                if held.leased.is_none_or(|until| until < now.plus(LEASE / 2))
-                    && !self.write(&mut held, &mut outcomes, Some(now.plus(LEASE))).await?
-                {
-                    return Ok(());
+                if held.leased.is_none_or(|until| until < now.plus(LEAST)) {
+                    version = version.saturating_add(1);
+                    if !self.write_leased(held, outcomes).await? {
+                        return Ok(false);
+                    }
                 }
-                let answers = self.send(&held.webhook, &part).await;
+                if held.version != version {
+                    // Somebody has changed it since the part was read: it may be paused, or to be sent anew.
+                    continue;
+                }
+                let mut answers = pin!(answers(self.send(&held.webhook, &part), part.events.len()));
+                let answers = tokio::select! {
+                    answers = &mut answers => answers,
+                    () = sleep(GATHER), if outcomes.are_there() => {
+                        if !self.write_leased(held, outcomes).await? {
+                            return Ok(false);
+                        }
+                        answers.await
+                    }
+                };
                 drop(slot);
                 answers
             };
-            let (turn, now) = (held.webhook.turn, (self.now)());
+            let now = (self.now)();
             note(&mut held.webhook, turn, &part, &answers, now);
-            outcomes.add(part, answers, now);
-            let leased = held.leased.map(|_| now.plus(LEASE));
-            if outcomes.are_due(&held.webhook, now) && !self.write(&mut held, &mut outcomes, leased).await? {
-                return Ok(());
+            outcomes.add(part, turn, answers, now);
+            if outcomes.are_due(&held.webhook, now) && !self.write_held(held, outcomes).await? {
+                return Ok(false);
             }
         }
-        if held.leased.is_some() || !outcomes.parts.is_empty() {
-            self.write(&mut held, &mut outcomes, None).await?;
-        }
-        Ok(())
+    }
+
+    /// Writes a webhook, so that nobody else sends for it.
+    async fn write_leased(&self, held: &mut Held, outcomes: &mut Outcomes) -> Result<bool> {
+        let leased = (self.now)().plus(LEASE);
+        self.write(held, outcomes, Some(leased)).await
+    }
+
+    /// Writes a webhook, leased on where it is leased.
+    async fn write_held(&self, held: &mut Held, outcomes: &mut Outcomes) -> Result<bool> {
+        let leased = held.leased.map(|_| (self.now)().plus(LEASE));
+        self.write(held, outcomes, leased).await
     }
 
     /// What comes next: messages that are due again, then what is behind the cursor.
@@ -177,8 +232,8 @@ impl Work {
         self.parts.changes.changes(&cx, &ChangesRequest::new(after, kinds, size)).await
     }
 
-    /// Sends messages at the same time, and waits for all.
-    async fn send(self: &Arc<Self>, webhook: &Webhook, part: &Part) -> Vec<Answered> {
+    /// Sends messages at the same time.
+    fn send(self: &Arc<Self>, webhook: &Webhook, part: &Part) -> JoinSet<(usize, Answered)> {
         let mut sending = JoinSet::new();
         for (place, event) in part.events.iter().enumerate() {
             let (id, at) = (event.message_id(&webhook.id), (self.now)());
@@ -188,27 +243,18 @@ impl Work {
             let work = Arc::clone(self);
             sending.spawn(async move { (place, work.client.post(letter).await) });
         }
-        let mut answers = vec![Answered::Nothing("the message could not be sent"); part.events.len()];
-        while let Some(sent) = sending.join_next().await {
-            if let Ok((place, answered)) = sent
-                && let Some(answer) = answers.get_mut(place)
-            {
-                *answer = answered;
-            }
-        }
-        answers
+        sending
     }
 
     /// Writes a webhook with what became of its messages, leased until a moment or free. `false` where somebody else has it or it
     /// was deleted.
     async fn write(&self, held: &mut Held, outcomes: &mut Outcomes, leased: Option<Timestamp>) -> Result<bool> {
         let Outcomes { parts, .. } = std::mem::take(outcomes);
-        let turn = held.webhook.turn;
         for _ in 0..TRIES {
             let now = (self.now)();
             let next = held.webhook.stored(held.version.saturating_add(1), leased, now)?;
             if self.parts.webhooks.write_webhook(&held.tenant, &next).await? {
-                (held.version, held.leased) = (next.version, leased);
+                (held.version, held.leased, held.next) = (next.version, leased, next.next);
                 return Ok(true);
             }
             if held.leased.is_none() {
@@ -218,12 +264,28 @@ impl Work {
             let Some(stored) = self.parts.webhooks.webhook(&held.tenant, &held.webhook.id).await? else {
                 return Ok(false);
             };
+            if stored.next > held.next {
+                return Ok(false);
+            }
             (held.version, held.webhook) = (stored.version, Webhook::read(&stored)?);
-            for (part, answers) in &parts {
-                note(&mut held.webhook, turn, part, answers, now);
+            for (part, turn, answers) in &parts {
+                note(&mut held.webhook, *turn, part, answers, now);
             }
         }
         // Whoever comes next sends it again.
         Ok(false)
     }
+}
+
+/// What came back of messages, when it is there for all of them.
+async fn answers(mut sending: JoinSet<(usize, Answered)>, messages: usize) -> Vec<Answered> {
+    let mut answers = vec![Answered::Nothing("the message could not be sent"); messages];
+    while let Some(sent) = sending.join_next().await {
+        if let Ok((place, answered)) = sent
+            && let Some(answer) = answers.get_mut(place)
+        {
+            *answer = answered;
+        }
+    }
+    answers
 }
