@@ -106,9 +106,9 @@ impl Composed<'_> {
                 (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
                 (_, Some(Stop::Create(draft))) => {
                     // A transaction has locked them.
-                    let may_come = self.transactions.is_none() && seen.missed(&draft);
+                    let (kind, may_come) = (draft.kind, self.transactions.is_none() && seen.missed(&draft));
                     let done = self.create_alone(cx, *draft).await?;
-                    if !(may_come && seen.came_meanwhile(&done)) {
+                    if !(may_come && seen.came_meanwhile(kind, &done)) {
                         seen.steps.push(done);
                     }
                 }

@@ -382,6 +382,16 @@ fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
     assert_eq!(both.each_ref().map(|answer| answer.status), [200, 200], "{both:?}");
     assert_eq!(both[0].link("svc:person"), both[1].link("svc:person"), "UND-24");
     assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (1, 2), "HLP-12");
+    // Of two people, of whom nothing but addresses is known, one has it; a step before is not taken for the action of the other.
+    let body = r#"{"identifiers":["a:4"],"person":{"email_addresses":[{"address":"b@example.org"}]}}"#;
+    let both = server.post_twice_at_once(&helper, body);
+    let mut statuses = both.each_ref().map(|answer| answer.status);
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 400], "{both:?}");
+    let refused = both.iter().find(|answer| answer.status == 400).unwrap();
+    let expected: [Entry<'_>; 2] = [("person", 201, &[]), ("signature", 400, &["IDENTIFIER_IN_USE identifiers[0]"])];
+    assert_entries(refused, "ERR-31", &expected);
+    assert_eq!(server.store.count(Kind::Signature), 3, "HLP-12");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::{
     draft::RawDraft,
     error::{Code, Error, Problem, Result},
     link::{Address, ShareNames},
+    model::Kind,
     record::RawRecord,
     store::Key,
 };
@@ -35,13 +36,14 @@ impl Seen {
 
     /// Whether a record that was [missed](Self::missed) was refused because somebody else has stored one of its identifiers since,
     /// which happens where nothing locks: then whoever has it is looked up again, and the rules run on that.
-    pub(super) fn came_meanwhile(&mut self, done: &Tried) -> bool {
+    pub(super) fn came_meanwhile(&mut self, kind: Kind, done: &Tried) -> bool {
         let is_taken = |problem: &Problem| problem.code == Code::IdentifierInUse;
         let came = self.conflicts < CONFLICTS && done.as_ref().is_err_and(|problems| problems.iter().any(is_taken));
         if came {
             self.conflicts = self.conflicts.saturating_add(1);
-            // Nobody found is nobody known: also an address may have come with it.
-            self.records.retain(|_, record| record.is_some());
+            // Of its kind alone: what was looked up for the steps before stays, so that these are not taken again. Of people also an
+            // address may have come with it.
+            self.records.retain(|key, record| record.is_some() || key.kind() != Some(kind));
         }
         came
     }
