@@ -25,6 +25,8 @@ pub(super) struct Seen {
     pub(super) steps: Vec<Tried>,
     /// How often a record was changed by somebody else between its look-up and its change.
     conflicts: usize,
+    /// The step before which it was looked again who has come meanwhile: once for each step.
+    looked_again: Option<usize>,
 }
 
 impl Seen {
@@ -38,9 +40,10 @@ impl Seen {
     /// which happens where nothing locks: then whoever has it is looked up again, and the rules run on that.
     pub(super) fn came_meanwhile(&mut self, kind: Kind, done: &Tried) -> bool {
         let is_taken = |problem: &Problem| problem.code == Code::IdentifierInUse;
-        let came = self.conflicts < CONFLICTS && done.as_ref().is_err_and(|problems| problems.iter().any(is_taken));
+        let is_first = self.looked_again != Some(self.steps.len());
+        let came = is_first && done.as_ref().is_err_and(|problems| problems.iter().any(is_taken));
         if came {
-            self.conflicts = self.conflicts.saturating_add(1);
+            self.looked_again = Some(self.steps.len());
             // Of its kind alone: what was looked up for the steps before stays, so that these are not taken again. Of people also an
             // address may have come with it.
             self.records.retain(|key, record| record.is_some() || key.kind() != Some(kind));
