@@ -190,7 +190,7 @@ impl SvcService {
         let mut incoming = Incoming::new(&self.api, &self.settings, &self.kept, &parts, extensions);
         let span = incoming.span.clone();
         let mut body = Some(body);
-        let mut answer = pin!(self.find_answer(&mut incoming, &mut body).instrument(span.clone())).await;
+        let mut answer = self.find_answer(&mut incoming, &mut body).instrument(span.clone()).await;
         // A connection on which a part of a request is still to come would be closed without a word (UND-17); other
         // versions of HTTP have a stream for each request.
         if let Some(unread) = body.filter(|_| parts.version < Version::HTTP_2) {

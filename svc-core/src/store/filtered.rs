@@ -25,8 +25,7 @@ pub struct Ordered<'a> {
 
 impl Ordered<'_> {
     /// The page of the records that the points of a filter lead to, and of no others, whatever their order and however often each is
-    /// among them.
-    /// More than [`MOST_FOUND`] need not be looked up.
+    /// among them. More than [`MOST_FOUND`] need not be looked up.
     ///
     /// # Errors
     ///
