@@ -1,56 +1,44 @@
-//! The demo server as a process: CPU time for each request over loopback against bare hyper, its memory, look-ups against reads,
-//! batches against single calls, and writes that webhooks tell of.
+//! The demo server as a process: its memory, look-ups against reads, batches against single calls, and writes that webhooks tell of.
+//! What it costs against bare hyper and hand-written code is in the bench `goals`.
 //!
-//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- loopback`, `-- memory`, `-- lookup`, `-- batch`, `-- lines` and
+//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- memory`, `-- lookup`, `-- batch`, `-- lines` and
 //! `-- webhooks` one of them. It reads `/proc`, so it needs Linux. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
-#[path = "../../svc-sqlite/benches/baseline/mod.rs"]
-mod baseline;
+#[allow(dead_code, reason = "each bench uses its part")]
+mod load;
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
 #[allow(dead_code, reason = "each bench uses its part")]
 mod measure;
+#[allow(dead_code, reason = "each bench uses its part")]
+mod process;
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use load::{asked, load};
 use measure::{Bound, Report, interleaved, is_asked_for, per_second};
+use process::{Connection, KEY, Server, body};
 
-const KEY: &str = "bench-key-of-the-demo";
 const ROUNDS: usize = 11;
-/// Connections that ask at the same time, each for one thing after another.
-const CONNECTIONS: u32 = 16;
 const READERS: u32 = 16;
 const MANY: u32 = 1_000_000;
 const SIGN_UP: &str = "/api/v1/people/person_signup";
 /// Entries of a batch.
 const BATCH: u32 = 1_000;
-/// Loading one million people takes minutes.
-const PATIENCE: Duration = Duration::from_mins(30);
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, word, folder] = arguments.as_slice()
-        && word == "bare-hyper"
-    {
-        return bare_hyper(Path::new(folder));
-    }
     if !cfg!(target_os = "linux") {
         println!("This bench reads /proc, which is not here.");
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();
-    if is_asked_for("loopback") {
-        loopback(&mut report);
-    }
     if is_asked_for("memory") {
         memory(&mut report);
     }
@@ -226,7 +214,7 @@ fn lookup(report: &mut Report) {
     }
     assert!(by_id.len() > 1_000, "people with addresses");
     let [id_each, email_each] =
-        interleaved(ROUNDS, [&mut || demo.cpu_each_of(&by_id), &mut || demo.cpu_each_of(&by_email)]);
+        interleaved(ROUNDS, [&mut || load(&demo, asked(&by_id, 1)).cpu, &mut || load(&demo, asked(&by_email, 1)).cpu]);
     let what = "a person by e-mail address over loopback against by id, CPU";
     let detail = format!("{email_each:.1} us, by id {id_each:.1} us");
     report.line(what, Bound::AtMost(1.2), email_each / id_each, "x", &detail);
@@ -236,34 +224,6 @@ fn sign_up(number: u32) -> String {
     format!(
         "{{\"person\":{{\"given_name\":\"Ada\",\"family_name\":\"King {number}\",\"email_addresses\":[{{\"address\":\"ada.{number}@example.org\"}}]}}}}"
     )
-}
-
-/// GET of one person and of a page of 25 against bare hyper that sends the same bytes.
-fn loopback(report: &mut Report) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let demo = Server::demo(&folder.path().join("demo.db"), 2_000);
-    let page = demo.get("/api/v1/people");
-    let person = own_path(body(&page), demo.address);
-    let bodies = [("person", person, 2_000_u32, 2.5), ("page of 25", "/api/v1/people".to_owned(), 1_000, 2.5)];
-    for (place, (_, path, ..)) in bodies.iter().enumerate() {
-        fs::write(folder.path().join(format!("{place}.path")), path).expect("a path");
-        fs::write(folder.path().join(format!("{place}.body")), body(&demo.get(path))).expect("a body");
-    }
-    let bare = Server::bare_hyper(folder.path());
-    for (what, path, each, limit) in &bodies {
-        let (answer, same) = (demo.get(path), bare.get(path));
-        assert_eq!(body(&answer), body(&same), "both send the same bytes");
-        let [bare_each, demo_each] =
-            interleaved(ROUNDS, [&mut || bare.cpu_each(path, *each), &mut || demo.cpu_each(path, *each)]);
-        let what = format!("GET of one {what} over loopback against bare hyper, CPU").replace("one page", "a page");
-        let detail = format!("{} bytes: {demo_each:.1} us, bare hyper {bare_each:.1} us", answer.len());
-        report.line(&what, Bound::AtMost(*limit), demo_each / bare_each, "x", &detail);
-    }
-    // The demo gives its last answers again while nothing is changed. What it costs to read anew, without a bound:
-    let different: Vec<String> =
-        (0..800).map(|n| format!("/api/v1/people?page={}&per_page={}", 1 + n % 68, 20 + n / 80)).collect();
-    let [anew] = interleaved(ROUNDS, [&mut || demo.cpu_each_of(&different)]);
-    println!("a page of 20 to 29, each time another one, CPU: {anew:.1} us");
 }
 
 /// Anonymous memory of the demo with one million people while sixteen connections read.
@@ -308,202 +268,6 @@ fn memory(report: &mut Report) {
     report.line(&what, Bound::AtMost(64.0), mib, " MiB", "most of 50 samples in 10 s");
 }
 
-/// A server that runs as a process of its own, until this goes.
-struct Server {
-    process: Child,
-    address: SocketAddr,
-}
-
-impl Server {
-    /// The demo over a data file that is made when there is none; ready when all its data is loaded.
-    fn demo(data: &Path, people: u32) -> Self {
-        Self::demo_with(data, people, &[])
-    }
-
-    /// The same with more options.
-    fn demo_with(data: &Path, people: u32, options: &[&str]) -> Self {
-        let address =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
-        let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
-            .args(["--port", &address.port().to_string(), "--key", &format!("bench={KEY}")])
-            .args(["--people", &people.to_string()])
-            .arg("--data")
-            .arg(data)
-            .args(options)
-            .stdout(Stdio::null())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the demo");
-        Self { process, address }.ready("/api/v1/people")
-    }
-
-    /// This program again, as bare hyper.
-    fn bare_hyper(folder: &Path) -> Self {
-        let own = std::env::current_exe().expect("this program");
-        let mut process =
-            Command::new(own).arg("bare-hyper").arg(folder).stdout(Stdio::piped()).spawn().expect("bare hyper");
-        let mut line = String::new();
-        let out = process.stdout.take().expect("its output");
-        BufReader::new(out).read_line(&mut line).expect("its address");
-        Self { process, address: line.trim().parse().expect("an address") }
-    }
-
-    fn ready(self, path: &str) -> Self {
-        let begin = Instant::now();
-        while begin.elapsed() < PATIENCE {
-            let answer = TcpStream::connect(self.address).ok().and_then(|stream| Connection::over(stream).answer(path));
-            match answer {
-                Some(answer) if answer.starts_with(b"HTTP/1.1 200") => return self,
-                // While the data is loading.
-                Some(answer) if !answer.starts_with(b"HTTP/1.1 503") => {
-                    panic!("{path}: {}", String::from_utf8_lossy(&answer))
-                }
-                _ => {}
-            }
-            thread::sleep(Duration::from_millis(100));
-        }
-        panic!("the server does not become ready");
-    }
-
-    fn get(&self, path: &str) -> Vec<u8> {
-        Connection::open(self.address).ask(path)
-    }
-
-    /// CPU time in microseconds for each request of a run over several connections.
-    fn cpu_each(&self, path: &str, each: u32) -> f64 {
-        let mut connections: Vec<_> = (0..CONNECTIONS).map(|_| Connection::open(self.address)).collect();
-        let lengths: Vec<usize> = connections.iter_mut().map(|connection| connection.ask(path).len()).collect();
-        let before = self.cpu_nanoseconds();
-        thread::scope(|scope| {
-            for (mut connection, length) in connections.into_iter().zip(lengths) {
-                scope.spawn(move || connection.ask_again(path, each, length));
-            }
-        });
-        #[allow(clippy::cast_precision_loss, reason = "a run takes seconds at most")]
-        let spent = self.cpu_nanoseconds().saturating_sub(before) as f64;
-        spent / 1e3 / f64::from(CONNECTIONS * each)
-    }
-
-    /// CPU time in microseconds for each of these, asked for over several connections.
-    fn cpu_each_of(&self, paths: &[String]) -> f64 {
-        let before = self.cpu_nanoseconds();
-        thread::scope(|scope| {
-            for part in paths.chunks(paths.len().div_ceil(CONNECTIONS as usize)) {
-                let mut connection = Connection::open(self.address);
-                scope.spawn(move || part.iter().for_each(|path| drop(connection.ask(path))));
-            }
-        });
-        #[allow(clippy::cast_precision_loss, reason = "a run takes seconds at most")]
-        let (spent, asked) = (self.cpu_nanoseconds().saturating_sub(before) as f64, paths.len() as f64);
-        spent / 1e3 / asked
-    }
-
-    /// CPU time of all threads of the process.
-    fn cpu_nanoseconds(&self) -> u64 {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("the threads of a process");
-        let of_task = |task: std::io::Result<fs::DirEntry>| {
-            let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
-            text.split(' ').next()?.parse::<u64>().ok()
-        };
-        tasks.filter_map(of_task).sum()
-    }
-
-    fn anonymous_kib(&self) -> u32 {
-        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process.id())).expect("its memory");
-        let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
-        line.trim().trim_end_matches(" kB").parse().expect("a number")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Nothing is written any more; what was loaded is durable.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// A connection that stays open.
-struct Connection {
-    stream: TcpStream,
-}
-
-impl Connection {
-    fn open(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("a connection");
-        stream.set_nodelay(true).expect("no delay");
-        Self::over(stream)
-    }
-
-    fn over(stream: TcpStream) -> Self {
-        Self { stream }
-    }
-
-    /// The whole answer, which is a success.
-    fn ask(&mut self, path: &str) -> Vec<u8> {
-        let answer = self.answer(path).expect("an answer");
-        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
-        answer
-    }
-
-    /// The whole answer to a body, which is a success.
-    fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
-        let answer = self.send("POST", path, body);
-        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
-        answer
-    }
-
-    /// The whole answer to a body.
-    fn send(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
-        let head = request(path).replacen("GET", method, 1);
-        let head = head.trim_end();
-        let length = body.len();
-        let request = format!("{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
-        self.stream.write_all(request.as_bytes()).expect("a request");
-        self.read().expect("an answer")
-    }
-
-    fn answer(&mut self, path: &str) -> Option<Vec<u8>> {
-        self.stream.write_all(request(path).as_bytes()).ok()?;
-        self.read()
-    }
-
-    fn read(&mut self) -> Option<Vec<u8>> {
-        let mut answer = Vec::new();
-        let mut part = vec![0; 64 * 1024];
-        loop {
-            let length = self.stream.read(&mut part).ok().filter(|length| *length > 0)?;
-            answer.extend_from_slice(part.get(..length)?);
-            let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-            let text = String::from_utf8_lossy(answer.get(..head)?).to_ascii_lowercase();
-            let length = text.lines().find_map(|line| line.strip_prefix("content-length: "))?;
-            if answer.len() >= head + 4 + length.parse::<usize>().ok()? {
-                return Some(answer);
-            }
-        }
-    }
-
-    /// Asks many times for what has always the same length.
-    fn ask_again(&mut self, path: &str, times: u32, length: usize) {
-        let request = request(path);
-        let mut answer = vec![0; length];
-        for _ in 0..times {
-            self.stream.write_all(request.as_bytes()).expect("a request");
-            self.stream.read_exact(&mut answer).expect("an answer");
-            assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}");
-        }
-    }
-}
-
-fn request(path: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\n\r\n")
-}
-
-fn body(answer: &[u8]) -> &[u8] {
-    let head = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
-    answer.get(head + 4..).unwrap_or_default()
-}
-
 /// The path of the second person on a page: a person like any other, where the first one owns the keys.
 fn own_path(page: &[u8], address: SocketAddr) -> String {
     let page = String::from_utf8_lossy(page);
@@ -511,22 +275,4 @@ fn own_path(page: &[u8], address: SocketAddr) -> String {
     let mut people = page.split(&base).filter(|rest| rest.starts_with("/api/v1/people/0"));
     let person = people.nth(1).and_then(|rest| rest.split('"').next()).expect("a person");
     person.to_owned()
-}
-
-/// Serves what a folder holds, as bare hyper, and prints where.
-fn bare_hyper(folder: &Path) -> ExitCode {
-    let read = |name: String| fs::read(folder.join(name)).ok();
-    let bodies: HashMap<_, _> = (0..)
-        .map_while(|place| {
-            let path = String::from_utf8(read(format!("{place}.path"))?).ok()?;
-            Some((path, read(format!("{place}.body"))?.into()))
-        })
-        .collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
-        println!("{}", listener.local_addr().expect("an address"));
-        baseline::serve(listener, bodies).await;
-    });
-    ExitCode::SUCCESS
 }

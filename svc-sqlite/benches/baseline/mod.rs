@@ -305,14 +305,15 @@ fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-/// Bare hyper: finished bytes for each path, with the headers that the service sends.
+/// Bare hyper: finished bytes for each path and query, with the headers that the service sends.
 pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>) {
     let bodies = Arc::new(bodies);
     while let Ok((stream, _)) = listener.accept().await {
         let bodies = Arc::clone(&bodies);
         tokio::spawn(async move {
             let answer = service_fn(|request: Request<hyper::body::Incoming>| {
-                let body = bodies.get(request.uri().path()).cloned().unwrap_or_default();
+                let asked = request.uri().path_and_query().map_or("", |asked| asked.as_str());
+                let body = bodies.get(asked).cloned().unwrap_or_default();
                 async move { Ok::<_, Infallible>(respond(StatusCode::OK, body)) }
             });
             // Without it small answers wait for the client's acknowledgement.

@@ -1,0 +1,368 @@
+//! The demo server as a process against the least that HTTP costs, and against the same work written by hand, in one run.
+//!
+//! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and rusqlite with a shared sync, and
+//! no key, rule or report. `cargo bench -p svc-examples --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`,
+//! `-- bulk`, `-- idle` and `-- mixed` one of them. It reads `/proc`, so it needs Linux.
+//!
+//! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1. Figures are medians of rounds in
+//! which the sides take turns. CPU is that of the server's process; `driver` is the share of one core that the load itself took.
+
+#[path = "../../svc-sqlite/benches/baseline/mod.rs"]
+mod baseline;
+mod hand;
+mod load;
+#[path = "../../svc-sqlite/benches/measure/mod.rs"]
+#[allow(dead_code, reason = "each bench uses its part")]
+mod measure;
+#[allow(dead_code, reason = "each bench uses its part")]
+mod process;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use bytes::Bytes;
+use load::{CONNECTIONS, Run, asked, load, rounds};
+use measure::{Bound, Report, is_asked_for, median};
+use mimalloc::MiMalloc;
+use process::{Connection, KEY, Server, body, request};
+use svc_core::auth::{FixedKeys, Rights};
+use svc_core::memory::MemoryStore;
+use svc_core::{Api, Tenant, Vendor};
+use svc_tower::SvcService;
+use svc_tower::server::{Limits, Server as HttpServer};
+use tempfile::TempDir;
+
+/// The allocator of the demo, for all sides.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+const ROUNDS: usize = 9;
+const PEOPLE: u32 = 100_000;
+const MANY: u32 = 1_000_000;
+/// Connections that are held, and nothing asked over them.
+const HELD: u32 = 5_000;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [_, "bare-hyper", folder] => return bare_hyper(Path::new(folder)),
+        [_, "hand", file, batch] => return hand::serve(Path::new(file), batch.parse().expect("a number")),
+        [_, "in-memory"] => return in_memory(),
+        _ => {}
+    }
+    if !cfg!(target_os = "linux") {
+        println!("This bench reads /proc, which is not here.");
+        return ExitCode::SUCCESS;
+    }
+    let mut report = Report::default();
+    if is_asked_for("reads") || is_asked_for("kept") || is_asked_for("pages") || is_asked_for("mixed") {
+        let folder = folder();
+        let demo = Server::demo(&folder.path().join("demo.db"), PEOPLE);
+        if is_asked_for("reads") {
+            reads(&mut report, &demo);
+        }
+        if is_asked_for("kept") {
+            kept(&mut report, &demo);
+        }
+        if is_asked_for("pages") {
+            pages(&mut report, &demo);
+        }
+        if is_asked_for("mixed") {
+            mixed(&mut report, &demo);
+        }
+    }
+    if is_asked_for("helpers") {
+        helpers(&mut report);
+    }
+    if is_asked_for("bulk") {
+        bulk(&mut report);
+    }
+    if is_asked_for("idle") {
+        idle(&mut report);
+    }
+    report.finish()
+}
+
+fn folder() -> TempDir {
+    // Beside the build: a temporary folder in memory would make every sync free.
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
+/// Prints a line about two sides, the second one of which is what the first is measured against.
+fn compare(report: &mut Report, what: &str, most: f64, [ours, theirs]: [Run; 2], than: &str) {
+    let detail = format!("{:.1} us, {than} {:.1} us; driver {:.2}", ours.cpu, theirs.cpu, ours.driver);
+    report.line(what, Bound::AtMost(most), ours.cpu / theirs.cpu, "x", &detail);
+}
+
+/// Bare hyper with what the demo answers to these paths.
+fn bare(demo: &Server, paths: &[String]) -> (Server, TempDir) {
+    let folder = folder();
+    let mut connection = Connection::open(demo.address);
+    for (place, path) in paths.iter().enumerate() {
+        fs::write(folder.path().join(format!("{place}.path")), path).expect("a path");
+        fs::write(folder.path().join(format!("{place}.body")), body(&connection.ask(path))).expect("a body");
+    }
+    let bare = Server::again(&[OsStr::new("bare-hyper"), folder.path().as_os_str()]);
+    (bare, folder)
+}
+
+/// The own paths of people on so many pages of a hundred.
+fn people(demo: &Server, pages: u32) -> Vec<String> {
+    let (base, mut connection) = (format!("http://{}", demo.address), Connection::open(demo.address));
+    let mut people = Vec::new();
+    for page in 1..=pages {
+        let page = connection.ask(&format!("/api/v1/people?per_page=100&page={page}"));
+        let page = String::from_utf8_lossy(body(&page)).into_owned();
+        let hrefs = page.split("\"svc:people\":[").nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_default();
+        let own = hrefs.split(&base).skip(1).filter_map(|rest| rest.split('"').next());
+        people.extend(own.map(str::to_owned));
+    }
+    people
+}
+
+/// One person, each time another one.
+fn reads(report: &mut Report, demo: &Server) {
+    let people = people(demo, 80);
+    assert_eq!(people.len(), 8_000, "all different");
+    let (bare, _folder) = bare(demo, &people);
+    let sides = rounds(ROUNDS, [&mut || load(demo, asked(&people, 1)), &mut || load(&bare, asked(&people, 1))]);
+    compare(report, "a person, all different, against bare hyper, CPU", 2.2, sides, "bare hyper");
+}
+
+/// What the demo has answered before and keeps.
+fn kept(report: &mut Report, demo: &Server) {
+    let person = people(demo, 1).swap_remove(1);
+    let paths =
+        [("a person", person), ("a page", "/api/v1/people".to_owned()), ("the entry point", "/api/v1/".to_owned())];
+    for (what, path) in paths {
+        let one = vec![path];
+        let (bare, _folder) = bare(demo, &one);
+        let many = vec![one[0].clone(); CONNECTIONS];
+        let sides = rounds(ROUNDS, [&mut || load(demo, asked(&many, 300)), &mut || load(&bare, asked(&many, 300))]);
+        compare(report, &format!("{what}, kept answer, against bare hyper, CPU"), 1.3, sides, "bare hyper");
+    }
+}
+
+/// Pages of 25, each time another one.
+fn pages(report: &mut Report, demo: &Server) {
+    let pages: Vec<String> = (2..=1_601).map(|page| format!("/api/v1/people?page={page}")).collect();
+    let (bare, _folder) = bare(demo, &pages);
+    let sides = rounds(ROUNDS, [&mut || load(demo, asked(&pages, 1)), &mut || load(&bare, asked(&pages, 1))]);
+    compare(report, "a page of 25, read anew, against bare hyper, CPU", 2.2, sides, "bare hyper");
+}
+
+/// What readers wait while one request in ten records a signature, against readers alone.
+fn mixed(report: &mut Report, demo: &Server) {
+    const EACH: usize = 300;
+    let people = people(demo, 80);
+    let (petition, tag) = (petition(demo), first(demo, "tags", "name"));
+    let next = Cell::new(0_u32);
+    let run = |with_helpers: bool| {
+        let number = next.replace(next.get() + 1);
+        let one = |place: usize| {
+            if with_helpers && place % 10 == 9 {
+                let number = number * 100_000 + u32::try_from(place).unwrap_or_default();
+                return signature(&petition, &format!("mixed{number}"), &tag);
+            }
+            request(&people[place % people.len()]).into()
+        };
+        let of = |connection: usize| (0..EACH).map(|nth| one(connection * EACH + nth)).collect();
+        load(demo, (0..CONNECTIONS).map(of).collect())
+    };
+    let [both, alone] = rounds(ROUNDS, [&mut || run(true), &mut || run(false)]);
+    let detail = format!("{:.2} ms, alone {:.2} ms; driver {:.2}", both.p99, alone.p99, both.driver);
+    report.line(
+        "slowest hundredth of reads beside helpers, against alone",
+        Bound::AtMost(1.5),
+        both.p99 / alone.p99,
+        "x",
+        &detail,
+    );
+}
+
+/// Signatures of new people with address, telephone, postal address and a known tag.
+fn helpers(report: &mut Report) {
+    let folder = folder();
+    println!("(a sync of 4 KiB takes {:.2} ms here)", sync(folder.path()));
+    let demo = Server::demo(&folder.path().join("demo.db"), 10);
+    let tag = first(&demo, "tags", "name");
+    let by_hand = |name: &str, batch: &str| {
+        let file = folder.path().join(name);
+        Server::again(&[OsStr::new("hand"), file.as_os_str(), OsStr::new(batch)])
+    };
+    let (hand, single) = (by_hand("hand.db", "256"), by_hand("single.db", "1"));
+    let petition = petition(&demo);
+    let next = Cell::new(0_u32);
+    let run = |server: &Server, petition: &str, tag: &str, connections: usize, all: usize| {
+        let number = next.replace(next.get() + 1);
+        let of = |connection| {
+            let name = |nth| format!("{number}c{connection}n{nth}");
+            (0..all / connections).map(|nth| signature(petition, &name(nth), tag)).collect()
+        };
+        load(server, (0..connections).map(of).collect())
+    };
+    let ours = |connections, all| run(&demo, &petition, &tag, connections, all);
+    let theirs = |server, connections, all| run(server, hand::PETITION, hand::TAG, connections, all);
+    for connections in [16, 64, 256] {
+        let [ours, hand] =
+            rounds(ROUNDS, [&mut || ours(connections, 4_096), &mut || theirs(&hand, connections, 4_096)]);
+        let what = format!("signatures, {connections} connections, against by hand");
+        compare(report, &format!("{what}, CPU"), 1.4, [ours, hand], "by hand");
+        let detail = format!(
+            "{:.0}/s, p99 {:.1} ms; by hand {:.0}/s, p99 {:.1} ms; driver {:.2}",
+            ours.rate, ours.p99, hand.rate, hand.p99, ours.driver
+        );
+        report.line(&format!("{what}, requests"), Bound::AtLeast(0.8), ours.rate / hand.rate, "x", &detail);
+    }
+    let [shared, each] = rounds(ROUNDS, [&mut || ours(256, 4_096), &mut || theirs(&single, 256, 1_024)]);
+    let detail = format!("{:.0}/s, one each {:.0}/s; driver {:.2}", shared.rate, each.rate, shared.driver);
+    let what = "signatures, 256 connections, against one transaction each";
+    report.line(&format!("{what}, requests"), Bound::AtLeast(8.0), shared.rate / each.rate, "x", &detail);
+    let detail = format!("{:.1} ms, one each {:.1} ms", shared.p99, each.p99);
+    report.line(&format!("{what}, p99"), Bound::AtMost(0.1), shared.p99 / each.p99, "x", &detail);
+    let [alone, each] = rounds(ROUNDS, [&mut || ours(1, 500), &mut || theirs(&single, 1, 500)]);
+    let detail = format!("{:.0}/s, by hand {:.0}/s", alone.rate, each.rate);
+    report.line(
+        "signatures, one caller, against one transaction each",
+        Bound::AtLeast(1.0),
+        alone.rate / each.rate,
+        "x",
+        &detail,
+    );
+}
+
+/// Milliseconds that a file of this folder takes to be on the disk.
+fn sync(folder: &Path) -> f64 {
+    let mut file = fs::File::create(folder.join("sync")).expect("a file");
+    let once = |_| {
+        file.write_all(&[1; 4096]).expect("a page");
+        let begun = Instant::now();
+        file.sync_data().expect("on the disk");
+        begun.elapsed().as_secs_f64() * 1e3
+    };
+    median((0..101).map(once).collect())
+}
+
+/// One million people by `next`, a hundred on each page, over one connection.
+fn bulk(report: &mut Report) {
+    const PAGES: usize = 1_000;
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-demo.db");
+    if !path.exists() {
+        println!("(loading one million people into {}: some minutes, once)", path.display());
+    }
+    // A load that was interrupted goes on here. The server that is measured is started anew.
+    drop(Server::demo(&path, MANY));
+    let demo = Server::demo(&path, MANY);
+    let host = format!("http://{}", demo.address);
+    let mut paths = vec!["/api/v1/people?per_page=100".to_owned()];
+    let mut connection = Connection::open(demo.address);
+    while paths.len() < PAGES {
+        let page = connection.ask(paths.last().expect("a page"));
+        let page = String::from_utf8_lossy(page.get(..2_048).unwrap_or_default()).into_owned();
+        let next = page.split("\"next\":{\"href\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        paths.push(next.and_then(|next| next.strip_prefix(&host)).expect("a next page").to_owned());
+    }
+    let (bare, _folder) = bare(&demo, &paths);
+    let walk = || vec![paths.iter().map(|path| request(path).into()).collect()];
+    let sides = rounds(ROUNDS, [&mut || load(&demo, walk()), &mut || load(&bare, walk())]);
+    let what = format!("{PAGES} pages of 100 of a million people by `next`, against bare hyper, CPU");
+    compare(report, &what, 2.2, sides, "bare hyper");
+}
+
+/// Anonymous memory of a connection over which something was asked once, and then nothing.
+fn idle(report: &mut Report) {
+    let folder = folder();
+    fs::write(folder.path().join("0.path"), "/").expect("a path");
+    fs::write(folder.path().join("0.body"), vec![b' '; 2_048]).expect("a body");
+    let ours = Server::again(&[OsStr::new("in-memory")]);
+    let bare = Server::again(&[OsStr::new("bare-hyper"), folder.path().as_os_str()]);
+    let [ours, bare] = [&ours, &bare].map(|server| {
+        server.get("/");
+        let before = server.anonymous_kib();
+        let held: Vec<Connection> = (0..HELD)
+            .map(|_| {
+                let mut connection = Connection::open(server.address);
+                connection.ask("/");
+                connection
+            })
+            .collect();
+        let kib = f64::from(server.anonymous_kib().saturating_sub(before)) / f64::from(HELD);
+        drop(held);
+        kib
+    });
+    let detail = format!("{ours:.1} KiB, bare hyper {bare:.1} KiB");
+    let what = format!("memory of an idle connection of {HELD}, against bare hyper");
+    report.line(&what, Bound::AtMost(1.3), ours / bare, "x", &detail);
+}
+
+/// A member of the first record of a collection.
+fn first(demo: &Server, collection: &str, member: &str) -> String {
+    let page = demo.get(&format!("/api/v1/{collection}"));
+    let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
+    let value = &page["_embedded"][format!("svc:{collection}")][0][member];
+    value.as_str().expect("a text").to_owned()
+}
+
+/// The id of the demo's first petition.
+fn petition(demo: &Server) -> String {
+    let page = demo.get("/api/v1/petitions");
+    let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
+    let own = page["_embedded"]["svc:petitions"][0]["_links"]["self"]["href"].as_str().expect("its address");
+    own.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// A call that records a signature of somebody new.
+fn signature(petition: &str, who: &str, tag: &str) -> Bytes {
+    let body = format!(
+        r#"{{"comments":"Count me in.","person":{{"given_name":"Ada","family_name":"King {who}","email_addresses":[{{"address":"ada.{who}@example.org"}}],"phone_numbers":[{{"number":"+44 20 7946 0{:03}"}}],"postal_addresses":[{{"address_lines":["12 St James's Square"],"locality":"London","postal_code":"SW1Y 4JH","country":"GB"}}]}},"add_tags":["{tag}"]}}"#,
+        who.len()
+    );
+    let path = format!("/api/v1/petitions/{petition}/record_signature_helper");
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into()
+}
+
+/// Serves what a folder holds, as bare hyper, and prints where.
+fn bare_hyper(folder: &Path) -> ExitCode {
+    let read = |name: String| fs::read(folder.join(name)).ok();
+    let bodies: HashMap<_, _> = (0..)
+        .map_while(|place| {
+            let path = String::from_utf8(read(format!("{place}.path"))?).ok()?;
+            Some((path, read(format!("{place}.body"))?.into()))
+        })
+        .collect();
+    listening(|listener| baseline::serve(listener, bodies))
+}
+
+/// Serves the interface from memory, by the library's own server, and prints where.
+fn in_memory() -> ExitCode {
+    let api =
+        MemoryStore::new().register_all(Api::builder(Vendor::new("Example", "bench"))).base_url("http://localhost/");
+    let api =
+        api.authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all())).build().expect("an API");
+    let limits = Limits::default().connections(2 * HELD);
+    listening(|listener| {
+        HttpServer::new(SvcService::new(api)).limits(limits).run_until(listener, std::future::pending())
+    })
+}
+
+/// Runs a server on a free port, and prints where it listens.
+fn listening<F: Future<Output = ()>>(serve: impl FnOnce(tokio::net::TcpListener) -> F) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        println!("{}", listener.local_addr().expect("an address"));
+        serve(listener).await;
+    });
+    ExitCode::SUCCESS
+}

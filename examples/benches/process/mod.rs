@@ -1,0 +1,169 @@
+//! Servers that run as processes of their own, and a plain client: what they spend is read from `/proc`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(crate) const KEY: &str = "bench-key-of-the-demo";
+/// Loading one million people takes minutes.
+const PATIENCE: Duration = Duration::from_mins(30);
+
+/// A server that runs as a process of its own, until this goes.
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// The demo over a data file that is made when there is none; ready when all its data is loaded.
+    pub(crate) fn demo(data: &Path, people: u32) -> Self {
+        Self::demo_with(data, people, &[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn demo_with(data: &Path, people: u32, options: &[&str]) -> Self {
+        let address =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
+        let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
+            .args(["--port", &address.port().to_string(), "--key", &format!("bench={KEY}")])
+            .args(["--people", &people.to_string()])
+            .arg("--data")
+            .arg(data)
+            .args(options)
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the demo");
+        Self { process, address }.ready("/api/v1/people")
+    }
+
+    /// This program again with other arguments; it prints where it listens.
+    pub(crate) fn again(arguments: &[&OsStr]) -> Self {
+        let own = std::env::current_exe().expect("this program");
+        let mut process = Command::new(own).args(arguments).stdout(Stdio::piped()).spawn().expect("this program");
+        let mut line = String::new();
+        let out = process.stdout.take().expect("its output");
+        BufReader::new(out).read_line(&mut line).expect("its address");
+        Self { process, address: line.trim().parse().expect("an address") }
+    }
+
+    pub(crate) fn ready(self, path: &str) -> Self {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let answer = TcpStream::connect(self.address).ok().and_then(|stream| Connection::over(stream).answer(path));
+            match answer {
+                Some(answer) if answer.starts_with(b"HTTP/1.1 200") => return self,
+                // While the data is loading.
+                Some(answer) if !answer.starts_with(b"HTTP/1.1 503") => {
+                    panic!("{path}: {}", String::from_utf8_lossy(&answer))
+                }
+                _ => {}
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the server does not become ready");
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Vec<u8> {
+        Connection::open(self.address).ask(path)
+    }
+
+    /// CPU time of all threads of the process.
+    pub(crate) fn cpu_nanoseconds(&self) -> u64 {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("the threads of a process");
+        let of_task = |task: std::io::Result<fs::DirEntry>| {
+            let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<u64>().ok()
+        };
+        tasks.filter_map(of_task).sum()
+    }
+
+    pub(crate) fn anonymous_kib(&self) -> u32 {
+        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process.id())).expect("its memory");
+        let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Nothing is written any more; what was loaded is durable.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A connection that stays open.
+pub(crate) struct Connection {
+    pub(crate) stream: TcpStream,
+}
+
+impl Connection {
+    pub(crate) fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("a connection");
+        stream.set_nodelay(true).expect("no delay");
+        Self::over(stream)
+    }
+
+    pub(crate) fn over(stream: TcpStream) -> Self {
+        Self { stream }
+    }
+
+    /// The whole answer, which is a success.
+    pub(crate) fn ask(&mut self, path: &str) -> Vec<u8> {
+        let answer = self.answer(path).expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        answer
+    }
+
+    /// The whole answer to a body, which is a success.
+    pub(crate) fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
+        let answer = self.send("POST", path, body);
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        answer
+    }
+
+    /// The whole answer to a body.
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
+        let head = request(path).replacen("GET", method, 1);
+        let head = head.trim_end();
+        let length = body.len();
+        let request = format!("{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+        self.stream.write_all(request.as_bytes()).expect("a request");
+        self.read().expect("an answer")
+    }
+
+    pub(crate) fn answer(&mut self, path: &str) -> Option<Vec<u8>> {
+        self.stream.write_all(request(path).as_bytes()).ok()?;
+        self.read()
+    }
+
+    pub(crate) fn read(&mut self) -> Option<Vec<u8>> {
+        let mut answer = Vec::new();
+        let mut part = vec![0; 64 * 1024];
+        loop {
+            let length = self.stream.read(&mut part).ok().filter(|length| *length > 0)?;
+            answer.extend_from_slice(part.get(..length)?);
+            let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+            let text = String::from_utf8_lossy(answer.get(..head)?).to_ascii_lowercase();
+            let length = text.lines().find_map(|line| line.strip_prefix("content-length: "))?;
+            if answer.len() >= head + 4 + length.parse::<usize>().ok()? {
+                return Some(answer);
+            }
+        }
+    }
+}
+
+pub(crate) fn request(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\n\r\n")
+}
+
+pub(crate) fn body(answer: &[u8]) -> &[u8] {
+    let head = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+    answer.get(head + 4..).unwrap_or_default()
+}
