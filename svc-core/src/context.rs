@@ -22,6 +22,8 @@ pub struct Context {
     pub request_id: uuid::Uuid,
     /// The time of receipt.
     pub now: Timestamp,
+    /// When the request began, by the clock that never goes back: what is read for it is not older.
+    pub begun: Instant,
     /// When the answer is no longer waited for.
     pub deadline: Option<Instant>,
     /// What the vendor's own layers attached to the request.
@@ -45,6 +47,7 @@ impl Context {
             caller,
             request_id: uuid::Uuid::new_v4(),
             now,
+            begun: Instant::now(),
             deadline: None,
             extensions: http::Extensions::new(),
             base: Base::default(),

@@ -259,7 +259,7 @@ impl Store for MemoryStore {
 /// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
 #[async_trait]
 impl Revision for MemoryStore {
-    async fn revision(&self, _: &Tenant) -> Option<u64> {
+    async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
         Some(self.shared.commits.load(Ordering::Acquire))
     }
 }

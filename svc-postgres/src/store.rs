@@ -184,7 +184,7 @@ fn mark(name: &str) -> String {
 /// The number that the tenant's ledger has: it goes up with every transaction that changes something, of any process.
 #[async_trait::async_trait]
 impl Revision for Store {
-    async fn revision(&self, tenant: &Tenant) -> Option<u64> {
+    async fn revision(&self, tenant: &Tenant, _: std::time::Instant) -> Option<u64> {
         let number = self.number(tenant).await.ok()??;
         let seq = Query::new(&*self.database().texts.seq, values![number]);
         let rows = self.database().ask(Some(number), seq).await.ok()?;

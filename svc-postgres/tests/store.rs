@@ -3,7 +3,7 @@
 mod server;
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use server::Server;
@@ -244,14 +244,14 @@ async fn the_revision_of_a_tenant() {
     let (options, _) = fresh(database);
     let (one, other) = (Server::open(options.clone()).await, Server::open(options).await);
     let tenant = Tenant::new("demo");
-    let before = other.store.revision(&tenant).await.unwrap();
+    let before = other.store.revision(&tenant, Instant::now()).await.unwrap();
     one.make("tags", json!({"name": "a"})).await;
-    let after = other.store.revision(&tenant).await.unwrap();
+    let after = other.store.revision(&tenant, Instant::now()).await.unwrap();
     assert!(after > before);
     one.get("tags").await;
     assert_eq!(one.post("tags", json!({"name": "a"})).await.status, 400, "UND-02");
-    assert_eq!(other.store.revision(&tenant).await.unwrap(), after);
-    assert_eq!(one.store.revision(&Tenant::new("nobody")).await, None);
+    assert_eq!(other.store.revision(&tenant, Instant::now()).await.unwrap(), after);
+    assert_eq!(one.store.revision(&Tenant::new("nobody"), Instant::now()).await, None);
     let stats = one.store.stats();
     assert_eq!((stats.commits.batches, stats.commits.writes, stats.commits.largest_batch), (1, 1, 1));
     assert_eq!(stats.writes_waiting, 0);

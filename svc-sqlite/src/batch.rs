@@ -343,6 +343,7 @@ impl Engine {
             let begun = Instant::now();
             store(&self.connection, &mut kept.tally)?;
             self.execute("COMMIT")?;
+            self.snapshots.committed();
             self.commits.count(jobs, begun.elapsed());
         }
         Ok(kept.hooks)

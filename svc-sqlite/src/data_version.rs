@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -15,6 +15,9 @@ use crate::options::Options;
 /// Looks that can be taken at the same time, each over a connection of its own.
 const WATCHES: usize = 4;
 
+/// For how long what one look has told may serve whoever waits for it. Who tries again after a conflict looks anew.
+const RECENT: Duration = Duration::from_millis(10);
+
 /// Counts the commits to a data file, some of them together.
 pub(crate) struct DataVersion {
     path: PathBuf,
@@ -22,6 +25,11 @@ pub(crate) struct DataVersion {
     /// Two requests on two cores do not wait for each other.
     watches: [Mutex<Watch>; WATCHES],
     count: AtomicU64,
+    /// Of what the nanoseconds below are counted from.
+    opened: Instant,
+    /// When the youngest of the looks began whose outcome is counted, and when this process last committed.
+    looked: AtomicU64,
+    committed: AtomicU64,
 }
 
 /// SQLite's `data_version` tells a connection whether any other one has committed since it last looked.
@@ -42,12 +50,34 @@ impl DataVersion {
             patience: options.busy_timeout,
             watches: std::array::from_fn(|_| Mutex::default()),
             count: AtomicU64::new(0),
+            opened: Instant::now(),
+            looked: AtomicU64::new(0),
+            committed: AtomicU64::new(0),
         }
     }
 
     /// A number that is another one after every commit: when it is the same as before, what was read since then is current.
     pub(crate) fn count(&self) -> rusqlite::Result<u64> {
         self.look(|_| Ok(())).map(|(count, ())| count)
+    }
+
+    /// The same, or as it was at any moment after `since`: a request looks once, and not at all where another one has looked since it
+    /// began. What this process has committed is seen at once.
+    pub(crate) fn count_since(&self, since: Instant) -> rusqlite::Result<u64> {
+        let needed = self.nanoseconds(since).max(self.committed.load(Ordering::Acquire));
+        if self.looked.load(Ordering::Acquire) > needed && since.elapsed() < RECENT {
+            return Ok(self.count.load(Ordering::Acquire));
+        }
+        self.count()
+    }
+
+    /// This process has committed.
+    pub(crate) fn committed(&self) {
+        self.committed.fetch_max(self.nanoseconds(Instant::now()), Ordering::AcqRel);
+    }
+
+    fn nanoseconds(&self, moment: Instant) -> u64 {
+        u64::try_from(moment.saturating_duration_since(self.opened).as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// The number of changes to keys, as it was at this call or later.
@@ -60,6 +90,7 @@ impl DataVersion {
     fn look<T>(&self, ask: impl FnOnce(&mut Watch) -> rusqlite::Result<T>) -> rusqlite::Result<(u64, T)> {
         let mut watch = self.watch();
         let watch = &mut *watch;
+        let begun = self.nanoseconds(Instant::now());
         let looked = watch.look(&self.path, self.patience).map(|is_changed| {
             // A commit that this watch has seen before was counted then, which is after whatever it makes stale was read.
             if is_changed {
@@ -68,6 +99,9 @@ impl DataVersion {
                 self.count.load(Ordering::Acquire)
             }
         });
+        if looked.is_ok() {
+            self.looked.fetch_max(begun, Ordering::AcqRel);
+        }
         let answer = looked.and_then(|count| Ok((count, ask(watch)?)));
         if answer.is_err() {
             // It may remember a damaged page, and its next look is a first one.

@@ -24,8 +24,9 @@ pub(crate) fn tell(file: &Connection, tenant: i64, change: &Told<'_>, time: Time
         Told::One(what, record) => {
             let id = RecordId::known(&record.id)?;
             let parent = record.parent.as_ref().map(RecordId::known).transpose()?;
-            let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at)
-                       SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM feed WHERE tenant = ?1";
+            // Not `INSERT ... SELECT`: of the table that it writes, that makes a copy each time.
+            let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at) VALUES
+                       (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6)";
             let code = table(record.kind).code;
             file.prepare_cached(sql)?.execute((tenant, code, id, parent, *what as i64, time))?;
         }

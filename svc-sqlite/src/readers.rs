@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use rusqlite::Connection;
@@ -134,7 +134,12 @@ impl Readers {
     /// Runs a short read on the calling thread; all its statements see the same moment, which is not before this call.
     /// Reads must not be nested.
     pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.pool.with(read)
+        self.with_since(Instant::now(), read)
+    }
+
+    /// The same; the moment is not before this one.
+    pub(crate) fn with_since<T>(&self, since: Instant, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.pool.with(since, read)
     }
 
     /// The snapshots that idle connections keep.
@@ -155,7 +160,7 @@ impl Readers {
             let (answer, arrives) = oneshot::channel();
             queue.push(Box::new(move |pool| {
                 if !answer.is_canceled() {
-                    let result = catch_unwind(AssertUnwindSafe(|| pool.with(read)))
+                    let result = catch_unwind(AssertUnwindSafe(|| pool.with(Instant::now(), read)))
                         .unwrap_or_else(|_| Err(StoreError::unexpected("a read panicked")));
                     // The caller may have gone away meanwhile.
                     let _ = answer.send(result);
@@ -214,9 +219,9 @@ impl Pool {
         Ok(lease)
     }
 
-    fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, since: Instant, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let mut lease = self.lease()?;
-        let result = lease.snapshot().and_then(read);
+        let result = lease.snapshot(since).and_then(read);
         lease.judge(result)
     }
 }
@@ -233,6 +238,13 @@ impl Pooled {
 pub(crate) struct Snapshots(Weak<Pool>);
 
 impl Snapshots {
+    /// The writer has committed, and nobody was answered yet.
+    pub(crate) fn committed(&self) {
+        if let Some(pool) = self.0.upgrade() {
+            pool.data_version.committed();
+        }
+    }
+
     /// Ends them, and lets none be kept until the guard goes: the log can be copied into the file whole, and begun anew.
     /// Waits for short reads that are under way.
     pub(crate) fn checkpoint(&self) -> CheckpointGuard {
@@ -284,11 +296,11 @@ struct Lease<'a> {
 }
 
 impl Lease<'_> {
-    /// The connection, inside a transaction that sees every commit before this call.
-    fn snapshot(&mut self) -> Result<&Connection> {
+    /// The connection, inside a transaction that sees every commit before this moment.
+    fn snapshot(&mut self, since: Instant) -> Result<&Connection> {
         let pooled = self.pooled.as_mut().ok_or_else(|| StoreError::unexpected("a reading connection is not open"))?;
         // Counted before the transaction begins: it may see more than that, never less.
-        let now = self.pool.data_version.count()?;
+        let now = self.pool.data_version.count_since(since)?;
         if pooled.snapshot != Some(now) {
             if pooled.snapshot.take().is_some() {
                 pooled.connection.prepare_cached("COMMIT")?.execute(())?;

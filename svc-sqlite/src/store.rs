@@ -11,7 +11,7 @@ mod webhooks;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
@@ -161,9 +161,9 @@ impl Store {
 /// ```
 #[async_trait::async_trait]
 impl Revision for Store {
-    async fn revision(&self, _: &Tenant) -> Option<u64> {
+    async fn revision(&self, _: &Tenant, since: Instant) -> Option<u64> {
         // Neither number ever falls, so their sum is the same only when both are.
-        let committed = self.inner.data_version.count().ok()?;
+        let committed = self.inner.data_version.count_since(since).ok()?;
         Some(committed.wrapping_add(self.inner.offset_index.followed()))
     }
 }

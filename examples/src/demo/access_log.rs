@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use http::{HeaderName, Request, Response, StatusCode};
+use http::{HeaderName, Method, Request, Response, StatusCode};
 use tower_service::Service;
 
 /// Lines that may wait for the writing thread; a line more is left out and counted.
@@ -169,7 +169,7 @@ impl Line {
     /// The request was answered with this status, or not at all.
     fn write(&mut self, status: Option<StatusCode>) {
         let Some(Open { shared, head, since }) = self.open.take() else { return };
-        shared.write(line(&head, status, since.elapsed().as_secs_f64() * 1000.0));
+        shared.write(line(&head, status, since.elapsed()));
     }
 }
 
@@ -182,35 +182,37 @@ impl Drop for Line {
 /// What the line shows of the request.
 #[derive(Debug)]
 struct Head {
-    method: String,
+    method: Method,
     path: String,
-    key: String,
+    key: [u8; 4],
 }
 
 fn head<B>(request: &Request<B>, key_header: &HeaderName) -> Head {
     let path = request.uri().path();
     Head {
-        method: request.method().as_str().chars().take(16).collect(),
+        method: request.method().clone(),
         path: match path.char_indices().nth(PATH_SHOWN) {
             Some((cut, _)) => format!("{}...", path.get(..cut).unwrap_or_default()),
             None => path.to_owned(),
         },
-        key: request.headers().get(key_header).map_or_else(|| "-".to_owned(), |key| tail(key.as_bytes())),
+        key: request.headers().get(key_header).map_or(*b"-   ", |key| tail(key.as_bytes())),
     }
 }
 
 /// The last four characters of a key; a short key shows nothing of itself.
-fn tail(key: &[u8]) -> String {
-    if key.len() < 8 {
-        return "....".to_owned();
-    }
-    key.iter().skip(key.len() - 4).map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { '?' }).collect()
+fn tail(key: &[u8]) -> [u8; 4] {
+    let last = key.last_chunk().filter(|_| key.len() >= 8);
+    last.map_or(*b"....", |last: &[u8; 4]| last.map(|byte| if byte.is_ascii_graphic() { byte } else { b'?' }))
 }
 
-fn line(head: &Head, status: Option<StatusCode>, milliseconds: f64) -> String {
-    let status = status.map_or_else(|| "---".to_owned(), |status| status.as_u16().to_string());
+fn line(head: &Head, status: Option<StatusCode>, time: Duration) -> String {
+    let status = status.as_ref().map_or("---", StatusCode::as_str);
+    let tenths = time.as_micros() / 100;
+    let (whole, tenth, key) = (tenths / 10, tenths % 10, String::from_utf8_lossy(&head.key));
+    let mut line = String::with_capacity(64 + head.path.len());
     // The path comes last: it is the one part without a usual length.
-    format!("{:<7} {status} {milliseconds:>8.1} ms  {:<4}  {}\n", head.method, head.key, head.path)
+    _ = writeln!(line, "{:<7.16} {status} {whole:>6}.{tenth} ms  {key}  {}", head.method.as_str(), head.path);
+    line
 }
 
 /// Writes lines as they come, several at a time when they come fast.
@@ -240,6 +242,8 @@ fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &Atomi
 #[cfg(test)]
 mod tests {
     use super::{head, line, tail};
+    use std::time::Duration;
+
     use http::{HeaderName, Request, StatusCode};
 
     #[test]
@@ -249,20 +253,20 @@ mod tests {
             .header(&key, "svck_0123456789abcdef")
             .body("secret")
             .unwrap_or_default();
-        let shown = line(&head(&request, &key), Some(StatusCode::OK), 1.25);
+        let shown = line(&head(&request, &key), Some(StatusCode::OK), Duration::from_micros(1_250));
         assert_eq!(shown, "GET     200      1.2 ms  cdef  /people\n");
     }
 
     #[test]
     fn short_keys_and_odd_characters_are_not_shown() {
-        assert_eq!(tail(b"1234567"), "....");
-        assert_eq!(tail(b"01234567\x1b[2J"), "?[2J");
+        assert_eq!(&tail(b"1234567"), b"....");
+        assert_eq!(&tail(b"01234567\x1b[2J"), b"?[2J");
     }
 
     #[test]
     fn a_client_that_went_away_has_no_status() {
         let request = Request::get("/").body(()).unwrap_or_default();
-        let shown = line(&head(&request, &HeaderName::from_static("key")), None, 30_000.0);
+        let shown = line(&head(&request, &HeaderName::from_static("key")), None, Duration::from_secs(30));
         assert!(shown.contains(" --- "), "{shown}");
         assert!(shown.ends_with(" -     /\n"), "{shown}");
     }

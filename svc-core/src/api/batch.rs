@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::Poll,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -313,8 +313,8 @@ impl Batch {
 
     /// What a single call with this body would be answered.
     async fn reply(&self, index: u64, body: Bytes, received: Timestamp, has_company: bool) -> Reply {
-        let deadline = self.timeout.and_then(|timeout| std::time::Instant::now().checked_add(timeout));
-        let cx = Context { now: received, deadline, has_company, ..self.context.clone() };
+        let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let cx = Context { now: received, begun: Instant::now(), deadline, has_company, ..self.context.clone() };
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
         self.api.write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref()))).await
     }

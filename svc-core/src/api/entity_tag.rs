@@ -1,8 +1,8 @@
 //! Entity tags, lists of them in requests, and the dates of HTTP (RFC 9110, sections 5.6.7 and 8.8).
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use chrono::{DateTime, NaiveDateTime};
+use chrono::{DateTime, Datelike, NaiveDateTime};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
 };
 
 const MICROS: i64 = 1_000_000;
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a record on its version, where
 /// its backend counts one (ETG-01).
@@ -134,7 +135,12 @@ fn first_tag(list: &[u8]) -> (bool, Option<&[u8]>, &[u8]) {
 /// A moment as HTTP writes it, in whole seconds: the fraction is cut off.
 pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     let moment = DateTime::from_timestamp(moment.micros().div_euclid(MICROS), 0)?;
-    HeaderValue::try_from(moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()).ok()
+    let (weekday, day, year, time) = (moment.weekday(), moment.day(), moment.year(), moment.time());
+    let month = MONTHS.get(usize::try_from(moment.month0()).ok()?)?;
+    // By hand: chrono's patterns are read again for each date.
+    let mut text = String::with_capacity(32);
+    write!(text, "{weekday}, {day:02} {month} {year:04} {time} GMT").ok()?;
+    HeaderValue::try_from(text).ok()
 }
 
 /// The seconds since 1970 of a date in a header, in each of the three forms; `None` where it is none or stands there twice.

@@ -81,6 +81,8 @@ pub struct Request<'a> {
     pub base: Option<Base>,
     /// The time of receipt; the system's time unless set.
     pub received: Option<Timestamp>,
+    /// When it began, by the clock that never goes back; when it was made unless set.
+    pub begun: Instant,
     /// Its name in logs; a random one unless set.
     pub id: Option<Uuid>,
     /// How long a backend may take for it (UND-36); for ever unless set.
@@ -109,6 +111,7 @@ impl<'a> Request<'a> {
             extensions: Extensions::new(),
             base: None,
             received: None,
+            begun: Instant::now(),
             id: None,
             timeout: None,
             timer: None,
@@ -192,6 +195,7 @@ impl<'a> Request<'a> {
             caller,
             request_id: self.id.unwrap_or_else(Uuid::new_v4),
             now: self.received.unwrap_or_else(Timestamp::now),
+            begun: self.begun,
             deadline: self.deadline(),
             extensions: std::mem::take(&mut self.extensions),
             base: self.base.take().unwrap_or_else(|| api.base().clone()),

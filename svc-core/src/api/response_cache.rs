@@ -95,7 +95,7 @@ impl ResponseCache {
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
     pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
         // Told before anything is read: what changes meanwhile makes the answer stale.
-        let revision = self.revision.revision(&cx.tenant).await?;
+        let revision = self.revision.revision(&cx.tenant, cx.begun).await?;
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
         Some(Entry { cache: self, hash, revision })
     }

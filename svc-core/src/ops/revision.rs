@@ -1,6 +1,6 @@
 //! Whether anything has changed.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use async_trait::async_trait;
 
@@ -18,7 +18,7 @@ use crate::context::Tenant;
 /// # Examples
 ///
 /// ```
-/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use std::{sync::atomic::{AtomicU64, Ordering}, time::Instant};
 ///
 /// use async_trait::async_trait;
 /// use svc_core::{Revision, Tenant};
@@ -29,7 +29,7 @@ use crate::context::Tenant;
 ///
 /// #[async_trait]
 /// impl Revision for Crm {
-///     async fn revision(&self, _: &Tenant) -> Option<u64> {
+///     async fn revision(&self, _: &Tenant, _: Instant) -> Option<u64> {
 ///         Some(self.changes.load(Ordering::Acquire))
 ///     }
 /// }
@@ -37,9 +37,9 @@ use crate::context::Tenant;
 /// let crm = Crm::default();
 /// let acme = Tenant::new("acme");
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let before = crm.revision(&acme).await;
+/// let before = crm.revision(&acme, Instant::now()).await;
 /// crm.changes.fetch_add(1, Ordering::Release);
-/// assert_ne!(crm.revision(&acme).await, before);
+/// assert_ne!(crm.revision(&acme, Instant::now()).await, before);
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -50,13 +50,15 @@ use crate::context::Tenant;
 )]
 #[async_trait]
 pub trait Revision: Send + Sync {
-    /// A number that stands for what the tenant has now; `None` when it cannot be told now.
-    async fn revision(&self, tenant: &Tenant) -> Option<u64>;
+    /// A number that stands for what the tenant has now, or had at any moment after `since`, which is when the request began: what a
+    /// backend has found out meanwhile, for this request or for another one, it need not ask again. `None` when it cannot be told
+    /// now.
+    async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64>;
 }
 
 #[async_trait]
 impl<T: Revision + ?Sized> Revision for Arc<T> {
-    async fn revision(&self, tenant: &Tenant) -> Option<u64> {
-        (**self).revision(tenant).await
+    async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64> {
+        (**self).revision(tenant, since).await
     }
 }

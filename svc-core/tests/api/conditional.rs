@@ -282,7 +282,7 @@ struct Count(Arc<AtomicU64>);
 
 #[async_trait::async_trait]
 impl Revision for Count {
-    async fn revision(&self, _: &Tenant) -> Option<u64> {
+    async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed))
     }
 }

@@ -24,7 +24,7 @@ const UNKNOWN: u64 = u64::MAX;
 
 #[async_trait::async_trait]
 impl Revision for Count {
-    async fn revision(&self, _: &Tenant) -> Option<u64> {
+    async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|count| *count != UNKNOWN)
     }
 }

@@ -165,15 +165,33 @@ fn changes_count_what_follows_a_commit() {
     let write = store.writer().run(None, move |job| {
         job.file.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
         let (of_hook, seen, index) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&index));
-        job.after_commit(move || *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"))));
+        job.after_commit(move || *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"), Instant::now())));
         job.after_commit(move || index.follow(&[]));
         Ok(())
     });
     block_on(write).unwrap();
-    let (between, after) = (*between.lock().unwrap(), now(store.revision(&Tenant::new("one"))));
+    let (between, after) = (*between.lock().unwrap(), now(store.revision(&Tenant::new("one"), Instant::now())));
     assert!(between.is_some() && after.is_some());
     assert_ne!(between, after);
-    assert_eq!(now(store.revision(&Tenant::new("one"))), after);
+    assert_eq!(now(store.revision(&Tenant::new("one"), Instant::now())), after);
+}
+
+/// COL-22: a request looks at the file once, and sees what this process has committed since, be it for a request that began before.
+/// What another process commits is seen by whoever begins after it.
+#[test]
+fn one_look_serves_a_request_and_hides_no_commit() {
+    let (store, folder) = open(|options| options);
+    let begun = Instant::now();
+    let since = |moment| now(store.revision(&Tenant::new("one"), moment)).unwrap();
+    let people = |moment| store.readers().with_since(moment, tenants).unwrap();
+    let before = since(begun);
+    assert_eq!((since(begun), people(begun)), (before, 0));
+    add_tenant(&store, "one");
+    assert_ne!(since(begun), before);
+    assert_eq!(people(begun), 1);
+    let other = Connection::open(folder.path().join("data.db")).unwrap();
+    other.execute("INSERT INTO tenant (name, created) VALUES ('two', 0)", ()).unwrap();
+    assert_eq!(people(Instant::now()), 2);
 }
 
 /// UND-36: no free connection within the busy timeout is 503.

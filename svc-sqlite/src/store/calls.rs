@@ -50,18 +50,18 @@ impl store::Store for Store {
                 let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
                 filtered::page(file, kind, ordered, &plan)
             };
-            return Ok(if counts { readers.spawn(read).await? } else { readers.with(read)? });
+            return Ok(if counts { readers.spawn(read).await? } else { readers.with_since(cx.begun, read)? });
         }
         let after = match cursors.start(place.tenant, &collection, page) {
             Start::After(row) => Some(row),
-            Start::At(position) if position >= readers.with(|file| Ok(place.total(file)?))? => None,
+            Start::At(position) if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? => None,
             Start::At(position) => {
                 let read = |load| readers.spawn(move |file| place.load(file, load));
                 let first = self.inner.offset_index.nth(&collection, position, read).await?;
                 first.map(|row| row.saturating_sub(1))
             }
         };
-        let (total, found) = readers.with(|file| {
+        let (total, found) = readers.with_since(cx.begun, |file| {
             if let Scope::Under(address) = scope
                 && !is_at(file, place.tenant, address)?
             {
@@ -80,7 +80,7 @@ impl store::Store for Store {
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
         let tenant = self.tenant(&cx.tenant)?;
-        Ok(self.readers().with(|file| Ok(raw_at(file, tenant, at)?))?)
+        Ok(self.readers().with_since(cx.begun, |file| Ok(raw_at(file, tenant, at)?))?)
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
