@@ -19,6 +19,9 @@ use crate::{
     record::RawRecord,
 };
 
+/// Bytes that an answer usually has around what is stored of a record, and around all of them: memory is set aside at once.
+const AROUND: usize = 2_048;
+
 /// A call that may go on: nothing else reaches a backend.
 ///
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
@@ -104,9 +107,9 @@ impl<'a> Admitted<'a> {
         let is_shown = is_read || matches!(handler, Handler::EntryPoint | Handler::Capabilities);
         let conditions = self.0.api.conditions(self.0.request.headers).filter(|_| is_shown);
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
-        let cache = self.0.api.inner.response_cache.as_ref().filter(|_| is_read);
-        let entry = match cache {
-            Some(cache) => cache.entry(cx, target, query).await,
+        let entry = match self.0.api.inner.response_cache.as_ref().filter(|_| is_shown) {
+            Some(cache) if is_read => cache.entry(cx, target, query).await,
+            Some(cache) => Some(cache.entry_of_document(cx, target, query)),
             None => None,
         };
         if let (Some(entry), Some(conditions)) = (&entry, &conditions)
@@ -239,7 +242,8 @@ impl Api {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        let mut body = Vec::with_capacity(page.records.len().saturating_mul(128).saturating_add(1024));
+        let stored = page.records.iter().map(|record| record.stored_fields().len().saturating_add(AROUND));
+        let mut body = Vec::with_capacity(stored.fold(AROUND, usize::saturating_add));
         let view = CollectionView {
             kind,
             scope,
@@ -270,7 +274,7 @@ impl Api {
 
     /// A record as a top-level document (HAL-17).
     pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
-        let mut body = Vec::new();
+        let mut body = Vec::with_capacity(record.stored_fields().len().saturating_add(AROUND));
         hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
         let mut reply = self.tagged_record(Reply::hal(status, body), record);
         if status == StatusCode::CREATED {

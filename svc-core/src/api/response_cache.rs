@@ -96,8 +96,17 @@ impl ResponseCache {
     pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
         // Told before anything is read: what changes meanwhile makes the answer stale.
         let revision = self.revision.revision(&cx.tenant, cx.begun).await?;
+        Some(self.entry_at(revision, cx, target, query))
+    }
+
+    /// The same of a document that no change of the data changes.
+    pub(super) fn entry_of_document(&self, cx: &Context, target: &Target, query: Option<&str>) -> Entry<'_> {
+        self.entry_at(0, cx, target, query)
+    }
+
+    fn entry_at(&self, revision: u64, cx: &Context, target: &Target, query: Option<&str>) -> Entry<'_> {
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        Some(Entry { cache: self, hash, revision })
+        Entry { cache: self, hash, revision }
     }
 }
 

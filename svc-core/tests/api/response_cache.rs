@@ -107,3 +107,23 @@ fn an_answer_that_is_too_large_is_not_kept() {
     let members = page["_embedded"]["svc:people"].as_array().unwrap();
     assert!(members.iter().any(|member| member["given_name"] == "B"), "{} members", members.len());
 }
+
+/// ENT-01, HAL-01: the entry point and the capability document are kept whatever is counted, each under its own address.
+#[test]
+fn ent_01_documents_are_kept_for_each_base() {
+    let (server, count) = keeping();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let asked = |target: &Target, base: &str| {
+        let identity = Identity::Known(Tenant::new("one"), Caller::with_rights(Rights::all()));
+        let request = Request::new(&Method::GET, target.clone()).with_base(Base::new(base).unwrap());
+        runtime.block_on(server.api.answer(identity, request)).body
+    };
+    for target in [Target::EntryPoint, Target::Capabilities] {
+        let (one, two) = ("https://one.example.org/", "https://two.example.org/");
+        let first = asked(&target, one);
+        count.0.store(UNKNOWN, Ordering::Relaxed);
+        let (again, other) = (asked(&target, one), asked(&target, two));
+        assert!(again == first && again.as_ptr() == first.as_ptr(), "{target:?} is the same bytes");
+        assert!(String::from_utf8_lossy(&other).contains(two) && !String::from_utf8_lossy(&other).contains(one));
+    }
+}
