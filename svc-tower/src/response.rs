@@ -4,7 +4,8 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Response, StatusCode, Version,
     header::{
-        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
+        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY,
+        X_CONTENT_TYPE_OPTIONS,
     },
 };
 use svc_core::{Code, api::Reply, link::Dialect};
@@ -70,7 +71,9 @@ impl Media {
     const fn policy(self) -> Option<&'static str> {
         match self {
             #[cfg(feature = "pages")]
-            Self::Html => Some("default-src 'none'; style-src 'self'; frame-ancestors 'none'"),
+            Self::Html => Some(
+                "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+            ),
             #[cfg(feature = "pages")]
             Self::App => Some("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
             _ => None,
@@ -85,6 +88,8 @@ impl Answer {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.as_str()));
         if let Some(policy) = media.policy() {
             headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            // Addresses have ids in them, which is nothing for the sites that a page leads to.
+            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         let (body, more) = (body.into().into(), HeaderMap::new());
         Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }

@@ -24,8 +24,9 @@ async fn page(service: &SvcService, path: &str) -> String {
         (StatusCode::OK, Some("text/html; charset=utf-8")),
         "{path}"
     );
-    let policy = "default-src 'none'; style-src 'self'; frame-ancestors 'none'";
+    let policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
     assert_eq!(answer.header("content-security-policy"), Some(policy));
+    assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
     answer.text().to_owned()
 }
 
@@ -264,6 +265,7 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
     assert_eq!(page.header("content-security-policy"), Some(policy));
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
     assert!(page.text().contains("data-base=\"http://localhost/\""));
     let mut total = page.text().len();
     let mut waiting: Vec<String> = hrefs(page.text()).into_iter().filter(|href| href.contains("/explorer/")).collect();

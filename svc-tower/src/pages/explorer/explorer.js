@@ -7,7 +7,7 @@ import { LANGUAGES, send } from "./http.js";
 import { queryForm } from "./query.js";
 import { exchange, gist, isReplayed, properties, title } from "./view.js";
 
-const { base, capabilities, docs } = document.body.dataset;
+const { base, capabilities, docs, aboutKeys } = document.body.dataset;
 
 /** The key, kept here and nowhere else. */
 let key = "";
@@ -172,12 +172,11 @@ function resource(done, address) {
   const name = json && done.status === 200 && json._links && address !== base && !json._embedded ? title(json) : nameOf(address);
   document.title = `${name} – Explorer`;
   if (done.status !== 200 || json === null || typeof json !== "object") {
-    const needsKey = done.status === 401 ? " This needs a key: enter one above." : "";
     const problems = problemsOf(done);
     const head = heading(name, address);
     // Behind the heading: what is wrong with the query has the focus then.
     const query = queryForm(forms, routeOf(address)?.item.get, address, problems, (href) => go(hashOf(href)));
-    fill(place.resource, head, el("p", { class: "bad" }, `${done.status} ${done.reason}.${needsKey}`), query ?? told(problems));
+    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query ?? told(problems));
     return;
   }
   const links = Object.entries(json._links ?? {}).filter(([rel]) => rel !== "curies");
@@ -200,6 +199,16 @@ function resource(done, address) {
   );
 }
 
+/** That a request was refused, and what can be done where that is up to the key. */
+function refusal(done) {
+  const said = `${done.status} ${done.reason}. `;
+  const about = el("a", { href: aboutKeys }, "About keys");
+  if (done.status === 401 && key === "") return [said, "This needs a key: enter one above. ", about];
+  if (done.status === 401) return [said, "This key is not valid: it is mistyped, expired or revoked. Enter another one above. ", about];
+  if (done.status === 403) return [said, "This key may not do this: enter one that may, or ask for the right. ", about];
+  return [said];
+}
+
 /** Problems as a list. */
 const told = (problems) =>
   el("ul", { class: "errors" }, problems.map((problem) => el("li", {}, el("strong", {}, problem.code), " ", prose(problem.description))));
@@ -211,7 +220,9 @@ function paging(json, links) {
     const is = isOurs(href);
     return el("button", { type: "button", disabled: !is, onclick: () => go(hashOf(href)) }, text);
   };
-  const count = `Page ${json.page} of ${Math.max(json.total_pages, 1)}, ${json.total_records} in all`;
+  const last = Math.max(json.total_pages, 1);
+  const which = json.page > last ? `There is no page ${json.page}: the last one is ${last}` : `Page ${json.page} of ${last}`;
+  const count = `${which}, ${json.total_records} in all`;
   return el("nav", { class: "paging", "aria-label": "Pages" }, to("previous", "Previous page"), el("span", {}, count), to("next", "Next page"));
 }
 
@@ -247,7 +258,7 @@ function actions(places, json) {
     ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, method, about: route.item[method] })));
   if (all.length === 0) return null;
   const panel = el("div", { class: "panel" });
-  const button = (action) => el("button", { type: "button", class: action.method, onclick: () => open(action, panel, json) }, request(action.about));
+  const button = (action) => el("button", { type: "button", class: action.method, onclick: (event) => open(action, panel, json, event.currentTarget) }, request(action.about));
   if (all.length === 1 && json === null) queueMicrotask(() => open(all[0], panel, json));
   return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];
 }
@@ -255,7 +266,8 @@ function actions(places, json) {
 /** What an operation does, as a request: "Create a person" for "Creates a person.". */
 const request = (about) => about.summary.replace(/\.$/, "").replace(/^(\w+)s /, "$1 ");
 
-function open(action, panel, json) {
+/** Opens the form of a write; `opener` is the button that it was opened by. */
+function open(action, panel, json, opener) {
   const schema = action.about.requestBody?.content["application/json"].schema;
   const method = action.method.toUpperCase();
   const form = schema ? forms.make(schema, method === "PUT" ? json : undefined) : null;
@@ -274,7 +286,12 @@ function open(action, panel, json) {
     sends.textContent = method === "DELETE" ? "Delete what is there now" : "Send again, to what is there now";
     sends.focus();
   };
+  let isUnderWay = false;
+  /** Sends the form, once: what is clicked while that is under way is passed over. */
   const submit = async () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    sends.setAttribute("aria-disabled", "true");
     const body = form ? toJson(method === "PUT" ? form.changes() : form.body()) : undefined;
     try {
       const done = await send({ method, address: action.address, body, guards: guards.headers }, auth());
@@ -286,10 +303,17 @@ function open(action, panel, json) {
       fill(beside);
       if (done.status < 400) finished(done, action, panel);
       else if (done.status === 412) await compare();
-      else if (problems.length === 0) say(`${done.status} ${done.reason}`);
+      else if (problems.length === 0) say(...refusal(done));
     } catch (error) {
       place.said.textContent = `The server cannot be reached: ${error.message}`;
+    } finally {
+      isUnderWay = false;
+      sends.removeAttribute("aria-disabled");
     }
+  };
+  const close = () => {
+    fill(panel);
+    (opener ?? document.querySelector("main h1"))?.focus();
   };
   const id = newId();
   fill(panel, el(
@@ -303,7 +327,7 @@ function open(action, panel, json) {
     beside,
     sends,
     " ",
-    el("button", { type: "button", onclick: () => fill(panel) }, "Close"),
+    el("button", { type: "button", onclick: close }, "Close"),
   ));
   panel.querySelector("input, select, textarea, button")?.focus();
 }
@@ -312,7 +336,10 @@ function open(action, panel, json) {
 function finished(done, action, panel) {
   const made = done.json?._links?.self?.href;
   const link = isOurs(made) ? el("a", { href: hashOf(made) }, `Open ${title(done.json)}`) : null;
-  fill(panel, el("p", { class: "good", role: "status" }, `Done${isReplayed(done) ? " before" : ""}: ${done.status}. `, link));
+  const said = el("p", { class: "good", role: "status", tabindex: "-1" }, `Done${isReplayed(done) ? " before" : ""}: ${done.status}. `, link);
+  fill(panel, said);
+  // The button that was pressed is gone.
+  said.focus();
   if (action.method === "put") go(hashOf(action.address));
 }
 

@@ -44,7 +44,8 @@ fn page(api: &Api, base: &Base) -> String {
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }
-            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities)) data-docs=(href(&Target::Docs)) {
+            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities)) data-docs=(href(&Target::Docs))
+                data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
         }
