@@ -22,7 +22,8 @@ pub struct Context {
     pub request_id: uuid::Uuid,
     /// The time of receipt.
     pub now: Timestamp,
-    /// When the request began, by the clock that never goes back: what is read for it is not older.
+    /// When the request began, by the clock that never goes back: what is read for it is not older. Each request has a context of
+    /// its own.
     pub begun: Instant,
     /// When the answer is no longer waited for.
     pub deadline: Option<Instant>,

@@ -342,8 +342,9 @@ impl Engine {
             }
             let begun = Instant::now();
             store(&self.connection, &mut kept.tally)?;
-            self.execute("COMMIT")?;
+            let committed = self.execute("COMMIT");
             self.snapshots.committed();
+            committed?;
             self.commits.count(jobs, begun.elapsed());
         }
         Ok(kept.hooks)

@@ -15,7 +15,7 @@ use crate::options::Options;
 /// Looks that can be taken at the same time, each over a connection of its own.
 const WATCHES: usize = 4;
 
-/// For how long what one look has told may serve whoever waits for it. Who tries again after a conflict looks anew.
+/// How old a request may be that is served with what a look has told; an older one looks anew.
 const RECENT: Duration = Duration::from_millis(10);
 
 /// Counts the commits to a data file, some of them together.
@@ -27,7 +27,7 @@ pub(crate) struct DataVersion {
     count: AtomicU64,
     /// Of what the nanoseconds below are counted from.
     opened: Instant,
-    /// When the youngest of the looks began whose outcome is counted, and when this process last committed.
+    /// When the youngest of the looks began whose outcome is counted, and when this store last committed.
     looked: AtomicU64,
     committed: AtomicU64,
 }
@@ -62,7 +62,7 @@ impl DataVersion {
     }
 
     /// The same, or as it was at any moment after `since`: a request looks once, and not at all where another one has looked since it
-    /// began. What this process has committed is seen at once.
+    /// began. What this store has committed is seen at once.
     pub(crate) fn count_since(&self, since: Instant) -> rusqlite::Result<u64> {
         let needed = self.nanoseconds(since).max(self.committed.load(Ordering::Acquire));
         if self.looked.load(Ordering::Acquire) > needed && since.elapsed() < RECENT {
@@ -71,7 +71,7 @@ impl DataVersion {
         self.count()
     }
 
-    /// This process has committed.
+    /// This store has committed.
     pub(crate) fn committed(&self) {
         self.committed.fetch_max(self.nanoseconds(Instant::now()), Ordering::AcqRel);
     }

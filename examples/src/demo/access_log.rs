@@ -207,7 +207,7 @@ fn tail(key: &[u8]) -> [u8; 4] {
 
 fn line(head: &Head, status: Option<StatusCode>, time: Duration) -> String {
     let status = status.as_ref().map_or("---", StatusCode::as_str);
-    let tenths = time.as_micros() / 100;
+    let tenths = (time.as_micros() + 50) / 100;
     let (whole, tenth, key) = (tenths / 10, tenths % 10, String::from_utf8_lossy(&head.key));
     let mut line = String::with_capacity(64 + head.path.len());
     // The path comes last: it is the one part without a usual length.
@@ -254,7 +254,7 @@ mod tests {
             .body("secret")
             .unwrap_or_default();
         let shown = line(&head(&request, &key), Some(StatusCode::OK), Duration::from_micros(1_250));
-        assert_eq!(shown, "GET     200      1.2 ms  cdef  /people\n");
+        assert_eq!(shown, "GET     200      1.3 ms  cdef  /people\n");
     }
 
     #[test]

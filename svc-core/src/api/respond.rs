@@ -19,9 +19,6 @@ use crate::{
     record::RawRecord,
 };
 
-/// Bytes that an answer usually has around what is stored of a record, and around all of them: memory is set aside at once.
-const AROUND: usize = 2_048;
-
 /// A call that may go on: nothing else reaches a backend.
 ///
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
@@ -109,8 +106,11 @@ impl<'a> Admitted<'a> {
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
         let entry = match self.0.api.inner.response_cache.as_ref().filter(|_| is_shown) {
             Some(cache) if is_read => cache.entry(cx, target, query).await,
-            Some(cache) => Some(cache.entry_of_document(cx, target, query)),
-            None => None,
+            // A query changes nothing of a document, and there are many.
+            Some(cache) if query.is_none() => {
+                Some(cache.entry_of_document(cx, target, u64::from(self.0.api.has_openapi)))
+            }
+            _ => None,
         };
         if let (Some(entry), Some(conditions)) = (&entry, &conditions)
             && let Some(known) = entry.validators(cx, target, query)
@@ -242,8 +242,7 @@ impl Api {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        let stored = page.records.iter().map(|record| record.stored_fields().len().saturating_add(AROUND));
-        let mut body = Vec::with_capacity(stored.fold(AROUND, usize::saturating_add));
+        let mut body = Vec::with_capacity(page.records.len().saturating_mul(128).saturating_add(1024));
         let view = CollectionView {
             kind,
             scope,
@@ -274,7 +273,7 @@ impl Api {
 
     /// A record as a top-level document (HAL-17).
     pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
-        let mut body = Vec::with_capacity(record.stored_fields().len().saturating_add(AROUND));
+        let mut body = Vec::new();
         hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
         let mut reply = self.tagged_record(Reply::hal(status, body), record);
         if status == StatusCode::CREATED {

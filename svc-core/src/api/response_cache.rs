@@ -21,6 +21,10 @@ const BODIES: usize = 128;
 const BYTES: usize = 128 * 1024;
 /// Answers of which the validators are kept at most. Each takes some 400 bytes.
 const VALIDATORS: usize = 4096;
+/// Documents that are kept at most, in places of their own: whoever needs no key to read them takes none from the records.
+const DOCUMENTS: usize = 8;
+/// Bytes of a base and a query under which an answer is kept at most.
+const ADDRESS: usize = 1024;
 
 /// The last answers to reads, each with the revision before it was made: of more of them the validators than the bodies.
 pub(crate) struct ResponseCache {
@@ -28,6 +32,7 @@ pub(crate) struct ResponseCache {
     hasher: RandomState,
     bodies: Kept<(Bytes, Option<Validators>)>,
     validators: Kept<Validators>,
+    documents: Kept<(Bytes, Option<Validators>)>,
 }
 
 /// What is kept of answers, each at the place that its request leads to.
@@ -57,7 +62,7 @@ impl<T: Clone> Kept<T> {
         let answer = self.place(entry.hash)?.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |answer: &&Answer<T>| {
             answer.revision == entry.revision
-                && answer.tenant == cx.tenant
+                && (entry.is_document() || answer.tenant == cx.tenant)
                 && answer.base == cx.base
                 && answer.target == *target
                 && answer.query.as_deref() == query
@@ -67,6 +72,9 @@ impl<T: Clone> Kept<T> {
 
     fn keep(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>, what: T) {
         let Some(place) = self.place(entry.hash) else { return };
+        if cx.base.as_str().len().saturating_add(query.map_or(0, str::len)) > ADDRESS {
+            return;
+        }
         let answer = Answer {
             revision: entry.revision,
             tenant: cx.tenant.clone(),
@@ -81,7 +89,9 @@ impl<T: Clone> Kept<T> {
 
 /// Where the answer to a request is kept, and the revision before it is made.
 pub(crate) struct Entry<'a> {
-    cache: &'a ResponseCache,
+    bodies: &'a Kept<(Bytes, Option<Validators>)>,
+    /// None of documents: their bodies have them.
+    validators: Option<&'a Kept<Validators>>,
     hash: u64,
     revision: u64,
 }
@@ -89,28 +99,31 @@ pub(crate) struct Entry<'a> {
 impl ResponseCache {
     pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
         let hasher = RandomState::new();
-        Self { revision, hasher, bodies: Kept::new(BODIES), validators: Kept::new(VALIDATORS) }
+        let (bodies, validators, documents) = (Kept::new(BODIES), Kept::new(VALIDATORS), Kept::new(DOCUMENTS));
+        Self { revision, hasher, bodies, validators, documents }
     }
 
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
     pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
         // Told before anything is read: what changes meanwhile makes the answer stale.
         let revision = self.revision.revision(&cx.tenant, cx.begun).await?;
-        Some(self.entry_at(revision, cx, target, query))
-    }
-
-    /// The same of a document that no change of the data changes.
-    pub(super) fn entry_of_document(&self, cx: &Context, target: &Target, query: Option<&str>) -> Entry<'_> {
-        self.entry_at(0, cx, target, query)
-    }
-
-    fn entry_at(&self, revision: u64, cx: &Context, target: &Target, query: Option<&str>) -> Entry<'_> {
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        Entry { cache: self, hash, revision }
+        Some(Entry { bodies: &self.bodies, validators: Some(&self.validators), hash, revision })
+    }
+
+    /// The same of a document that no change of the data changes; `variant` tells those apart that lie at one address.
+    pub(super) fn entry_of_document(&self, cx: &Context, target: &Target, variant: u64) -> Entry<'_> {
+        let hash = self.hasher.hash_one((cx.base.as_str(), target));
+        Entry { bodies: &self.documents, validators: None, hash, revision: variant }
     }
 }
 
 impl Entry<'_> {
+    /// Whether it is of a document, which every tenant reads.
+    fn is_document(&self) -> bool {
+        self.validators.is_none()
+    }
+
     /// What was answered before, when nothing has changed since.
     pub(super) fn answer(
         &self,
@@ -118,22 +131,22 @@ impl Entry<'_> {
         target: &Target,
         query: Option<&str>,
     ) -> Option<(Bytes, Option<Validators>)> {
-        self.cache.bodies.get(self, cx, target, query)
+        self.bodies.get(self, cx, target, query)
     }
 
     /// The validators of what was answered before, when nothing has changed since.
     pub(super) fn validators(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Validators> {
-        self.cache.validators.get(self, cx, target, query)
+        self.validators?.get(self, cx, target, query)
     }
 
     /// Keeps a success.
     pub(super) fn keep(&self, cx: &Context, target: &Target, query: Option<&str>, reply: &Reply) {
         let validators = Validators::of(reply);
-        if let Some(validators) = &validators {
-            self.cache.validators.keep(self, cx, target, query, validators.clone());
+        if let (Some(kept), Some(validators)) = (self.validators, &validators) {
+            kept.keep(self, cx, target, query, validators.clone());
         }
         if reply.body.len() <= BYTES {
-            self.cache.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
+            self.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a call writes: in one transaction of the backend's, where it has any, which is run again where others undid it
 //! (ERR-04, ERR-34, HLP-04).
 
-use std::time::Instant;
+use std::{borrow::Cow, time::Instant};
 
 use super::{Api, KeptBy, Runner, lock_keys::lock_keys, registry::write_to};
 use crate::{
@@ -44,16 +44,19 @@ impl Api {
 
     async fn try_in(&self, transactions: &dyn AnyTransactions, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
         let keys = lock_keys(&cx.tenant, &wanted.work, self.inner.settings.matching.as_ref());
+        let mut cx = Cow::Borrowed(cx);
         for _ in 1..TRIES {
-            let done = self.once_in(transactions, cx, &keys, wanted.clone()).await;
+            let done = self.once_in(transactions, &cx, &keys, wanted.clone()).await;
             match done.map_err(|error| self.classified(error)) {
-                Err(error) if error.is_rolled_back() && !is_late(cx) => {
+                Err(error) if error.is_rolled_back() && !is_late(&cx) => {
                     tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
+                    // Nothing that was found out before may serve: it may be what the call was rolled back for.
+                    cx.to_mut().begun = Instant::now();
                 }
                 done => return done,
             }
         }
-        self.once_in(transactions, cx, &keys, wanted).await
+        self.once_in(transactions, &cx, &keys, wanted).await
     }
 
     async fn once_in(

@@ -7,7 +7,7 @@ use std::sync::{
 
 use http::Method;
 use svc_core::{
-    Base, Revision, Tenant,
+    Api, Base, Revision, Tenant,
     api::Request,
     auth::{Caller, Identity, Rights},
     link::Target,
@@ -108,22 +108,39 @@ fn an_answer_that_is_too_large_is_not_kept() {
     assert!(members.iter().any(|member| member["given_name"] == "B"), "{} members", members.len());
 }
 
-/// ENT-01, HAL-01: the entry point and the capability document are kept whatever is counted, each under its own address.
+/// ENT-01, HAL-01: the entry point and the capability document are kept whatever is counted, each under its own address and for its own
+/// service; with a query they are not, and neither is anything under a long one: what anybody may ask for fills no memory.
 #[test]
 fn ent_01_documents_are_kept_for_each_base() {
     let (server, count) = keeping();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let asked = |target: &Target, base: &str| {
+    let asked_of = |api: &Api, target: &Target, base: &str, query: Option<&str>| {
         let identity = Identity::Known(Tenant::new("one"), Caller::with_rights(Rights::all()));
-        let request = Request::new(&Method::GET, target.clone()).with_base(Base::new(base).unwrap());
-        runtime.block_on(server.api.answer(identity, request)).body
+        let request = Request::new(&Method::GET, target.clone()).with_base(Base::new(base).unwrap()).with_query(query);
+        runtime.block_on(api.answer(identity, request)).body
     };
+    let asked = |target: &Target, base: &str, query: Option<&str>| asked_of(&server.api, target, base, query);
+    let (one, two) = ("https://one.example.org/", "https://two.example.org/");
     for target in [Target::EntryPoint, Target::Capabilities] {
-        let (one, two) = ("https://one.example.org/", "https://two.example.org/");
-        let first = asked(&target, one);
+        let first = asked(&target, one, None);
         count.0.store(UNKNOWN, Ordering::Relaxed);
-        let (again, other) = (asked(&target, one), asked(&target, two));
+        let (again, other) = (asked(&target, one, None), asked(&target, two, None));
         assert!(again == first && again.as_ptr() == first.as_ptr(), "{target:?} is the same bytes");
         assert!(String::from_utf8_lossy(&other).contains(two) && !String::from_utf8_lossy(&other).contains(one));
+        let queried = [asked(&target, one, Some("a=1")), asked(&target, one, Some("a=1"))];
+        assert!(queried[0] == queried[1] && queried[0].as_ptr() != queried[1].as_ptr(), "{target:?} with a query");
+    }
+    let described =
+        |api: &Api| String::from_utf8_lossy(&asked_of(api, &Target::EntryPoint, one, None)).contains("service-desc");
+    let with_openapi = server.api.clone().with_openapi();
+    let had = described(&server.api);
+    assert_ne!(described(&with_openapi), had, "another service over the same backend");
+    assert_eq!(described(&server.api), had);
+    count.0.store(1, Ordering::Relaxed);
+    let people = Target::Collection { kind: Kind::Person, scope: svc_core::link::Scope::All };
+    let long = format!("a={}", "a".repeat(2_000));
+    for (query, is_kept) in [("a=1", true), (&*long, false)] {
+        let pages = [asked(&people, one, Some(query)), asked(&people, one, Some(query))];
+        assert_eq!(pages[0].as_ptr() == pages[1].as_ptr(), is_kept);
     }
 }
