@@ -60,6 +60,18 @@ fn fits(template: &str, path: &str) -> bool {
     template.len() == path.len() && template.iter().zip(&path).all(one)
 }
 
+/// F13 of the pages: each `HEAD` beside its `GET` would be every other line in the menu of a reader.
+#[test]
+fn und_28_the_document_says_once_that_every_get_answers_head() {
+    let server = Server::with(|api| api);
+    let document = openapi(&server.api, server.api.base());
+    let about = document["info"]["description"].as_str().expect("a description");
+    assert!(about.contains("Every path that answers `GET` answers `HEAD` as well"), "{about}");
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        assert!(item.get("head").is_none(), "{path}");
+    }
+}
+
 #[test]
 fn und_35_the_document_has_every_route_and_no_other() {
     let servers = [
@@ -82,7 +94,7 @@ fn und_35_the_document_has_every_route_and_no_other() {
             let path = format!("/{}", href.strip_prefix(base.as_str()).expect("below the base"));
             let template =
                 paths.keys().filter(|template| fits(template, &path)).min_by_key(|it| it.matches('{').count());
-            for method in ["get", "head", "post", "put", "patch", "delete"] {
+            for method in ["get", "post", "put", "patch", "delete"] {
                 let standard = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
                 // The explorer is served by the pages alone.
                 let is_served = cfg!(feature = "pages") || !matches!(target, Target::Explorer(_));
