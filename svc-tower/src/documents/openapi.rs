@@ -6,6 +6,9 @@ mod operations;
 mod repeats;
 mod routes;
 
+#[cfg(feature = "pages")]
+pub(super) use routes::{Route, routes};
+
 use serde_json::{Map, Value, json};
 use svc_core::{api::Api, context::Base, model::Kind};
 

@@ -57,6 +57,10 @@ impl<'a> Pages<'a> {
             Target::Docs => self.page(target, || Some(self.docs().start())),
             Target::DocsPage(name) => self.page(target, || self.docs().page(name)),
             #[cfg(feature = "pages")]
+            Target::Form(name) => {
+                self.once(target, Media::Json, || text(&documents::forms::form(self.api, self.base, name)?))
+            }
+            #[cfg(feature = "pages")]
             Target::Explorer(name) if name.is_empty() => {
                 self.once(target, Media::App, || Some(explorer::page(self.api, self.base)))
             }

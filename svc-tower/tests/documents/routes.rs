@@ -27,6 +27,7 @@ fn targets() -> Vec<Target> {
         Target::Capabilities,
         Target::OpenApi,
         Target::JsonSchema("person".into()),
+        Target::Form("people".into()),
         Target::Helper { helper: HelperName::PersonSignup, container: None },
     ];
     for &kind in Kind::ALL {
@@ -96,8 +97,8 @@ fn und_35_the_document_has_every_route_and_no_other() {
                 paths.keys().filter(|template| fits(template, &path)).min_by_key(|it| it.matches('{').count());
             for method in ["get", "post", "put", "patch", "delete"] {
                 let standard = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
-                // The explorer is served by the pages alone.
-                let is_served = cfg!(feature = "pages") || !matches!(target, Target::Explorer(_));
+                // The explorer is served by the pages alone, and its forms.
+                let is_served = cfg!(feature = "pages") || !matches!(target, Target::Explorer(_) | Target::Form(_));
                 let offered = api.operation(&standard, &target).filter(|_| is_served);
                 let operation = template.and_then(|template| paths[template].get(method));
                 assert_eq!(operation.is_some(), offered.is_some(), "{method} {path}");

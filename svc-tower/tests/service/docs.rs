@@ -294,7 +294,7 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
             text.split(" from \"./").skip(1).map(|rest| format!("{folder}/{}", rest.split_once('"').unwrap().0)),
         );
     }
-    assert_eq!(seen.len(), 9, "{seen:?}");
+    assert_eq!(seen.len(), 10, "{seen:?}");
     assert!(total < 60 * 1024, "{total} bytes");
     let missing = exchange(&service, without_key("GET", "/docs/explorer/nothing.js"), "").await;
     assert_eq!(missing.status, StatusCode::NOT_FOUND);

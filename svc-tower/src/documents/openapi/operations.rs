@@ -44,6 +44,7 @@ pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool
 fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
     let schema = match target {
         Target::JsonSchema(_) => json!({ "type": "string", "enum": json_schema_names(all.api) }),
+        Target::Form(_) => json!({ "type": "string", "pattern": "^[a-z0-9_]{1,64}$" }),
         Target::DocsPage(_) => json!({ "type": "string", "pattern": "^[A-Za-z0-9_:\\-]{1,64}$" }),
         _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9_\\-]{1,64}$" }),
     };

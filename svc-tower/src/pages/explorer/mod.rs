@@ -4,7 +4,7 @@ use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
 use super::files::{self, Source};
-use crate::response::Media;
+use crate::{documents::forms::ROUTES, response::Media};
 
 /// The files besides the page.
 pub(super) const FILES: &[Source] = &[
@@ -14,6 +14,7 @@ pub(super) const FILES: &[Source] = &[
     ("form.js", Media::Script, include_str!("form.js")),
     ("guards.js", Media::Script, include_str!("guards.js")),
     ("http.js", Media::Script, include_str!("http.js")),
+    ("routes.js", Media::Script, include_str!("routes.js")),
     ("query.js", Media::Script, include_str!("query.js")),
     ("view.js", Media::Script, include_str!("view.js")),
 ];
@@ -35,7 +36,7 @@ pub(super) fn page(api: &Api, base: &Base) -> String {
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }
-            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities)) data-docs=(href(&Target::Docs))
+            body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
                 data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
