@@ -1,19 +1,19 @@
 // The explorer: reads a resource, shows it, follows its links, and offers the writes that this server declares.
 
 import { el, fill, newId, prose } from "./dom.js";
-import { Forms, toJson } from "./form.js";
+import { toJson } from "./form.js";
 import { Guards, conflict } from "./guards.js";
 import { LANGUAGES, send } from "./http.js";
 import { queryForm } from "./query.js";
+import { Routes } from "./routes.js";
 import { exchange, gist, isReplayed, properties, title } from "./view.js";
 
-const { base, capabilities, docs, aboutKeys } = document.body.dataset;
+const { base, routes, docs, aboutKeys } = document.body.dataset;
 
 /** The key, kept here and nowhere else. */
 let key = "";
-let header = "";
-let routes = [];
-let forms = null;
+/** What the server declares, once that is read. */
+let declared = null;
 
 const place = {
   key: el("input", { id: "key", type: "password", autocomplete: "off", spellcheck: "false", placeholder: "none" }),
@@ -33,19 +33,11 @@ function isOurs(address) {
 
 const hashOf = (address) => `#/${address.slice(base.length)}`;
 const addressOf = (hash) => base + hash.replace(/^#?\/?/, "");
-const auth = () => (key === "" || header === "" ? null : { header, value: key });
+const auth = () => (key === "" || declared === null ? null : { header: declared.header, value: key });
 const plainPath = (address) => address.slice(base.length).split("?")[0].replace(/\/$/, "");
 
-/** What the server declares of an address: a path of its OpenAPI document. */
-function routeOf(address) {
-  const path = plainPath(address);
-  return routes.find((route) => route.pattern.test(path));
-}
-
-function patternOf(template) {
-  const path = template.replace(/^\//, "").replace(/\/$/, "");
-  return new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+")}$`);
-}
+/** What the server declares of an address. */
+const routeOf = (address) => declared.find(plainPath(address));
 
 function show() {
   const keyForm = el(
@@ -127,7 +119,7 @@ async function read(address) {
     return;
   }
   try {
-    const done = await send({ method: "GET", address }, auth());
+    const [done] = await Promise.all([send({ method: "GET", address }, auth()), declared.describe(route)]);
     if (mine !== turn) return;
     answered(done);
     resource(done, address);
@@ -175,7 +167,7 @@ function resource(done, address) {
     const problems = problemsOf(done);
     const head = heading(name, address);
     // Behind the heading: what is wrong with the query has the focus then.
-    const query = queryForm(forms, routeOf(address)?.item.get, address, problems, (href) => go(hashOf(href)));
+    const query = queryForm(declared.forms, routeOf(address)?.item.get, address, problems, (href) => go(hashOf(href)));
     fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query ?? told(problems));
     return;
   }
@@ -190,7 +182,7 @@ function resource(done, address) {
     place.resource,
     heading(name, address),
     done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
-    queryForm(forms, here.route?.item.get, address, [], (href) => go(hashOf(href))),
+    queryForm(declared.forms, here.route?.item.get, address, [], (href) => go(hashOf(href))),
     paging(json, links),
     embedded(json),
     json._embedded ? null : properties(json),
@@ -255,11 +247,19 @@ function linkButtons(links, curies) {
 /** A button for each write that the server declares of these addresses; it opens the form. */
 function actions(places, json) {
   const all = places.flatMap(({ address, route }) =>
-    ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, method, about: route.item[method] })));
+    ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, method, route, about: route.item[method] })));
   if (all.length === 0) return null;
   const panel = el("div", { class: "panel" });
-  const button = (action) => el("button", { type: "button", class: action.method, onclick: (event) => open(action, panel, json, event.currentTarget) }, request(action.about));
-  if (all.length === 1 && json === null) queueMicrotask(() => open(all[0], panel, json));
+  const opened = (action, opener) => during(async () => {
+    try {
+      await declared.describe(action.route);
+      open(action, panel, json, opener);
+    } catch (error) {
+      place.said.textContent = `The form cannot be read: ${error.message}`;
+    }
+  });
+  const button = (action) => el("button", { type: "button", class: action.method, onclick: (event) => opened(action, event.currentTarget) }, request(action.about));
+  if (all.length === 1 && json === null) queueMicrotask(() => opened(all[0]));
   return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];
 }
 
@@ -270,7 +270,7 @@ const request = (about) => about.summary.replace(/\.$/, "").replace(/^(\w+)s /, 
 function open(action, panel, json, opener) {
   const schema = action.about.requestBody?.content["application/json"].schema;
   const method = action.method.toUpperCase();
-  const form = schema ? forms.make(schema, method === "PUT" ? json : undefined) : null;
+  const form = schema ? declared.forms.make(schema, method === "PUT" ? json : undefined) : null;
   const guards = new Guards({ ...action, method });
   const wrong = el("div", { class: "errors", role: "alert", hidden: true });
   const beside = el("div", {});
@@ -361,13 +361,7 @@ async function start() {
     return;
   }
   try {
-    const declared = (await send({ method: "GET", address: capabilities }, null)).json;
-    header = declared.dialect.key_header;
-    const openapi = (await send({ method: "GET", address: declared.openapi }, null)).json;
-    routes = Object.entries(openapi.paths).map(([path, item]) => ({ pattern: patternOf(path), item, ids: path.split("{").length }));
-    // A path without ids counts before one with them.
-    routes.sort((one, other) => one.ids - other.ids);
-    forms = new Forms(openapi);
+    declared = await Routes.at(routes);
   } catch (error) {
     place.said.textContent = `What the server declares cannot be read: ${error.message}`;
     return;

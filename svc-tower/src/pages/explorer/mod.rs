@@ -3,34 +3,26 @@
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use crate::response::{Answer, Media};
+use super::files::{self, Source};
+use crate::{documents::forms::ROUTES, response::Media};
 
 /// The files besides the page.
-const FILES: &[(&str, Media, &str)] = &[
+pub(super) const FILES: &[Source] = &[
     ("explorer.css", Media::Css, include_str!("explorer.css")),
     ("explorer.js", Media::Script, include_str!("explorer.js")),
     ("dom.js", Media::Script, include_str!("dom.js")),
     ("form.js", Media::Script, include_str!("form.js")),
     ("guards.js", Media::Script, include_str!("guards.js")),
     ("http.js", Media::Script, include_str!("http.js")),
+    ("routes.js", Media::Script, include_str!("routes.js")),
     ("query.js", Media::Script, include_str!("query.js")),
     ("view.js", Media::Script, include_str!("view.js")),
-    ("icon.svg", Media::Svg, include_str!("icon.svg")),
 ];
 
-/// The page of the explorer, or one of its files.
-pub(super) fn file(api: &Api, base: &Base, name: &str) -> Option<Answer> {
-    if name.is_empty() {
-        return Some(Answer::page(Media::App, page(api, base)));
-    }
-    let (_, media, text) = FILES.iter().find(|(known, ..)| *known == name)?;
-    Some(Answer::page(*media, (*text).to_owned()))
-}
-
 /// The page: all that the script is told stands in attributes.
-fn page(api: &Api, base: &Base) -> String {
+pub(super) fn page(api: &Api, base: &Base) -> String {
     let href = |target: &Target| api.href(base, target);
-    let file = |name: &'static str| href(&Target::Explorer(name.into()));
+    let file = |name: &str| href(&files::target(name));
     let title = format!("Explorer – {}", api.vendor().product_name());
     let markup = html! {
         (DOCTYPE)
@@ -44,7 +36,7 @@ fn page(api: &Api, base: &Base) -> String {
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }
-            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities)) data-docs=(href(&Target::Docs))
+            body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
                 data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
