@@ -8,14 +8,29 @@ use crate::response::{Answer, Media};
 /// The files besides the page.
 const FILES: &[(&str, Media, &str)] = &[
     ("explorer.css", Media::Css, include_str!("explorer.css")),
+    ("icon.svg", Media::Svg, include_str!("icon.svg")),
     ("explorer.js", Media::Script, include_str!("explorer.js")),
+    ("declared.js", Media::Script, include_str!("declared.js")),
     ("dom.js", Media::Script, include_str!("dom.js")),
+    ("exchange.js", Media::Script, include_str!("exchange.js")),
+    ("exchanges.js", Media::Script, include_str!("exchanges.js")),
     ("form.js", Media::Script, include_str!("form.js")),
+    ("frame.js", Media::Script, include_str!("frame.js")),
+    ("go.js", Media::Script, include_str!("go.js")),
     ("guards.js", Media::Script, include_str!("guards.js")),
     ("http.js", Media::Script, include_str!("http.js")),
+    ("journal.js", Media::Script, include_str!("journal.js")),
+    ("json.js", Media::Script, include_str!("json.js")),
+    ("json_view.js", Media::Script, include_str!("json_view.js")),
+    ("key.js", Media::Script, include_str!("key.js")),
+    ("languages.js", Media::Script, include_str!("languages.js")),
+    ("problems.js", Media::Script, include_str!("problems.js")),
     ("query.js", Media::Script, include_str!("query.js")),
-    ("view.js", Media::Script, include_str!("view.js")),
-    ("icon.svg", Media::Svg, include_str!("icon.svg")),
+    ("resource.js", Media::Script, include_str!("resource.js")),
+    ("server.js", Media::Script, include_str!("server.js")),
+    ("steps.js", Media::Script, include_str!("steps.js")),
+    ("values.js", Media::Script, include_str!("values.js")),
+    ("write.js", Media::Script, include_str!("write.js")),
 ];
 
 /// The page of the explorer, or one of its files.
@@ -45,7 +60,7 @@ fn page(api: &Api, base: &Base) -> String {
                 script type="module" src=(file("explorer.js")) {}
             }
             body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities)) data-docs=(href(&Target::Docs))
-                data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
+                data-about-keys=(href(&Target::DocsPage("authentication".into()))) data-pages=(href(&Target::DocsPage("".into()))) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
         }
