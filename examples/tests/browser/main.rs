@@ -9,6 +9,7 @@ mod seen;
 mod steps;
 #[path = "../support/mod.rs"]
 mod support;
+mod typed;
 
 use std::io::Write as _;
 

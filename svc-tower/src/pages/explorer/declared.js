@@ -1,6 +1,5 @@
 // Reads what the server declares: its capabilities, and its paths and schemas.
 
-import { Forms } from "./form.js";
 import { send } from "./http.js";
 import { Route, capabilities, server } from "./server.js";
 
@@ -16,5 +15,5 @@ export async function readDeclared() {
   server.routes = Object.entries(openapi.paths).map(([template, item]) => new Route(template, item));
   // A path without ids counts before one with them.
   server.routes.sort((one, other) => one.ids - other.ids);
-  server.forms = new Forms(openapi);
+  server.openapi = openapi;
 }

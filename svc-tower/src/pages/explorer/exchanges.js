@@ -12,28 +12,18 @@ import { base } from "./server.js";
 
 const isWrite = ({ request }) => request.method !== "GET";
 
-/** The list, folded; its rows are made while it is open. */
-export function journal() {
-  const count = el("span", {}, "0");
-  const rows = el("tbody", {});
-  const table = el(
+/** A table of all, to which new ones are added as they come. */
+export function exchangesTable() {
+  const rows = el("tbody", {}, noted().map(row));
+  whenNoted((done) => rows.prepend(row(done)));
+  const node = el(
     "table",
     {},
     el("caption", {}, "The last one first; they are forgotten with the tab."),
     el("thead", {}, el("tr", {}, ["Method", "Path", "Status", "ms", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
     rows,
   );
-  const node = el(
-    "details",
-    { class: "journal", ontoggle: () => fill(rows, node.open ? noted().map(row) : []) },
-    el("summary", {}, "Exchanges of this tab (", count, ")"),
-    el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Exchanges of this tab" }, table),
-  );
-  whenNoted((done) => {
-    count.textContent = String(noted().length);
-    if (node.open) rows.prepend(row(done));
-  });
-  return node;
+  return { node };
 }
 
 function row(done) {

@@ -3,10 +3,10 @@
 import { readDeclared } from "./declared.js";
 import { el, fill } from "./dom.js";
 import { showNone, showRead } from "./exchange.js";
-import { journal } from "./exchanges.js";
 import { columns, during, place, say, unreachable } from "./frame.js";
 import { begin, reload } from "./go.js";
 import { send } from "./http.js";
+import { journal } from "./journal.js";
 import { auth, keyForm } from "./key.js";
 import { showCrumbs, showHelper, showResource } from "./resource.js";
 import { base, docs, isOurs, routeOf } from "./server.js";
@@ -38,6 +38,7 @@ async function read(address, after) {
     return;
   }
   showCrumbs(address);
+  fill(place.sample);
   if (after === null) say("Reading …");
   const route = routeOf(address);
   if (route && !route.item.get) {

@@ -3,11 +3,12 @@
 import { el, fill, newId, prose } from "./dom.js";
 import { Digits, isSame } from "./json.js";
 import { problemItem } from "./problems.js";
+import { server } from "./server.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** Makes forms from the schemas of one document. */
-export class Forms {
+class Forms {
   constructor(document) {
     this.document = document;
   }
@@ -39,7 +40,7 @@ export class Forms {
 
   /** A form for a body of this schema, filled with what is there already. */
   make(schema, initial) {
-    return new Form(this.field(schema, "", initial, 0));
+    return new Form(this.field(schema, "", initial, 0), initial);
   }
 
   field(schema, name, initial, depth) {
@@ -58,12 +59,18 @@ export class Forms {
   }
 }
 
+let made = null;
+
+/** The forms of what the server declares. */
+export const forms = () => (made ??= new Forms(server.openapi));
+
 const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 
 /** A whole form: its nodes, its value, and where what is wrong is shown. */
 class Form {
-  constructor(root) {
+  constructor(root, initial) {
     this.root = root;
+    this.initial = initial;
     this.node = root.node;
     this.before = root.value() ?? {};
   }
@@ -75,7 +82,12 @@ class Form {
 
   /** What differs from the beginning, as a merge patch: what was emptied is null. */
   changes() {
-    return difference(this.before, this.body()) ?? {};
+    return this.changesFrom(this.before);
+  }
+
+  /** What differs from a body. */
+  changesFrom(before) {
+    return difference(before, this.body()) ?? {};
   }
 
   /** Shows problems beside their fields; gives back those that belong to none. */

@@ -1,15 +1,16 @@
 // The frame of the page: where things are shown, what is said, and whether something is under way.
 
-import { el } from "./dom.js";
+import { el, fill } from "./dom.js";
 
 export const place = {
   crumbs: el("ol", {}),
   said: el("p", { class: "said", role: "status" }),
   resource: el("section", { "aria-label": "Resource" }),
+  sample: el("section", { "aria-label": "The request as code" }),
   exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
 };
 
-export const columns = el("div", { class: "columns" }, place.resource, place.exchange);
+export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange));
 
 /** Says something to everybody, also to those who do not see it. */
 export function say(text) {
@@ -28,6 +29,17 @@ export async function during(work) {
     pending -= 1;
     if (pending === 0) columns.removeAttribute("aria-busy");
   }
+}
+
+/** What is made by a file of its own, which is loaded on its first use: its node, and what is done once that is on the page. */
+export function later(load) {
+  const holder = el("div", {});
+  during(async () => {
+    const { node, shown } = await load();
+    fill(holder, node);
+    shown?.();
+  });
+  return holder;
 }
 
 export const isBusy = () => pending > 0;

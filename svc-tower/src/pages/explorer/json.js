@@ -96,6 +96,41 @@ export function parse(text) {
   return whole;
 }
 
+/** The place of a member in a JSON text, such as `responses[2].name`, or of the one that holds it: of its value, as a token. */
+export function placeOf(text, path) {
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
+  let at = token(text, 0);
+  for (const step of steps) {
+    const found = member(text, at, step);
+    if (found === null) break;
+    at = found;
+  }
+  return at;
+}
+
+/** The value of one member of what begins with a token; null where there is none. */
+function member(text, open, wanted) {
+  if (open.kind !== "{" && open.kind !== "[") return null;
+  let count = 0;
+  for (let at = token(text, open.end); at.kind !== "}" && at.kind !== "]"; count += 1) {
+    const value = open.kind === "{" ? token(text, token(text, at.end).end) : at;
+    if (wanted === (open.kind === "{" ? textOf(text, at) : String(count))) return value;
+    const next = token(text, endOfValue(text, value));
+    at = next.kind === "," ? token(text, next.end) : next;
+  }
+  return null;
+}
+
+/** Where a value ends that begins with a token. */
+function endOfValue(text, first) {
+  let depth = 0;
+  for (let at = first; ; at = token(text, at.end)) {
+    if (at.kind === "{" || at.kind === "[") depth += 1;
+    else if (at.kind === "}" || at.kind === "]") depth -= 1;
+    if (depth === 0) return at.end;
+  }
+}
+
 /** JSON of a value, in which numbers keep their digits; in lines where an indent is given. */
 export function toJson(value, indent = "", before = "\n") {
   if (value instanceof Digits) return value.text;

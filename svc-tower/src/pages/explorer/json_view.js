@@ -55,7 +55,12 @@ class Tree {
   /** The nodes of the value that begins with a token, and where it ends. `member` is the name that it has. */
   value(first, within) {
     if (first.kind === "{" || first.kind === "[") return this.container(first, within);
-    return { nodes: this.leaf(first, within.member), end: first.end };
+    return { nodes: [...this.leaf(first, within.member), this.comma(first.end)], end: first.end };
+  }
+
+  /** The comma behind a value; nothing behind the last one. */
+  comma(end) {
+    return token(this.text, end).kind === "," ? "," : "";
   }
 
   leaf(one, member) {
@@ -63,7 +68,8 @@ class Tree {
     if (one.kind !== "string") return [el("span", { class: one.kind }, written)];
     const said = written.length > LONG ? "" : textOf(this.text, one);
     const page = PAGES[member]?.(said) ?? null;
-    const href = isOurs(said) ? hashOf(said) : page;
+    // A template leads nowhere.
+    const href = isOurs(said) && !said.includes("{") ? hashOf(said) : page;
     return [href === null ? el("span", { class: "string" }, shortened(written)) : el("a", { class: "string", href }, written)];
   }
 
@@ -71,12 +77,13 @@ class Tree {
     const close = open.kind === "{" ? "}" : "]";
     const { end, count } = whole(this.text, open);
     const isFlat = end - open.start <= SHORT || count === 0 || (count === 1 && !/[[{]/.test(this.text.slice(open.end, end)));
-    if (isFlat) return { nodes: this.flat(open, end), end };
+    if (isFlat) return { nodes: [...this.flat(open, end), this.comma(end)], end };
     const isOpen = this.lines > 0 && depth < 6;
     this.lines -= isOpen ? Math.min(count, STEP) : 0;
-    const unit = open.kind === "{" ? "members" : "elements";
-    const node = el("details", { open: isOpen }, el("summary", {}, open.kind, el("span", { class: "folds soft" }, ` ${count} ${unit} ${close}`)));
-    const fill = () => node.append(this.members(token(this.text, open.end), depth, STEP), el("span", {}, close));
+    const unit = `${open.kind === "{" ? "member" : "element"}${count === 1 ? "" : "s"}`;
+    const last = close + this.comma(end);
+    const node = el("details", { open: isOpen }, el("summary", {}, open.kind, el("span", { class: "folds soft" }, ` ${count} ${unit} ${last}`)));
+    const fill = () => node.append(this.members(token(this.text, open.end), depth, STEP), el("span", {}, last));
     if (isOpen) fill();
     else node.addEventListener("toggle", () => { this.lines = STEP; fill(); }, { once: true });
     return { nodes: [node], end };
@@ -119,7 +126,7 @@ class Tree {
       const first = isNamed ? token(this.text, name.end) : at;
       const { nodes, end } = this.value(first, { member, depth: depth + 1 });
       const next = token(this.text, end);
-      list.append(el("li", {}, isNamed ? [this.name(at, member), ": "] : null, nodes, next.kind === "," ? "," : null));
+      list.append(el("li", {}, isNamed ? [this.name(at, member), ": "] : null, nodes));
       at = next.kind === "," ? token(this.text, next.end) : next;
     }
     return list;

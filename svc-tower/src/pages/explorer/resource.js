@@ -1,13 +1,11 @@
 // A resource as it is shown: its fields, its links, what it embeds, and the writes that the server declares of it.
 
 import { el, fill, plain } from "./dom.js";
-import { place } from "./frame.js";
+import { during, later, place } from "./frame.js";
 import { go } from "./go.js";
 import { problemsOf, refusal, told } from "./problems.js";
-import { queryForm } from "./query.js";
-import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, routeOf, server } from "./server.js";
+import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, request, routeOf } from "./server.js";
 import { gist, properties, title } from "./values.js";
-import { actions } from "./write.js";
 
 /** Links that are offered in another form, or lead nowhere new. */
 const NOT_OFFERED = new Set(["self", "next", "previous", "prev", "docs"]);
@@ -54,8 +52,7 @@ export function showResource(done, address) {
     const problems = problemsOf(done);
     const head = heading(name, address);
     // Behind the heading: what is wrong with the query has the focus then.
-    const query = queryForm(server.forms, routeOf(address)?.item.get, address, problems, go);
-    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query ?? told(problems));
+    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query(address, problems) ?? told(problems));
     return;
   }
   const { single } = linksOf(json);
@@ -71,7 +68,7 @@ export function showResource(done, address) {
     seen.json = again.json;
     fill(shown, parts(again, address));
   };
-  fill(place.resource, heading(name, address), shown, actions([here, ...helpers], seen));
+  fill(place.resource, heading(name, address), actions([here, ...helpers], seen), shown);
 }
 
 /** The links of a document, and those of them that lead to one place of this interface. */
@@ -86,12 +83,19 @@ function parts(done, address) {
   const toRead = single.filter(([rel, link]) => !NOT_OFFERED.has(rel) && routeOf(link.href)?.item.get);
   return [
     done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
-    queryForm(server.forms, routeOf(address)?.item.get, address, [], go),
+    query(address, []),
     paging(json, links),
     embedded(json),
     json._embedded ? null : properties(json),
     linkButtons(toRead),
   ].flat(2).filter((node) => node !== null);
+}
+
+/** The form of a collection's query; null where none is declared. */
+function query(address, problems) {
+  const declared = routeOf(address)?.query() ?? [];
+  if (declared.length === 0) return null;
+  return later(async () => (await import("./query.js")).queryForm(declared, address, problems));
 }
 
 function paging(json, links) {
@@ -124,4 +128,16 @@ function linkButtons(links) {
   };
   const button = (rel, link) => el("button", { type: "button", title: link.title, onclick: () => go(link.href) }, rel);
   return [el("h2", {}, "Links"), el("ul", { class: "links" }, links.map(([rel, link]) => el("li", {}, button(rel, link), page(rel))))];
+}
+
+/** A button for each write that the server declares of these addresses; it opens the form. `seen` has what was read. */
+function actions(places, seen) {
+  const all = places.flatMap(({ address, route }) =>
+    ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, route, method: method.toUpperCase(), about: route.item[method] })));
+  if (all.length === 0) return null;
+  const panel = el("div", { class: "panel" });
+  const open = (action, opener) => during(async () => (await import("./write.js")).open(action, panel, seen, opener));
+  const button = (action) => el("button", { type: "button", class: action.method.toLowerCase(), onclick: (event) => open(action, event.currentTarget) }, request(action.about));
+  if (all.length === 1 && seen.json === null) queueMicrotask(() => open(all[0]));
+  return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];
 }

@@ -3,8 +3,10 @@
 /** What the page is told: all addresses are made by the server. */
 export const { base, capabilities, docs, aboutKeys, pages } = document.body.dataset;
 
-/** What is declared, once it was read: `routes` are the paths of the OpenAPI document, `forms` makes forms of its schemas. */
-export const server = { header: "", prefix: "", matching: "", functions: [], pageSize: 0, routes: [], forms: null };
+/** What is declared, once it was read: `routes` are the paths of the OpenAPI document. */
+export const server = { header: "", prefix: "", matching: "", functions: [], pageSize: 0, routes: [], openapi: null };
+
+const QUERY = new Set(["filter", "order"]);
 
 /** A path that is declared, with its operations. */
 export class Route {
@@ -34,12 +36,20 @@ export class Route {
     return Object.values(this.item[method]?.requestBody?.content ?? {})[0]?.schema;
   }
 
+  /** The parameters of the query that people fill in: a filter and an order, where they are declared. */
+  query() {
+    return (this.item.get?.parameters ?? []).filter(({ name, in: where }) => where === "query" && QUERY.has(name));
+  }
+
   /** Its address, with the ids of another address of which it is a part or a sibling. */
   addressFrom(address) {
     const known = plainPath(address).split("/");
     return base + this.parts.map((part, at) => (isId(part) ? known[at] : part)).join("/");
   }
 }
+
+/** What an operation does, as a request: "Create a person" for "Creates a person.". */
+export const request = (about) => about.summary.replace(/\.$/, "").replace(/^(\w+)s /, "$1 ");
 
 const isId = (part) => part.startsWith("{");
 

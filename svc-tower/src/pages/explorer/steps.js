@@ -2,7 +2,8 @@
 
 import { el, fill, newId } from "./dom.js";
 import { showWrite } from "./exchange.js";
-import { during, say, unreachable } from "./frame.js";
+import { during, place, say, unreachable } from "./frame.js";
+import { forms } from "./form.js";
 import { here } from "./go.js";
 import { send } from "./http.js";
 import { Digits, parse } from "./json.js";
@@ -233,6 +234,7 @@ class Call {
     const rest = isAction ? this.ownFields() : isObject(element) ? element : {};
     const initial = { ...rest, _links: { ...rest._links, [relation("person")]: { href: person } } };
     const then = (done) => {
+      fill(place.sample);
       showWrite(done, [here(), this.action.address, ...this.records.map(selfOf), selfOf(done.json)]);
       const said = el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), opens(done.json));
       fill(panel, said);
@@ -255,7 +257,7 @@ const shortly = (element) => (isObject(element) ? String(element.question ?? "an
 /** Where one of a kind is created for a person: the shortest path that is declared. */
 function alone(kind) {
   const takesPerson = (route) => {
-    const links = server.forms.plain(server.forms.plain(route.body("post")).properties?._links);
+    const links = forms().plain(forms().plain(route.body("post")).properties?._links);
     return links.properties?.[relation("person")] !== undefined;
   };
   const all = server.routes.filter((route) => route.item.post && route.item.get && route.kind("post", "201") === kind && takesPerson(route));

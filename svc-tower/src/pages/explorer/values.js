@@ -58,7 +58,7 @@ const STEP = 100;
 
 function folded(inner, count) {
   const rest = Object.entries(inner);
-  const node = el("details", { class: "folded" }, el("summary", {}, `${count} ${Array.isArray(inner) ? "elements" : "members"}`));
+  const node = el("details", { class: "folded" }, el("summary", {}, `${count} ${Array.isArray(inner) ? "element" : "member"}${count === 1 ? "" : "s"}`));
   const more = el("button", { type: "button", class: "small", onclick: () => show() }, "Show more");
   const show = () => {
     const next = rest.splice(0, STEP);

@@ -1,30 +1,17 @@
 // Writes: a form for each that the server declares, sent once, and what came of it.
 
+import { Body } from "./body.js";
 import { el, fill, newId } from "./dom.js";
 import { isReplayed, showWrite } from "./exchange.js";
-import { during, say, unreachable } from "./frame.js";
+import { during, place, say, unreachable } from "./frame.js";
 import { here, reload } from "./go.js";
 import { Guards, conflict } from "./guards.js";
 import { send } from "./http.js";
-import { toJson } from "./json.js";
+import { parse } from "./json.js";
 import { auth } from "./key.js";
 import { errorOf, problemsOf, refusal, told } from "./problems.js";
-import { hashOf, isOurs, server } from "./server.js";
+import { hashOf, isOurs, request } from "./server.js";
 import { title } from "./values.js";
-
-/** A button for each write that the server declares of these addresses; it opens the form. `seen` has what was read. */
-export function actions(places, seen) {
-  const all = places.flatMap(({ address, route }) =>
-    ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, route, method: method.toUpperCase(), about: route.item[method] })));
-  if (all.length === 0) return null;
-  const panel = el("div", { class: "panel" });
-  const button = (action) => el("button", { type: "button", class: action.method.toLowerCase(), onclick: (event) => open(action, panel, seen, event.currentTarget) }, request(action.about));
-  if (all.length === 1 && seen.json === null) queueMicrotask(() => open(all[0], panel, seen));
-  return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];
-}
-
-/** What an operation does, as a request: "Create a person" for "Creates a person.". */
-const request = (about) => about.summary.replace(/\.$/, "").replace(/^(\w+)s /, "$1 ");
 
 /**
  * Opens the form of a write; `opener` is the button that it was opened by. `initial` is what a new record has already, and
@@ -33,7 +20,7 @@ const request = (about) => about.summary.replace(/\.$/, "").replace(/^(\w+)s /, 
 export function open(action, panel, seen, opener, { initial, then = finished } = {}) {
   const { method, address, about } = action;
   const schema = action.route.body(method.toLowerCase());
-  const form = schema ? server.forms.make(schema, method === "PUT" ? seen.json : initial) : null;
+  const body = schema ? new Body(schema, { record: method === "PUT" ? seen.json : undefined, initial }) : null;
   const guards = new Guards(action);
   const wrong = el("div", { class: "errors", role: "alert", hidden: true });
   const beside = el("div", {});
@@ -41,7 +28,7 @@ export function open(action, panel, seen, opener, { initial, then = finished } =
   const show = (...nodes) => { fill(wrong, ...nodes).hidden = false; };
   /** Somebody changed the record meanwhile: what is there now is shown, and the next request is for that. */
   const compare = async () => {
-    const found = await conflict(address, seen.json, form && form.changes(), auth());
+    const found = await conflict(address, seen.json, body && parse(body.json()), auth());
     show("Somebody changed this record meanwhile, and nothing was done.", found === null ? " It cannot be read any more." : null);
     fill(beside, found?.table);
     if (found === null) return;
@@ -52,16 +39,16 @@ export function open(action, panel, seen, opener, { initial, then = finished } =
   let isUnderWay = false;
   /** Sends the form, once: what is clicked while that is under way is passed over. */
   const submit = async () => {
-    if (isUnderWay) return;
+    if (isUnderWay || body?.isReady() === false) return;
     isUnderWay = true;
     sends.setAttribute("aria-disabled", "true");
-    const body = form ? toJson(method === "PUT" ? form.changes() : form.body()) : undefined;
     try {
-      const done = await send({ method, address, body, guards: guards.for(body) }, auth());
+      const text = body?.json();
+      const done = await send({ method, address, body: text, guards: guards.for(text) }, auth());
       showWrite(done, []);
       guards.answered(done.status);
       const problems = problemsOf(done);
-      const rest = form ? form.show(problems) : problems;
+      const rest = body ? body.show(problems) : problems;
       fill(wrong, told(rest)).hidden = rest.length === 0;
       fill(beside);
       if (done.status < 400 || errorOf(done)?.request_type === "non-atomic") await then(done, action, panel, seen);
@@ -77,23 +64,32 @@ export function open(action, panel, seen, opener, { initial, then = finished } =
   };
   const close = () => {
     fill(panel);
+    fill(place.sample);
     (opener ?? document.querySelector("main h1"))?.focus();
   };
   const id = newId();
-  fill(panel, el(
+  const form = el(
     "form",
     { onsubmit: (event) => { event.preventDefault(); during(submit); }, "aria-labelledby": id, novalidate: true },
     el("h3", { id }, request(about)),
     el("p", { class: "soft" }, el("code", {}, `${method} ${address}`)),
     guards.node,
-    form?.node,
+    body?.node,
     wrong,
     beside,
     sends,
     " ",
     el("button", { type: "button", onclick: close }, "Close"),
-  ));
-  panel.querySelector("input, select, textarea, button")?.focus();
+  );
+  fill(panel, form);
+  const isSeen = (control) => control.closest("details:not([open])") === null || control.localName === "summary";
+  ([...form.querySelectorAll("input, select, textarea, summary")].find(isSeen) ?? sends).focus();
+  during(async () => {
+    const { sample } = await import("./sample.js");
+    const asked = () => ({ method, address, body: body?.json(), guards: guards.headers });
+    // Meanwhile another form may be open.
+    if (form.isConnected) fill(place.sample, sample(form, asked));
+  });
 }
 
 /** What is said of a write that was done. */
@@ -101,6 +97,7 @@ export const outcome = (done) => `Done${isReplayed(done) ? " before" : ""}: ${do
 
 /** What happens once a write was answered: the record is offered, and what changed is read again. */
 async function finished(done, action, panel, seen) {
+  fill(place.sample);
   const { method, address, route } = action;
   const made = done.json?._links?.self?.href;
   if (method === "PUT") {
