@@ -6,8 +6,11 @@ mod driver;
 mod guarded;
 mod light;
 mod safe_writes;
+mod seen;
+mod steps;
 #[path = "../support/mod.rs"]
 mod support;
+mod typed;
 
 use std::io::Write as _;
 
@@ -232,7 +235,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 200')").await?;
     // What a stranger wrote is text wherever it is shown.
-    session.browser.click("//a[starts-with(., 'Open ')]").await?;
+    session.browser.click("//a[.='Open Signed in a browser']").await?;
     session.browser.press("svc:person").await?;
     session
         .browser
@@ -254,7 +257,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
     session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 200')").await?;
     let body = session
         .browser
-        .run("return document.querySelector('.exchange pre[aria-label=\"Body of the answer\"]').textContent;")
+        .run("return document.querySelector('.exchange [aria-label=\"Body of the answer\"]').textContent;")
         .await?;
     assert_eq!(body, "{}", "HLP-07");
     session.end(&[401]).await

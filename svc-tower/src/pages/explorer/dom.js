@@ -1,26 +1,51 @@
 // Nodes, made without markup: every text becomes a text node, so nothing that a server sends can run.
 
+/** What is not seen, or turns the text around it: controls, directions, blanks without a width. */
+const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+const named = (unit) => `U+${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** A text in which what is not seen is named. */
+export const plain = (text) => String(text).replace(UNSEEN, (unit) => `[${named(unit)}]`);
+
+/** Children as they are appended: of a text, what is not seen is named and marked. */
+function nodes(children) {
+  return children.flat(9).flatMap((child) => {
+    if (child === undefined || child === null) return [];
+    if (child instanceof Node) return [child];
+    const text = String(child);
+    if (text.search(UNSEEN) < 0) return [text];
+    const parts = text.split(new RegExp(`(${UNSEEN.source})`));
+    return parts.map((part, at) => (at % 2 === 1 ? el("span", { class: "unseen" }, named(part)) : part));
+  });
+}
+
+/** Attributes that are read by people. */
+const READ = new Set(["aria-label", "placeholder", "title"]);
+
 /** A node with attributes, listeners (`onclick`) and children; what is null or undefined is left out. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true ? "" : READ.has(name) ? plain(value) : String(value));
   }
-  node.append(...children.flat().filter((child) => child !== undefined && child !== null));
+  // The text of an option has no nodes.
+  if (tag === "option") node.append(...children.map(plain));
+  else node.append(...nodes(children));
   return node;
 }
 
 /** Puts other children into a node. */
 export function fill(node, ...children) {
-  node.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null));
+  node.replaceChildren(...nodes(children));
   return node;
 }
 
 /** Prose in which pairs of backticks mark code. */
 export function prose(text) {
-  return text.split(/`([^`]*)`/).map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part));
+  return String(text).split(/`([^`]*)`/).map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part));
 }
 
 let made = 0;

@@ -1,28 +1,14 @@
 // Forms, made from the schema of a body; what is wrong with it is shown beside the field.
 
 import { el, fill, newId, prose } from "./dom.js";
-
-/** A number as it was typed: reading it as a number of JavaScript would lose digits. */
-class Digits {
-  constructor(text) {
-    this.text = text;
-  }
-}
+import { Digits, isSame } from "./json.js";
+import { problemItem } from "./problems.js";
+import { server } from "./server.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** JSON of a value, in which typed numbers keep their digits. */
-export function toJson(value) {
-  if (value instanceof Digits) return value.text;
-  if (Array.isArray(value)) return `[${value.map(toJson).join(", ")}]`;
-  if (value !== null && typeof value === "object") {
-    return `{${Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}: ${toJson(inner)}`).join(", ")}}`;
-  }
-  return JSON.stringify(value);
-}
-
 /** Makes forms from the schemas of one document. */
-export class Forms {
+class Forms {
   constructor(document) {
     this.document = document;
   }
@@ -54,7 +40,7 @@ export class Forms {
 
   /** A form for a body of this schema, filled with what is there already. */
   make(schema, initial) {
-    return new Form(this.field(schema, "", initial, 0));
+    return new Form(this.field(schema, "", initial, 0), initial);
   }
 
   field(schema, name, initial, depth) {
@@ -73,12 +59,18 @@ export class Forms {
   }
 }
 
+let made = null;
+
+/** The forms of what the server declares. */
+export const forms = () => (made ??= new Forms(server));
+
 const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 
 /** A whole form: its nodes, its value, and where what is wrong is shown. */
 class Form {
-  constructor(root) {
+  constructor(root, initial) {
     this.root = root;
+    this.initial = initial;
     this.node = root.node;
     this.before = root.value() ?? {};
   }
@@ -90,7 +82,12 @@ class Form {
 
   /** What differs from the beginning, as a merge patch: what was emptied is null. */
   changes() {
-    return difference(this.before, this.body()) ?? {};
+    return this.changesFrom(this.before);
+  }
+
+  /** What differs from a body. */
+  changesFrom(before) {
+    return difference(before, this.body()) ?? {};
   }
 
   /** Shows problems beside their fields; gives back those that belong to none. */
@@ -117,7 +114,7 @@ const isPlain = (value) => value !== null && typeof value === "object" && !Array
 
 /** The merge patch that makes one value of another; undefined where they are the same. */
 function difference(before, now) {
-  if (toJson(before ?? null) === toJson(now ?? null)) return undefined;
+  if (isSame(before, now)) return undefined;
   if (!isPlain(before) || !isPlain(now)) return now ?? null;
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const changed = names.map((name) => [name, difference(before[name], now[name])]);
@@ -143,8 +140,8 @@ class Field {
     this.control?.removeAttribute("aria-invalid");
   }
 
-  complain({ code, description, hint }) {
-    this.errors.append(el("li", {}, el("strong", {}, code), " ", prose(description), hint ? [" ", el("code", {}, hint)] : null));
+  complain(problem) {
+    this.errors.append(problemItem(problem));
     this.errors.hidden = false;
     this.control?.setAttribute("aria-invalid", "true");
     for (let at = this.errors.parentElement; at; at = at.parentElement) if (at.localName === "details") at.open = true;

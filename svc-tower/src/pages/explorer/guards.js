@@ -2,10 +2,11 @@
 
 import { el, fill } from "./dom.js";
 import { send, tagOf } from "./http.js";
-import { value } from "./view.js";
+import { isSame } from "./json.js";
+import { value } from "./values.js";
 
 /** A name that no other request has; `randomUUID` is there on safe connections only. */
-function newKey() {
+export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -23,10 +24,18 @@ export class Guards {
   /** From what is known now: the tag of what was read last, and a key of its own. */
   begin() {
     this.headers = {};
+    this.body = undefined;
     const tag = this.changes ? tagOf(this.address) : undefined;
     if (tag !== undefined) this.headers["If-Match"] = tag;
     if (this.repeats) this.headers["Idempotency-Key"] = newKey();
     fill(this.node, Object.entries(this.headers).map(([name, text]) => el("code", {}, `${name}: ${text}`)));
+  }
+
+  /** The headers for a body: the same one comes again with the same key, another one is another request. */
+  for(body) {
+    if (this.body !== undefined && this.body !== body) this.begin();
+    this.body = body;
+    return this.headers;
   }
 
   /** An answer came. While the server is still busy with the request or in trouble, it may have been done: the key stays. */
@@ -36,7 +45,6 @@ export class Guards {
 }
 
 const NOT_SHOWN = new Set(["_links", "_embedded", "modified_date"]);
-const isSame = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
 /**
  * What somebody changed meanwhile, beside what was typed; null where the record is gone.

@@ -10,13 +10,29 @@ use crate::{documents::forms::ROUTES, response::Media};
 pub(super) const FILES: &[Source] = &[
     ("explorer.css", Media::Css, include_str!("explorer.css")),
     ("explorer.js", Media::Script, include_str!("explorer.js")),
+    ("body.js", Media::Script, include_str!("body.js")),
+    ("declared.js", Media::Script, include_str!("declared.js")),
     ("dom.js", Media::Script, include_str!("dom.js")),
+    ("exchange.js", Media::Script, include_str!("exchange.js")),
+    ("exchanges.js", Media::Script, include_str!("exchanges.js")),
     ("form.js", Media::Script, include_str!("form.js")),
+    ("frame.js", Media::Script, include_str!("frame.js")),
+    ("go.js", Media::Script, include_str!("go.js")),
     ("guards.js", Media::Script, include_str!("guards.js")),
     ("http.js", Media::Script, include_str!("http.js")),
-    ("routes.js", Media::Script, include_str!("routes.js")),
+    ("journal.js", Media::Script, include_str!("journal.js")),
+    ("json.js", Media::Script, include_str!("json.js")),
+    ("json_view.js", Media::Script, include_str!("json_view.js")),
+    ("key.js", Media::Script, include_str!("key.js")),
+    ("languages.js", Media::Script, include_str!("languages.js")),
+    ("problems.js", Media::Script, include_str!("problems.js")),
     ("query.js", Media::Script, include_str!("query.js")),
-    ("view.js", Media::Script, include_str!("view.js")),
+    ("resource.js", Media::Script, include_str!("resource.js")),
+    ("sample.js", Media::Script, include_str!("sample.js")),
+    ("server.js", Media::Script, include_str!("server.js")),
+    ("steps.js", Media::Script, include_str!("steps.js")),
+    ("values.js", Media::Script, include_str!("values.js")),
+    ("write.js", Media::Script, include_str!("write.js")),
 ];
 
 /// The page: all that the script is told stands in attributes.
@@ -36,8 +52,9 @@ pub(super) fn page(api: &Api, base: &Base) -> String {
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }
-            body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
-                data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
+            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities))
+                data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
+                data-pages=(href(&Target::DocsPage("".into()))) data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
         }

@@ -1,17 +1,15 @@
 // The form of a collection's query: a filter and an order, where the server declares them.
 
 import { el } from "./dom.js";
+import { forms } from "./form.js";
+import { go } from "./go.js";
 
-const NAMES = ["filter", "order"];
-
-/** The form; null where nothing is declared. `go` is given the address that it asks for, `problems` are shown at their fields. */
-export function queryForm(forms, about, address, problems, go) {
-  const declared = (about?.parameters ?? []).filter((parameter) => parameter.in === "query" && NAMES.includes(parameter.name));
-  if (declared.length === 0) return null;
+/** The form for declared parameters; `problems` are shown at their fields. */
+export function queryForm(declared, address, problems) {
   const { searchParams } = new URL(address);
   const properties = Object.fromEntries(declared.map(({ name, description, schema }) => [name, { ...schema, description }]));
-  const asked = Object.fromEntries(NAMES.filter((name) => searchParams.has(name)).map((name) => [name, searchParams.get(name)]));
-  const form = forms.make({ type: "object", properties }, asked);
+  const asked = Object.fromEntries(Object.keys(properties).filter((name) => searchParams.has(name)).map((name) => [name, searchParams.get(name)]));
+  const form = forms().make({ type: "object", properties }, asked);
   const all = () => Object.assign(new URL(address), { search: "" });
   const submit = (event) => {
     event.preventDefault();
@@ -27,6 +25,5 @@ export function queryForm(forms, about, address, problems, go) {
     el("summary", {}, "Filter"),
     el("form", { onsubmit: submit, "aria-label": "Filter", novalidate: true }, form.node, el("button", { type: "submit" }, "Apply"), " ", isOpen ? clear : null),
   );
-  queueMicrotask(() => form.show(problems));
-  return node;
+  return { node, shown: () => form.show(problems) };
 }

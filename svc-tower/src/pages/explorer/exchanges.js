@@ -1,0 +1,77 @@
+// The list of all exchanges of this tab: each can be looked at, copied and repeated; a write asks first.
+
+import { el, fill } from "./dom.js";
+import { showAgain, showWrite, copy } from "./exchange.js";
+import { during, say, unreachable } from "./frame.js";
+import { newKey } from "./guards.js";
+import { send } from "./http.js";
+import { noted, whenNoted } from "./journal.js";
+import { auth } from "./key.js";
+import { LANGUAGES, PLACEHOLDER } from "./languages.js";
+import { base } from "./server.js";
+
+const isWrite = ({ request }) => request.method !== "GET";
+
+/** A table of all, to which new ones are added as they come. */
+export function exchangesTable() {
+  const rows = el("tbody", {}, noted().map(row));
+  whenNoted((done) => rows.prepend(row(done)));
+  const node = el(
+    "table",
+    {},
+    el("caption", {}, "The last one first; they are forgotten with the tab."),
+    el("thead", {}, el("tr", {}, ["Method", "Path", "Status", "ms", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
+    rows,
+  );
+  return { node };
+}
+
+function row(done) {
+  const { request } = done;
+  const path = `/${request.address.slice(base.length)}`;
+  const button = (name, act) => el("button", { type: "button", class: "small", onclick: (event) => act(event.currentTarget) }, name);
+  const out = el("pre", { hidden: true, tabindex: "0", "aria-label": "Copy of the request" });
+  const copied = () => during(async () => {
+    out.textContent = LANGUAGES.curl(request, PLACEHOLDER);
+    out.hidden = false;
+    await copy(out.textContent, "The request as curl", out);
+  });
+  return el(
+    "tr",
+    {},
+    el("td", {}, request.method),
+    el("td", {}, el("code", {}, path)),
+    el("td", { class: done.status > 0 && done.status < 400 ? "good" : "bad" }, done.status || "none"),
+    el("td", {}, done.milliseconds.toFixed(0)),
+    el("td", { class: "row-actions" }, button("Open", () => showAgain(done)), button("Repeat", (opener) => repeat(done, opener)), button("Copy", copied), out),
+  );
+}
+
+/** Repeats a request: a read at once, a write once somebody has said so. */
+function repeat(done, opener) {
+  if (!isWrite(done)) return sendAgain(done.request.guards, done);
+  const { method, address, guards } = done.request;
+  const hasKey = guards["Idempotency-Key"] !== undefined;
+  const dialog = el("dialog", { "aria-label": "Repeat a write", onclose: () => { dialog.remove(); opener.focus(); } });
+  const choice = (text, again) => el("button", { type: "button", onclick: () => { dialog.close(); sendAgain(again, done); } }, text);
+  const renewed = hasKey ? { ...guards, "Idempotency-Key": newKey() } : guards;
+  fill(
+    dialog,
+    el("h2", {}, "Send this write again?"),
+    el("p", {}, el("code", {}, `${method} ${address}`)),
+    el("p", {}, hasKey ? "With its own Idempotency-Key nothing is done twice: the server gives its answer again. With a new one it is done once more." : "It is done once more."),
+    el("p", { class: "copies" }, hasKey ? choice("Ask for its answer again", guards) : null, choice("Do it once more", renewed), el("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+const sendAgain = (guards, { request: { method, address, body } }) => during(async () => {
+  try {
+    const done = await send({ method, address, body, guards }, auth());
+    if (isWrite(done)) showWrite(done, []);
+    else showAgain(done);
+  } catch (error) {
+    say(unreachable(error));
+  }
+});

@@ -1,0 +1,48 @@
+// The frame of the page: where things are shown, what is said, and whether something is under way.
+
+import { el, fill } from "./dom.js";
+
+export const place = {
+  crumbs: el("ol", {}),
+  said: el("p", { class: "said", role: "status" }),
+  resource: el("section", { "aria-label": "Resource" }),
+  sample: el("section", { "aria-label": "The request as code" }),
+  exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
+};
+
+export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange));
+
+/** Says something to everybody, also to those who do not see it. */
+export function say(text) {
+  place.said.textContent = text;
+}
+
+let pending = 0;
+
+/** Does what takes its time; until all of that is done, what is shown is marked as busy. */
+export async function during(work) {
+  pending += 1;
+  columns.setAttribute("aria-busy", "true");
+  try {
+    await work();
+  } finally {
+    pending -= 1;
+    if (pending === 0) columns.removeAttribute("aria-busy");
+  }
+}
+
+/** What is made by a file of its own, which is loaded on its first use: its node, and what is done once that is on the page. */
+export function later(load) {
+  const holder = el("div", {});
+  during(async () => {
+    const { node, shown } = await load();
+    fill(holder, node);
+    shown?.();
+  });
+  return holder;
+}
+
+export const isBusy = () => pending > 0;
+
+/** What is said when no answer came. */
+export const unreachable = (error) => `The server cannot be reached: ${error.message}`;

@@ -1,0 +1,34 @@
+// What was asked in this tab, for as long as it is open: no key is in it.
+
+import { el } from "./dom.js";
+import { later } from "./frame.js";
+
+/** So many are kept; of those before them nothing is left. */
+const LONGEST = 200;
+
+const all = [];
+const listeners = new Set();
+
+/** Notes an exchange, and gives it back. */
+export function note(done) {
+  all.push(done);
+  if (all.length > LONGEST) all.shift();
+  for (const listener of listeners) listener(done);
+  return done;
+}
+
+/** All exchanges, the last one first. */
+export const noted = () => all.toReversed();
+
+/** Calls a function with every exchange from now on. */
+export const whenNoted = (listener) => listeners.add(listener);
+
+/** The list of all, folded: made when it is opened first. */
+export function journal() {
+  const count = el("span", {}, "0");
+  const region = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Exchanges of this tab" });
+  const node = el("details", { class: "journal" }, el("summary", {}, "Exchanges of this tab (", count, ")"), region);
+  whenNoted(() => { count.textContent = String(all.length); });
+  node.addEventListener("toggle", () => region.append(later(async () => (await import("./exchanges.js")).exchangesTable())), { once: true });
+  return node;
+}

@@ -1,0 +1,149 @@
+// JSON as it was received: read by a tokenizer of our own, because numbers of JavaScript lose digits (10.50, 2^53 + 1).
+
+/** A number as it was written. */
+export class Digits {
+  constructor(text) {
+    this.text = text;
+  }
+
+  toString() {
+    return this.text;
+  }
+
+  valueOf() {
+    return Number(this.text);
+  }
+}
+
+const BLANK = /[ \t\n\r]*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /true|false|null/y;
+const WORDS = { true: true, false: false, null: null };
+
+/** Deeper than anybody writes by hand; what is deeper is shown as text. */
+const DEEPEST = 200;
+
+/** Where an expression ends that begins at a place; -1 where it does not. */
+function endOf(expression, text, at) {
+  expression.lastIndex = at;
+  return expression.test(text) ? expression.lastIndex : -1;
+}
+
+function endOfString(text, from) {
+  for (let at = from + 1; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 92) at += 1;
+    else if (unit === 34) return at + 1;
+  }
+  return -1;
+}
+
+/** The next token: its kind (a mark stands for itself), where it begins and ends. At the end of the text its kind is empty. */
+export function token(text, from) {
+  const start = endOf(BLANK, text, from);
+  const first = text.charAt(start);
+  if (first === "" || "{}[],:".includes(first)) return { kind: first, start, end: start + 1 };
+  const [kind, end] =
+    first === '"' ? ["string", endOfString(text, start)]
+    : "-0123456789".includes(first) ? ["number", endOf(NUMBER, text, start)]
+    : ["word", endOf(WORD, text, start)];
+  if (end < 0) throw new SyntaxError(`No JSON at character ${start + 1}.`);
+  return { kind, start, end };
+}
+
+/** The text that a string token stands for. */
+export const textOf = (text, { start, end }) => JSON.parse(text.slice(start, end));
+
+/** The value of a JSON text, its numbers as digits; throws where it is none. */
+export function parse(text) {
+  let next = token(text, 0);
+  const take = () => {
+    const taken = next;
+    next = taken.kind === "" ? taken : token(text, taken.end);
+    return taken;
+  };
+  const expect = (...kinds) => {
+    if (!kinds.includes(next.kind)) throw new SyntaxError(`${kinds.join(" or ")} is missing at character ${next.start + 1}.`);
+    return take();
+  };
+  /** What stands between two brackets, each read by `member`. */
+  const members = (close, member) => {
+    const all = [];
+    take();
+    if (next.kind === close) return take(), all;
+    do all.push(member());
+    while (expect(",", close).kind === ",");
+    return all;
+  };
+  const value = (depth) => {
+    if (depth > DEEPEST) throw new SyntaxError("This is nested too deep.");
+    if (next.kind === "{") {
+      const pairs = members("}", () => {
+        const name = textOf(text, expect("string"));
+        expect(":");
+        return [name, value(depth + 1)];
+      });
+      return Object.fromEntries(pairs);
+    }
+    if (next.kind === "[") return members("]", () => value(depth + 1));
+    const one = expect("string", "number", "word");
+    if (one.kind === "string") return textOf(text, one);
+    const written = text.slice(one.start, one.end);
+    return one.kind === "number" ? new Digits(written) : WORDS[written];
+  };
+  const whole = value(0);
+  if (next.kind !== "") throw new SyntaxError(`More than one value: character ${next.start + 1}.`);
+  return whole;
+}
+
+/** The place of a member in a JSON text, such as `responses[2].name`, or of the one that holds it: of its value, as a token. */
+export function placeOf(text, path) {
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
+  let at = token(text, 0);
+  for (const step of steps) {
+    const found = member(text, at, step);
+    if (found === null) break;
+    at = found;
+  }
+  return at;
+}
+
+/** The value of one member of what begins with a token; null where there is none. */
+function member(text, open, wanted) {
+  if (open.kind !== "{" && open.kind !== "[") return null;
+  let count = 0;
+  for (let at = token(text, open.end); at.kind !== "}" && at.kind !== "]"; count += 1) {
+    const value = open.kind === "{" ? token(text, token(text, at.end).end) : at;
+    if (wanted === (open.kind === "{" ? textOf(text, at) : String(count))) return value;
+    const next = token(text, endOfValue(text, value));
+    at = next.kind === "," ? token(text, next.end) : next;
+  }
+  return null;
+}
+
+/** Where a value ends that begins with a token. */
+function endOfValue(text, first) {
+  let depth = 0;
+  for (let at = first; ; at = token(text, at.end)) {
+    if (at.kind === "{" || at.kind === "[") depth += 1;
+    else if (at.kind === "}" || at.kind === "]") depth -= 1;
+    if (depth === 0) return at.end;
+  }
+}
+
+/** JSON of a value, in which numbers keep their digits; in lines where an indent is given. */
+export function toJson(value, indent = "", before = "\n") {
+  if (value instanceof Digits) return value.text;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const within = before + indent;
+  const parts = isList
+    ? value.map((item) => toJson(item, indent, within))
+    : Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}: ${toJson(inner, indent, within)}`);
+  const [open, close] = isList ? "[]" : "{}";
+  if (indent === "" || parts.length === 0) return open + parts.join(", ") + close;
+  return open + within + parts.join(`,${within}`) + before + close;
+}
+
+/** Whether two values are the same, digit by digit. */
+export const isSame = (one, other) => toJson(one ?? null) === toJson(other ?? null);

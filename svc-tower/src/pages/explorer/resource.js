@@ -1,0 +1,143 @@
+// A resource as it is shown: its fields, its links, what it embeds, and the writes that the server declares of it.
+
+import { el, fill, plain } from "./dom.js";
+import { during, later, place } from "./frame.js";
+import { go } from "./go.js";
+import { problemsOf, refusal, told } from "./problems.js";
+import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, request, routeOf } from "./server.js";
+import { gist, properties, title } from "./values.js";
+
+/** Links that are offered in another form, or lead nowhere new. */
+const NOT_OFFERED = new Set(["self", "next", "previous", "prev", "docs"]);
+
+export function showCrumbs(address) {
+  const parts = plainPath(address).split("/").filter((part) => part !== "");
+  const links = [["Entry point", base], ...parts.map((part, at) => [part, base + parts.slice(0, at + 1).join("/")])];
+  fill(place.crumbs, links.map(([name, target], at) => {
+    const current = at === links.length - 1 ? "page" : undefined;
+    return el("li", {}, el("a", { href: hashOf(target), "aria-current": current }, name));
+  }));
+}
+
+/** The heading of what is shown, which gets the focus. */
+function heading(text, address) {
+  document.title = `${plain(text)} – Explorer`;
+  const head = el("h1", { tabindex: "-1" }, text);
+  queueMicrotask(() => head.focus({ preventScroll: true }));
+  return [head, el("p", { class: "soft" }, el("code", {}, address))];
+}
+
+/** A helper has nothing to read: only what it does is shown. */
+export function showHelper(address, route) {
+  fill(place.resource, heading(nameOf(address), address), actions([{ address, route }], { json: null }));
+}
+
+/** Nothing is left of what was deleted but the word of it. */
+function showGone(done, name, address) {
+  const collection = base + plainPath(address).split("/").slice(0, -1).join("/");
+  const back = routeOf(collection)?.item.get ? el("p", {}, el("a", { href: hashOf(collection) }, `Go to ${nameOf(collection)}`)) : null;
+  const notice = done.json?.notice;
+  fill(
+    place.resource,
+    heading(`Deleted: ${name}`, address),
+    el("p", { class: "good" }, `Done: ${done.status}. ${notice ?? "The record is gone."}`),
+    back,
+  );
+}
+
+export function showResource(done, address) {
+  const json = done.json;
+  const name = json && done.status === 200 && json._links && address !== base && !json._embedded ? title(json) : nameOf(address);
+  if (done.status !== 200 || json === null || typeof json !== "object") {
+    const problems = problemsOf(done);
+    const head = heading(name, address);
+    // Behind the heading: what is wrong with the query has the focus then.
+    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query(address, problems) ?? told(problems));
+    return;
+  }
+  const { single } = linksOf(json);
+  // One helper may have two relations.
+  const addresses = [...new Set(single.map(([, link]) => link.href))];
+  const helpers = addresses.map((address) => ({ address, route: routeOf(address) })).filter(({ route }) => route && !route.item.get);
+  const here = { address: (json._links?.self?.href ?? address).split("?")[0], route: routeOf(address) };
+  const seen = { json, gone: (done) => showGone(done, name, here.address) };
+  const shown = el("div", {}, parts(done, address));
+  /** After a write: what is read anew takes the place of what was, the rest stays. */
+  seen.renew = (again) => {
+    if (again.status !== 200 || again.json === null) return;
+    seen.json = again.json;
+    fill(shown, parts(again, address));
+  };
+  fill(place.resource, heading(name, address), actions([here, ...helpers], seen), shown);
+}
+
+/** The links of a document, and those of them that lead to one place of this interface. */
+function linksOf(json) {
+  const links = Object.entries(json._links ?? {}).filter(([rel]) => rel !== "curies");
+  return { links, single: links.filter(([, link]) => !Array.isArray(link) && isOurs(link?.href)) };
+}
+
+function parts(done, address) {
+  const { json } = done;
+  const { links, single } = linksOf(json);
+  const toRead = single.filter(([rel, link]) => !NOT_OFFERED.has(rel) && routeOf(link.href)?.item.get);
+  return [
+    done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
+    query(address, []),
+    paging(json, links),
+    embedded(json),
+    json._embedded ? null : properties(json),
+    linkButtons(toRead),
+  ].flat(2).filter((node) => node !== null);
+}
+
+/** The form of a collection's query; null where none is declared. */
+function query(address, problems) {
+  const declared = routeOf(address)?.query() ?? [];
+  if (declared.length === 0) return null;
+  return later(async () => (await import("./query.js")).queryForm(declared, address, problems));
+}
+
+function paging(json, links) {
+  if (json._embedded === undefined) return null;
+  const to = (rel, text) => {
+    const href = links.find(([name]) => name === rel)?.[1].href;
+    return el("button", { type: "button", disabled: !isOurs(href), onclick: () => go(href) }, text);
+  };
+  const last = Math.max(json.total_pages, 1);
+  const which = json.page > last ? `There is no page ${json.page}: the last one is ${last}` : `Page ${json.page} of ${last}`;
+  const count = `${which}, ${json.total_records} in all`;
+  return el("nav", { class: "paging", "aria-label": "Pages" }, to("previous", "Previous page"), el("span", {}, count), to("next", "Next page"));
+}
+
+function embedded(json) {
+  const lists = Object.values(json._embedded ?? {}).map((list) => [list].flat());
+  const card = (record) => {
+    const href = record._links?.self?.href;
+    const open = isOurs(href) ? el("a", { href: hashOf(href) }, title(record)) : title(record);
+    return el("li", { class: "card" }, el("h2", {}, open), el("dl", {}, gist(record).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))));
+  };
+  return lists.map((list) => (list.length === 0 ? el("p", { class: "soft" }, "There are none.") : el("ul", { class: "cards" }, list.map(card))));
+}
+
+function linkButtons(links) {
+  if (links.length === 0) return null;
+  const page = (rel) => {
+    const href = pageOfRelation(rel);
+    return href === null ? null : el("a", { href, class: "about", "aria-label": `About ${rel}` }, "?");
+  };
+  const button = (rel, link) => el("button", { type: "button", title: link.title, onclick: () => go(link.href) }, rel);
+  return [el("h2", {}, "Links"), el("ul", { class: "links" }, links.map(([rel, link]) => el("li", {}, button(rel, link), page(rel))))];
+}
+
+/** A button for each write that the server declares of these addresses; it opens the form. `seen` has what was read. */
+function actions(places, seen) {
+  const all = places.flatMap(({ address, route }) =>
+    ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, route, method: method.toUpperCase(), about: route.item[method] })));
+  if (all.length === 0) return null;
+  const panel = el("div", { class: "panel" });
+  const open = (action, opener) => during(async () => (await import("./write.js")).open(action, panel, seen, opener));
+  const button = (action) => el("button", { type: "button", class: action.method.toLowerCase(), onclick: (event) => open(action, event.currentTarget) }, request(action.about));
+  if (all.length === 1 && seen.json === null) queueMicrotask(() => open(all[0]));
+  return [el("h2", {}, "Actions"), el("div", { class: "actions" }, all.map(button)), panel];
+}

@@ -1,0 +1,45 @@
+// The request beside its form, in a language of choice, as it stands while somebody types.
+
+import { el, newId } from "./dom.js";
+import { copy } from "./exchange.js";
+import { during } from "./frame.js";
+import { auth } from "./key.js";
+import { LANGUAGES, PLACEHOLDER } from "./languages.js";
+
+/** The language that was chosen last. */
+let chosen = Object.keys(LANGUAGES)[0];
+
+/** The sample of a form; `request` gives what it would send. What is in the form is written anew with each change of it. */
+export function sample(form, request) {
+  const ids = [newId(), newId()];
+  const out = el("pre", { tabindex: "0", "aria-label": "The request as code" });
+  const withKey = el("input", { id: ids[1], type: "checkbox" });
+  const write = () => {
+    const key = withKey.checked ? auth()?.value : undefined;
+    out.textContent = LANGUAGES[chosen]({ ...request(), keyHeader: auth()?.header }, key ?? PLACEHOLDER);
+  };
+  const choose = () => {
+    chosen = language.value;
+    write();
+  };
+  const language = el("select", { id: ids[0], onchange: choose }, Object.keys(LANGUAGES).map((name) => el("option", { selected: name === chosen }, name)));
+  withKey.addEventListener("change", write);
+  for (const event of ["input", "change"]) form.addEventListener(event, write);
+  // What is added and removed by buttons changes the form after them.
+  form.addEventListener("click", () => queueMicrotask(write));
+  write();
+  return el(
+    "div",
+    { class: "sample" },
+    el("h2", {}, "This request as code"),
+    el(
+      "div",
+      { class: "copies" },
+      el("label", { for: ids[0] }, "Language"),
+      language,
+      auth() === null ? null : el("span", { class: "keep" }, withKey, el("label", { for: ids[1] }, "With my key")),
+      el("button", { type: "button", class: "small", onclick: () => during(() => copy(out.textContent, "The request", out)) }, "Copy code"),
+    ),
+    out,
+  );
+}

@@ -1,0 +1,276 @@
+// What became of each part of a helper's call, and what of it can be sent again alone: never what was recorded.
+
+import { describe } from "./declared.js";
+import { el, fill, newId } from "./dom.js";
+import { showWrite } from "./exchange.js";
+import { during, place, say, unreachable } from "./frame.js";
+import { forms } from "./form.js";
+import { here } from "./go.js";
+import { send } from "./http.js";
+import { Digits, parse } from "./json.js";
+import { auth } from "./key.js";
+import { described, errorOf, told } from "./problems.js";
+import { hashOf, isOurs, relation, routeOf, server } from "./server.js";
+import { title } from "./values.js";
+import { open, outcome } from "./write.js";
+
+const selfOf = (record) => record?._links?.self?.href;
+const kindOf = (rel) => String(rel).split(":").at(-1);
+const words = (rel) => kindOf(rel).replaceAll("_", " ");
+const begun = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const quoted = (values) => values.flatMap((value, at) => [at > 0 ? ", " : null, el("code", {}, value)]);
+
+/** A link to a record of an answer; null where there is none. */
+function opens(record) {
+  const href = selfOf(record);
+  return isOurs(href) ? [" ", el("a", { href: hashOf(href) }, `Open ${title(record)}`)] : null;
+}
+
+/** Shows a helper's answer in a panel. */
+export async function showSteps(done, action, panel) {
+  const call = new Call(done, action);
+  const isPart = done.status >= 400;
+  const said = isPart
+    ? el("p", { class: "bad", role: "status", tabindex: "-1" }, `Done in part: ${done.status}. What was done stays, so this call is not sent again: only what failed is.`)
+    : el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), done.json?.notice);
+  const list = el("ol", { class: "steps" });
+  const id = newId();
+  fill(panel, said, el("section", { "aria-labelledby": id }, el("h3", { id }, "What was done"), list));
+  said.focus();
+  showWrite(done, [here(), action.address, ...call.records.map(selfOf)]);
+  if (isPart) await Promise.all(call.failed().map(describe));
+  fill(list, isPart ? call.entries() : await call.whole());
+  if (list.childElementCount === 0) fill(panel, said);
+}
+
+const step = (isGood, ...nodes) => el("li", { class: isGood ? "good-step" : "bad-step" }, ...nodes);
+
+/** A call of a helper: what was sent, and what was answered. */
+class Call {
+  constructor(done, action) {
+    this.done = done;
+    this.action = action;
+    this.sent = done.request.body === undefined ? {} : parse(done.request.body);
+    this.error = errorOf(done);
+    this.statuses = this.error === null ? [] : [this.error.resource_status ?? []].flat();
+    /** The records of the answer, by their relations. */
+    this.found = this.error === null ? {} : Object.fromEntries(Object.entries(done.json).filter(([, record]) => selfOf(record)));
+    this.records = this.error === null ? [done.json ?? {}] : Object.values(this.found);
+    this.records = this.records.filter((record) => isOurs(selfOf(record)));
+    this.hasKey = done.request.keyHeader !== undefined;
+  }
+
+  /** The address of the person that the call is about; undefined where the answer does not tell. */
+  person() {
+    const posted = selfOf(this.found[relation("person")]);
+    const linked = this.records.map((record) => record._links[relation("person")]?.href).find(isOurs);
+    // The container of a canvass is the person.
+    const above = this.action.route.above(1);
+    const container = above?.kind("get", "200") === "person" ? above.addressFrom(this.action.address) : undefined;
+    return posted ?? linked ?? container;
+  }
+
+  /** The steps of a call that was done as a whole. */
+  async whole() {
+    if (this.records.length === 0) {
+      const isSilent = !this.hasKey && this.action.route.kind("post", "200") !== "";
+      return isSilent ? [step(true, "Recorded. Without a key the server tells no more.")] : [];
+    }
+    const [record] = this.records;
+    const kind = this.action.route.kind("post", "200");
+    if (kind === "person") return [this.signedUp(record), ...this.functions()];
+    return [await this.whose(record), step(true, `${begun(words(kind))} recorded.`, opens(record)), ...this.functions()].filter((node) => node !== null);
+  }
+
+  /** The person of a signup: it has no other record to be compared with. */
+  signedUp(record) {
+    const isNew = String(record.created_date) === String(record.modified_date);
+    const what = isNew ? "Person recorded: unchanged since it was made." : "Person found, and changed by what was sent.";
+    return step(true, what, opens(record), this.foundBy(record, !isNew));
+  }
+
+  /** Whether the person of a record was made with it: both have one date of creation then. */
+  async whose(record) {
+    const address = this.person();
+    if (address === undefined) return null;
+    const done = await send({ method: "GET", address }, auth());
+    if (done.status !== 200 || done.json === null) return step(true, "Person.", " ", el("a", { href: hashOf(address) }, "Open the person"));
+    const since = String(done.json.created_date);
+    const isNew = since === String(record.created_date);
+    const what = isNew ? "Person made, as nobody was found." : ["Person found: known since ", el("time", { datetime: since }, since), "."];
+    return step(true, what, opens(done.json), this.foundBy(done.json, !isNew && this.sent.person !== undefined));
+  }
+
+  /** By what a person was found: what was sent and it has as well, and the server's rule. */
+  foundBy(record, isFound) {
+    const sent = this.sent.person ?? {};
+    if (!isFound) return null;
+    const isSent = (value) => [sent.identifiers ?? []].flat().includes(value);
+    const emails = new Set([sent.email_addresses ?? []].flat().map((email) => String(email?.address).toLowerCase()));
+    const alike = [
+      ...[record.identifiers ?? []].flat().filter(isSent),
+      ...[record.email_addresses ?? []].flat().map((email) => String(email?.address)).filter((address) => emails.has(address.toLowerCase())),
+    ];
+    return [
+      alike.length > 0 ? el("p", { class: "hint" }, "Sent and known: ", quoted(alike)) : null,
+      server.matching === "" ? null : el("details", {}, el("summary", {}, "How this server finds people"), el("p", {}, server.matching)),
+    ];
+  }
+
+  /** What the call asked for beside the record, by the names that the server declares. */
+  functions() {
+    return server.functions.filter((name) => this.sent[name] !== undefined).map((name) => {
+      const all = [this.sent[name]].flat().filter((value) => typeof value === "string");
+      return step(true, "Done: ", el("code", {}, name), all.length > 0 ? [": ", quoted(all)] : null);
+    });
+  }
+
+  /** The routes that may send alone what failed. */
+  failed() {
+    const kinds = this.statuses.filter((entry) => entry.response_code >= 400).map((entry) => kindOf(entry.resource));
+    return server.routes.filter((route) => kinds.some((kind) => creates(route, kind)));
+  }
+
+  /** The steps of a call of which a part failed, in the order of the server. */
+  entries() {
+    return this.statuses.map((entry, at) => this.entry(entry, this.statuses.slice(0, at).filter(({ resource }) => resource === entry.resource).length));
+  }
+
+  /** One part; `place` is its place among those of its kind. */
+  entry(entry, place) {
+    const name = begun(words(entry.resource));
+    const record = this.found[entry.resource];
+    if (entry.response_code < 400) {
+      const isPerson = kindOf(entry.resource) === "person";
+      const isKnown = Number(entry.response_code) === 200;
+      const what = isPerson ? (isKnown ? "found" : this.hasKey ? "made, as nobody was found" : "recorded") : isKnown ? "was there already" : "recorded";
+      return step(true, `${name} ${what}: ${entry.response_code}.`, opens(record), isPerson && isKnown && record ? this.foundBy(record, true) : null);
+    }
+    const problems = described(entry);
+    const element = this.element(entry, problems, place);
+    const node = step(false, `${name} failed: ${entry.response_code}.`, element === undefined ? null : [" Sent: ", el("code", {}, shortly(element))], told(problems));
+    node.append(...this.again(entry, problems, element, node));
+    return node;
+  }
+
+  /** What was sent for a part: by the name of the property and its place; undefined where that does not tell. */
+  element(entry, problems, place) {
+    const [, name, index] = /^(\w+)(?:\[(\d+)\])?/.exec(problems[0]?.properties[0] ?? "") ?? [];
+    if (!server.functions.includes(name)) return undefined;
+    const all = [this.sent[name] ?? []].flat();
+    if (index !== undefined) return all[index];
+    const count = this.statuses.filter(({ resource }) => resource === entry.resource).length;
+    return count === all.length ? all[place] : all.length === 1 ? all[0] : undefined;
+  }
+
+  /** A way to send one part alone, or why there is none. */
+  again(entry, problems, element, node) {
+    const none = (why) => [el("p", { class: "hint" }, why)];
+    if (entry.response_code >= 500) return none("This server does not do this: there is nothing to send again.");
+    const person = this.person();
+    if (!this.hasKey || person === undefined) return none("Without a key this cannot be sent alone: somebody with a key can add it to the person.");
+    const route = alone(kindOf(entry.resource));
+    if (route === undefined) return none("This server has no way to send this alone.");
+    const panel = el("div", { class: "panel" });
+    const begin = (event) => during(() => this.choose(route, { person, element, panel, node, opener: event.target }));
+    return [el("button", { type: "button", onclick: begin }, "Send only this"), panel];
+  }
+
+  /** The record below which the part is created: known from what was sent, or chosen. */
+  async choose(route, part) {
+    const below = route.above(1);
+    const groups = route.above(2);
+    const isAddress = [part.element, part.element?.question].find((value) => isOurs(value) && routeOf(value) === below);
+    const sibling = below && this.action.route.above(1) === below ? route.addressFrom(this.action.address) : undefined;
+    try {
+      if (sibling !== undefined) this.form(route, sibling, part);
+      else if (isAddress) await this.formBelow(route, isAddress, part);
+      else if (below === undefined || below.ids === 0) this.form(route, route.addressFrom(this.action.address), part);
+      else await this.list(route, groups.addressFrom(this.action.address), part);
+    } catch (error) {
+      say(unreachable(error));
+    }
+  }
+
+  /** All records of a collection to choose from, a page at a time. */
+  async list(route, address, part) {
+    const id = newId();
+    const select = el("select", { id }, el("option", { value: "" }, "–"));
+    const wrong = el("p", { class: "bad", role: "alert", hidden: true });
+    const more = el("button", { type: "button", class: "small", hidden: true, onclick: () => during(() => add(more.value)) }, "Show more");
+    const chosen = () => during(async () => {
+      if (select.value !== "") await this.formBelow(route, select.value, part);
+    });
+    const add = async (next) => {
+      const done = await send({ method: "GET", address: next }, auth());
+      const records = Object.values(done.json?._embedded ?? {}).flat();
+      wrong.hidden = done.status === 200 && (records.length > 0 || select.options.length > 1);
+      fill(wrong, done.status === 200 ? "There are none yet." : `They cannot be read: ${done.status}.`);
+      for (const record of records) if (isOurs(selfOf(record))) select.append(el("option", { value: selfOf(record) }, title(record)));
+      const follows = done.json?._links?.next?.href;
+      more.hidden = !isOurs(follows);
+      more.value = more.hidden ? "" : follows;
+    };
+    const pages = new URL(address);
+    if (server.pageSize > 0) pages.searchParams.set("per_page", server.pageSize);
+    await add(pages.href);
+    select.addEventListener("change", chosen);
+    const name = words(route.above(1).kind("get", "200"));
+    const groups = routeOf(address);
+    const created = (done) => this.formBelow(route, selfOf(done.json), part);
+    const create = (event) => during(() => open({ method: "POST", address, route: groups, about: groups.item.post }, part.panel, { json: null }, event.target, { then: created }));
+    fill(
+      part.panel,
+      el("div", { class: "field" }, el("label", { for: id }, `Which ${name}`), select, more, wrong),
+      groups.item.post ? el("button", { type: "button", class: "small", onclick: create }, `Create the ${name} first`) : null,
+    );
+    select.focus();
+  }
+
+  /** The form below a record: at the link of it that leads to such a place. */
+  async formBelow(route, address, part) {
+    const done = await send({ method: "GET", address }, auth());
+    const links = Object.values(done.json?._links ?? {}).map((link) => link.href);
+    const target = links.find((href) => isOurs(href) && routeOf(href) === route);
+    if (target === undefined) say("That record leads to no such place.");
+    else this.form(route, target, part);
+  }
+
+  /** The form of the part, with its person, and with what was sent for it. */
+  form(route, address, { person, element, panel, node, opener }) {
+    const isAction = element === undefined && this.action.route.kind("post", "200") === route.kind("post", "201");
+    const rest = isAction ? this.ownFields() : isObject(element) ? element : {};
+    const initial = { ...rest, _links: { ...rest._links, [relation("person")]: { href: person } } };
+    const then = (done) => {
+      fill(place.sample);
+      showWrite(done, [here(), this.action.address, ...this.records.map(selfOf), selfOf(done.json)]);
+      const said = el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), opens(done.json));
+      fill(panel, said);
+      opener.remove();
+      node.className = "good-step";
+      said.focus();
+    };
+    during(() => open({ method: "POST", address, route, about: route.item.post }, panel, { json: null }, opener, { initial, then }));
+  }
+
+  /** The fields of the record itself, without the person and what was to be done for it. */
+  ownFields() {
+    return Object.fromEntries(Object.entries(this.sent).filter(([name]) => name !== "person" && !server.functions.includes(name)));
+  }
+}
+
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
+const shortly = (element) => (isObject(element) ? String(element.question ?? "an object") : String(element));
+
+/** Whether one of a kind is created there. */
+const creates = (route, kind) => route.item.post && route.item.get && route.kind("post", "201") === kind;
+
+/** Where one of a kind is created for a person: the shortest path that is declared. */
+function alone(kind) {
+  const takesPerson = (route) => {
+    const links = forms().plain(forms().plain(route.body("post")).properties?._links);
+    return links.properties?.[relation("person")] !== undefined;
+  };
+  const all = server.routes.filter((route) => creates(route, kind) && takesPerson(route));
+  return all.toSorted((one, other) => one.parts.length - other.parts.length)[0];
+}

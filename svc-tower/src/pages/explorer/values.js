@@ -1,0 +1,92 @@
+// What was answered, as tables and lists.
+
+import { el } from "./dom.js";
+import { Digits } from "./json.js";
+import { hashOf, isOurs } from "./server.js";
+
+const RESERVED = new Set(["_links", "_embedded"]);
+
+/** What has more leaves is folded: its nodes are made when it is opened. */
+const MANY = 30;
+
+const isNested = (inner) => inner !== null && typeof inner === "object" && !(inner instanceof Digits);
+
+/** The fields of a document as a table. */
+export function properties(json) {
+  const rows = Object.entries(json).filter(([name]) => !RESERVED.has(name));
+  if (rows.length === 0) return null;
+  return el(
+    "table",
+    { class: "properties" },
+    el("caption", {}, "Properties"),
+    el("tbody", {}, rows.map(([name, inner]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value(inner))))),
+  );
+}
+
+/** How many leaves a value has, counted as far as one more than many. */
+function leaves(inner, limit = MANY + 1) {
+  if (!isNested(inner)) return 1;
+  let count = 1;
+  for (const member of Object.values(inner)) {
+    if (count >= limit) break;
+    count += leaves(member, limit - count);
+  }
+  return count;
+}
+
+/** A value: nested ones as lists, long ones folded. */
+export function value(inner) {
+  if (inner === null) return el("span", { class: "soft" }, "null");
+  if (!isNested(inner)) return isOurs(inner) ? el("a", { href: hashOf(inner) }, inner) : String(inner);
+  const members = Object.entries(inner);
+  if (members.length === 0) return el("span", { class: "soft" }, "empty");
+  if (leaves(inner) > MANY) return folded(inner, members.length);
+  return list(inner, members);
+}
+
+function list(inner, members) {
+  if (!Array.isArray(inner)) return el("dl", {}, members.map(([name, member]) => pair(name, member)));
+  if (!inner.some(isNested)) return inner.map(String).join(", ");
+  return el("ol", { class: "nested" }, inner.map((item) => el("li", {}, value(item))));
+}
+
+const pair = (name, member) =>
+  el("div", { class: isNested(member) && "deep" }, el("dt", {}, name), el("dd", {}, value(member)));
+
+/** So many members of something folded are shown at a time. */
+const STEP = 100;
+
+function folded(inner, count) {
+  const rest = Object.entries(inner);
+  const node = el("details", { class: "folded" }, el("summary", {}, `${count} ${Array.isArray(inner) ? "element" : "member"}${count === 1 ? "" : "s"}`));
+  const more = el("button", { type: "button", class: "small", onclick: () => show() }, "Show more");
+  const show = () => {
+    const next = rest.splice(0, STEP);
+    const nodes = Array.isArray(inner) ? list(next.map(([, member]) => member), next) : list(Object.fromEntries(next), next);
+    node.append(el("div", {}, nodes));
+    if (rest.length > 0) node.append(more);
+    else more.remove();
+  };
+  node.addEventListener("toggle", show, { once: true });
+  return node;
+}
+
+const words = (inner) => (isNested(inner) ? "" : String(inner ?? ""));
+
+/** A record in a few words. */
+export function title(record) {
+  const name = [record.given_name, record.family_name].map(words).filter(Boolean).join(" ");
+  const first = [record.title, record.name, name, record.comments, record.value, record.identifiers?.[0]].map(words).find(Boolean);
+  return first ?? "record";
+}
+
+/** A few fields that tell a record from others; its date where there are no more. */
+export function gist(record) {
+  const telling = Object.entries(record).filter(([name, inner]) => !RESERVED.has(name) && !isNested(inner) && inner !== "" && inner !== null);
+  const skipped = new Set(["id", "title", "name", "given_name", "family_name", "origin_system", "description", "modified_date"]);
+  const address = record.email_addresses?.[0]?.address;
+  const email = address === undefined ? [] : [["email", words(address)]];
+  const rank = ([name]) => (name === "created_date" ? 1 : 0);
+  const others = telling.filter(([name]) => !skipped.has(name)).toSorted((one, other) => rank(one) - rank(other));
+  return [...email, ...others].slice(0, 3).map(([name, inner]) => [name, String(inner)]);
+}

@@ -1,0 +1,136 @@
+// Writes: a form for each that the server declares, sent once, and what came of it.
+
+import { Body } from "./body.js";
+import { describe } from "./declared.js";
+import { el, fill, newId } from "./dom.js";
+import { isReplayed, showWrite } from "./exchange.js";
+import { during, place, say, unreachable } from "./frame.js";
+import { here, reload } from "./go.js";
+import { Guards, conflict } from "./guards.js";
+import { send } from "./http.js";
+import { parse } from "./json.js";
+import { auth } from "./key.js";
+import { errorOf, problemsOf, refusal, told } from "./problems.js";
+import { hashOf, isOurs, request } from "./server.js";
+import { title } from "./values.js";
+
+/**
+ * Opens the form of a write; `opener` is the button that it was opened by. `initial` is what a new record has already, and
+ * `then` is called with the answer in place of what usually follows.
+ */
+export async function open(action, panel, seen, opener, { initial, then = finished } = {}) {
+  try {
+    await describe(action.route);
+  } catch (error) {
+    say(`The form cannot be read: ${error.message}`);
+    return;
+  }
+  const { method, address, about } = action;
+  const schema = action.route.body(method.toLowerCase());
+  const body = schema ? new Body(schema, { record: method === "PUT" ? seen.json : undefined, initial }) : null;
+  const guards = new Guards(action);
+  const wrong = el("div", { class: "errors", role: "alert", hidden: true });
+  const beside = el("div", {});
+  const sends = el("button", { type: "submit", class: method.toLowerCase() }, method === "DELETE" ? "Delete" : "Send");
+  const show = (...nodes) => { fill(wrong, ...nodes).hidden = false; };
+  /** Somebody changed the record meanwhile: what is there now is shown, and the next request is for that. */
+  const compare = async () => {
+    const found = await conflict(address, seen.json, body && parse(body.json()), auth());
+    show("Somebody changed this record meanwhile, and nothing was done.", found === null ? " It cannot be read any more." : null);
+    fill(beside, found?.table);
+    if (found === null) return;
+    guards.begin();
+    sends.textContent = method === "DELETE" ? "Delete what is there now" : "Send again, to what is there now";
+    sends.focus();
+  };
+  let isUnderWay = false;
+  /** Sends the form, once: what is clicked while that is under way is passed over. */
+  const submit = async () => {
+    if (isUnderWay || body?.isReady() === false) return;
+    isUnderWay = true;
+    sends.setAttribute("aria-disabled", "true");
+    try {
+      const text = body?.json();
+      const done = await send({ method, address, body: text, guards: guards.for(text) }, auth());
+      showWrite(done, []);
+      guards.answered(done.status);
+      const problems = problemsOf(done);
+      const rest = body ? body.show(problems) : problems;
+      fill(wrong, told(rest)).hidden = rest.length === 0;
+      fill(beside);
+      if (done.status < 400 || errorOf(done)?.request_type === "non-atomic") await then(done, action, panel, seen);
+      else if (done.status === 412) await compare();
+      else if (problems.length === 0) show(...refusal(done));
+      else if (done.status === 400) show(told(rest), el("p", {}, "Nothing was stored: mend what is named, and send again."));
+    } catch (error) {
+      say(unreachable(error));
+    } finally {
+      isUnderWay = false;
+      sends.removeAttribute("aria-disabled");
+    }
+  };
+  const close = () => {
+    fill(panel);
+    fill(place.sample);
+    (opener ?? document.querySelector("main h1"))?.focus();
+  };
+  const id = newId();
+  const form = el(
+    "form",
+    { onsubmit: (event) => { event.preventDefault(); during(submit); }, "aria-labelledby": id, novalidate: true },
+    el("h3", { id }, request(about)),
+    el("p", { class: "soft" }, el("code", {}, `${method} ${address}`)),
+    guards.node,
+    body?.node,
+    wrong,
+    beside,
+    sends,
+    " ",
+    el("button", { type: "button", onclick: close }, "Close"),
+  );
+  fill(panel, form);
+  const isSeen = (control) => control.closest("details:not([open])") === null || control.localName === "summary";
+  ([...form.querySelectorAll("input, select, textarea, summary")].find(isSeen) ?? sends).focus();
+  during(async () => {
+    const { sample } = await import("./sample.js");
+    const asked = () => ({ method, address, body: body?.json(), guards: guards.headers });
+    // Meanwhile another form may be open.
+    if (form.isConnected) fill(place.sample, sample(form, asked));
+  });
+}
+
+/** What is said of a write that was done. */
+export const outcome = (done) => `Done${isReplayed(done) ? " before" : ""}: ${done.status}. `;
+
+/** What happens once a write was answered: the record is offered, and what changed is read again. */
+async function finished(done, action, panel, seen) {
+  fill(place.sample);
+  const { method, address, route } = action;
+  const made = done.json?._links?.self?.href;
+  if (method === "PUT") {
+    showWrite(done, [address, here()]);
+    await reload(done);
+  } else if (method === "DELETE" && route.item.get) {
+    seen.gone(done);
+  } else {
+    showWrite(done, [address, here(), ...(isOurs(made) ? [made] : [])]);
+    // A helper does several things; what is created is one.
+    if (method === "POST" && !route.item.get) {
+      const { showSteps } = await import("./steps.js");
+      await showSteps(done, action, panel);
+    } else {
+      const link = isOurs(made) ? el("a", { href: hashOf(made) }, `Open ${title(done.json)}`) : null;
+      const said = el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), done.json?.notice, link);
+      fill(panel, said);
+      // The button that was pressed is gone.
+      said.focus();
+    }
+    await renew(seen);
+  }
+}
+
+/** Totals and lists are other ones now; what is written about is still there. */
+async function renew(seen) {
+  if (seen.renew === undefined) return;
+  seen.renew(await send({ method: "GET", address: here() }, auth()));
+}
