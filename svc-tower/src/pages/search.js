@@ -90,8 +90,13 @@ function first(event) {
   found.querySelector("a")?.click();
 }
 
-/** The arrows lead through what was found. */
+/** The arrows lead through what was found; Escape leads back, where a browser would only empty the field. */
 function step(event) {
+  if (event.key === "Escape") {
+    event.preventDefault();
+    dialog.close();
+    return;
+  }
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (by === undefined) return;
   event.preventDefault();
