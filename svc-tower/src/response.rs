@@ -74,7 +74,7 @@ impl Media {
         match self {
             #[cfg(feature = "pages")]
             Self::Html => Some(
-                "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+                "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
             ),
             #[cfg(feature = "pages")]
             Self::App => Some("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),

@@ -3,6 +3,7 @@
 
 mod campaign_page;
 mod driver;
+mod frame;
 mod guarded;
 mod light;
 mod safe_writes;

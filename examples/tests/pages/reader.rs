@@ -105,7 +105,22 @@ impl<'a> Reader<'a> {
             Some(other) => return Err(format!("another header: {other}").into()),
             None => &mut self.keyless,
         };
-        client.send(&shown.method, path(&address)?, body.as_ref()).await
+        let answer = client.send(&shown.method, path(&address)?, body.as_ref()).await?;
+        self.note(&shown.method, &address, &answer)?;
+        Ok(answer)
+    }
+
+    /// What a page creates is what it goes on with.
+    fn note(&mut self, method: &str, address: &str, answer: &Answer) -> TestResult {
+        let Some(kind) = Kind::ALL.iter().find(|kind| address.ends_with(&format!("/{}", kind.plural()))) else {
+            return Ok(());
+        };
+        if method == "POST" && answer.status < 300 {
+            let record = serde_json::from_slice(&answer.body)?;
+            let id = link(&record, "self")?.rsplit('/').next().ok_or("no id")?.to_owned();
+            self.ids.insert(ExampleRequest::id_of(*kind), id);
+        }
+        Ok(())
     }
 
     /// What is at an address, or at a path below the entry point.

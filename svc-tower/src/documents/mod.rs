@@ -12,6 +12,9 @@ mod json_schema;
 mod openapi;
 mod own;
 mod page;
+mod refusals;
+#[cfg(feature = "pages")]
+pub(crate) mod search;
 
 pub use example::{ExampleRequest, Language, indented};
 #[cfg(feature = "openapi")]

@@ -12,10 +12,14 @@ use crate::response::Media;
 pub(super) type Source = (&'static str, Media, &'static str);
 
 /// The files of the documentation's pages.
-const PAGES: &[Source] =
-    &[(STYLE, Media::Css, include_str!("style.css")), (ICON, Media::Svg, include_str!("explorer/icon.svg"))];
+const PAGES: &[Source] = &[
+    (STYLE, Media::Css, include_str!("style.css")),
+    (ICON, Media::Svg, include_str!("explorer/icon.svg")),
+    (SEARCH, Media::Script, include_str!("search.js")),
+];
 
 pub(super) const STYLE: &str = "style.css";
+pub(super) const SEARCH: &str = "search.js";
 pub(super) const ICON: &str = "icon.svg";
 
 fn all() -> impl Iterator<Item = &'static Source> {

@@ -1,19 +1,23 @@
-//! What every page has around its contents.
+//! What every page has around its contents: the way to other pages, and a search over all of them.
 
 use maud::{DOCTYPE, Markup, html};
 use svc_core::link::Target;
 
 use super::{
-    files::{self, ICON, STYLE},
+    SEARCH_INDEX,
+    files::{self, ICON, SEARCH, STYLE},
     html::Site,
 };
-use crate::documents::{DocPage, Subject};
+use crate::documents::{DocPage, Listing, Subject};
 
 /// The whole page.
 pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> String {
-    let api = site.api;
+    let product = site.api.vendor().product_name();
     let title = page.title.replace('`', "");
     let is_start = page.subject == Subject::Start;
+    let place = site.docs.place(page);
+    let groups = site.docs.navigation(page);
+    let group = groups.iter().find(|group| group.entries.iter().any(|entry| entry.href == place));
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -21,26 +25,60 @@ pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> Strin
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) @if !is_start { " – " (api.vendor().product_name()) } }
+                title { (title) @if !is_start { " – " (product) } }
                 link rel="icon" type="image/svg+xml" href=(site.href(&files::target(ICON)));
                 link rel="stylesheet" href=(site.href(&files::target(STYLE)));
+                script type="module" src=(site.href(&files::target(SEARCH))) {}
             }
             body {
                 a class="skip" href="#main" { "Skip to the content" }
-                header {
-                    nav aria-label="Documentation" {
+                header class="top" {
+                    nav aria-label="Main" {
                         ul {
                             li { a href=(site.href(&Target::Docs)) aria-current=[is_start.then_some("page")] { "Documentation" } }
                             li { a href=(site.href(&Target::Explorer("".into()))) { "Explorer" } }
-                            li { a href=(site.page("relations")) { "Relations" } }
-                            li { a href=(site.page("error")) { "Errors" } }
                         }
                     }
+                    // Without scripts there is no search, and no button for it.
+                    button type="button" id="search" hidden data-index=(site.href(&Target::Explorer(SEARCH_INDEX.into())))
+                        data-pages=(site.page("")) aria-keyshortcuts="Control+K /" { "Search " kbd { "Ctrl K" } }
+                    button type="button" class="menu" popovertarget="pages" { "Pages" }
                 }
-                main id="main" { (contents) }
+                div class="columns" {
+                    nav id="pages" popover aria-label="Pages" {
+                        button type="button" class="menu" popovertarget="pages" popovertargetaction="hide" { "Close" }
+                        @for (number, listed) in groups.iter().enumerate() {
+                            (pages(site, listed, &place, group.map_or(number == 0, |group| group.title == listed.title)))
+                        }
+                    }
+                    main id="main" tabindex="-1" {
+                        @if let Some(group) = group {
+                            nav class="crumbs" aria-label="Breadcrumbs" {
+                                ol { li { a href=(site.href(&Target::Docs)) { "Documentation" } } li { (group.title) } }
+                            }
+                        }
+                        (contents)
+                    }
+                }
                 footer { p { "Documentation of " code { (site.base.as_str()) } ", generated from the tables that route its requests." } }
             }
         }
     };
     markup.into_string()
+}
+
+/// One group of pages.
+fn pages(site: Site<'_>, group: &Listing, place: &str, is_open: bool) -> Markup {
+    html! {
+        @if !group.entries.is_empty() {
+            details open[is_open] {
+                summary { (group.title) }
+                ul {
+                    @for entry in &group.entries {
+                        li { a href=(site.local(&entry.href)) aria-current=[(entry.href == place).then_some("page")] { (entry.name) } }
+                    }
+                }
+            }
+        }
+    }
 }

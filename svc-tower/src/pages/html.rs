@@ -1,28 +1,41 @@
 //! The pages as HTML. The template escapes every text.
 
 use maud::{Markup, html};
-use svc_core::{Base, api::Api, link::Target};
+use svc_core::{Base, api::Api, error::Code, link::Target};
 
 use super::{
     frame,
     text::{Prose, code_block, title},
 };
 use crate::documents::{
-    DocField, DocLink, DocOperation, DocPage, DocRule, Entry, ExampleRequest, Facts, Language, Listing, Subject,
-    indented,
+    DocField, DocLink, DocOperation, DocPage, DocRule, Docs, Entry, ExampleRequest, Facts, Listing, Subject, indented,
 };
 
 /// A page as HTML.
-pub(super) fn page(api: &Api, base: &Base, page: &DocPage) -> String {
-    let site = Site { api, base };
+pub(super) fn page(docs: Docs<'_>, api: &Api, base: &Base, page: &DocPage) -> String {
+    let site = Site { docs, api, base };
     frame::framed(site, page, &site.contents(page))
 }
 
 /// Where links lead: within this server without its scheme and host.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'a> {
+    pub(super) docs: Docs<'a>,
     pub(super) api: &'a Api,
     pub(super) base: &'a Base,
+}
+
+/// A part of a page, which its contents name.
+struct Section {
+    id: String,
+    title: &'static str,
+    body: Markup,
+}
+
+impl Section {
+    fn new(title: &'static str, body: Markup) -> Self {
+        Self { id: slug(title), title, body }
+    }
 }
 
 impl Site<'_> {
@@ -48,66 +61,77 @@ impl Site<'_> {
 
     fn contents(self, page: &DocPage) -> Markup {
         let is_start = page.subject == Subject::Start;
-        // These lead on before they show anything.
-        let leads_on = matches!(page.subject, Subject::Start | Subject::EntryPoint | Subject::Missing);
+        let sections = self.sections(page);
         html! {
             h1 { (title(&page.title)) }
-            p class="summary" { (Prose(&page.summary)) }
-            @for note in &page.notes { p { (Prose(note)) } }
+            p class="summary" { (self.prose(&page.summary)) }
+            @for note in &page.notes { p { (self.prose(note)) } }
             @if is_start {
                 p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
             }
-            @if leads_on { @for list in &page.lists { (self.list(list)) } }
-            @if !is_start { (facts_tables(&page.facts)) }
-            (self.operations(&page.operations))
-            (self.fields(page))
-            (self.links(&page.links))
-            @if !is_start { (self.requests(&page.requests)) }
-            @if let Some(example) = &page.example {
-                section id="example" { h2 { "Example" } (code_block("An example", "json", &indented(example))) }
-            }
-            @if !leads_on { @for list in &page.lists { (self.list(list)) } }
-            @if is_start { (facts_tables(&page.facts)) (self.requests(&page.requests)) }
-        }
-    }
-
-    fn requests(self, requests: &[ExampleRequest]) -> Markup {
-        let has_key = requests.iter().any(|request| request.key_header.is_some());
-        let has_id = requests.iter().any(|request| request.address.split('/').any(|part| part.ends_with("_ID")));
-        html! {
-            @if !requests.is_empty() {
-                section id="requests" {
-                    h2 { "Requests" }
-                    @if has_key {
-                        p class="note" {
-                            code { (ExampleRequest::KEY) } " stands for a key"
-                            @if has_id { ", and a word such as " code { "PERSON_ID" } " for an id: follow links to real ones" }
-                            "."
-                        }
-                    }
-                    @for request in requests { (self.request(request)) }
+            @if sections.len() > 1 {
+                nav class="contents" aria-label="On this page" {
+                    ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
                 }
             }
+            @for section in &sections {
+                section id=(section.id) { h2 { (section.title) } (section.body) }
+            }
         }
     }
 
-    fn operations(self, operations: &[DocOperation]) -> Markup {
+    /// The parts of a page, in their order: some pages lead on before they show anything.
+    fn sections(self, page: &DocPage) -> Vec<Section> {
+        let facts = page.facts.iter().map(|facts| Section::new(facts.title, self.facts(facts)));
+        let lists = page.lists.iter().filter(|list| !list.entries.is_empty());
+        let lists = lists.map(|list| Section::new(list.title, self.list(list)));
+        let mut own = Vec::new();
+        if !page.operations.is_empty() {
+            own.push(Section::new("Operations", self.operations(page)));
+        }
+        if !page.fields.is_empty() {
+            own.push(Section { id: "fields".to_owned(), ..Section::new(page.fields_title, self.fields(page)) });
+        }
+        if !page.links.is_empty() {
+            own.push(Section::new("Links", self.links(&page.links)));
+        }
+        if !page.requests.is_empty() {
+            own.push(Section::new("Requests", self.requests(&page.requests)));
+        }
+        if let Some(example) = &page.example {
+            own.push(Section::new("Example", code_block("An example", "json", &indented(example))));
+        }
+        match page.subject {
+            Subject::Start | Subject::EntryPoint | Subject::Missing => lists.chain(facts).chain(own).collect(),
+            _ => facts.chain(own).chain(lists).collect(),
+        }
+    }
+
+    /// Prose, in which error codes lead to their pages.
+    fn prose(self, text: &str) -> Markup {
+        Prose(text).linked(&|code| Code::ALL.iter().any(|known| known.as_str() == code).then(|| self.page(code)))
+    }
+
+    fn operations(self, page: &DocPage) -> Markup {
+        let shown = |operation: &DocOperation| {
+            let is_it = |request: &&ExampleRequest| {
+                request.method == operation.method && request.address == operation.address && request.status < 400
+            };
+            page.requests.iter().find(is_it).map(|request| format!("#{}", slug(&request.title)))
+        };
         html! {
-            @if !operations.is_empty() {
-                section id="operations" {
-                    h2 { "Operations" }
-                    div class="wide" tabindex="0" role="region" aria-label="Operations" {
-                        table {
-                            caption { "What this server does" }
-                            thead { tr { th scope="col" { "Operation" } th scope="col" { "Request" } th scope="col" { "Key" } } }
-                            tbody {
-                                @for operation in operations {
-                                    tr {
-                                        th scope="row" { (operation.name) }
-                                        td { code { (operation.method) " " (self.local(&operation.address)) } }
-                                        td { (operation.key) }
-                                    }
+            div class="wide" tabindex="0" role="region" aria-label="Operations" {
+                table {
+                    caption { "What this server does" }
+                    thead { tr { th scope="col" { "Operation" } th scope="col" { "Request" } th scope="col" { "Key" } } }
+                    tbody {
+                        @for operation in &page.operations {
+                            tr {
+                                th scope="row" {
+                                    @if let Some(sample) = shown(operation) { a href=(sample) { (operation.name) } } @else { (operation.name) }
                                 }
+                                td { code { (operation.method) " " (self.local(&operation.address)) } }
+                                td { (operation.key) }
                             }
                         }
                     }
@@ -125,28 +149,24 @@ impl Site<'_> {
             "Each field, and whether this server takes it"
         };
         html! {
-            @if !page.fields.is_empty() {
-                section id="fields" {
-                    h2 { (page.fields_title) }
-                    div class="wide" tabindex="0" role="region" aria-label=(page.fields_title) {
-                        table {
-                            caption { (about) }
-                            thead {
-                                tr {
-                                    @for head in ["Field", "Type"] { th scope="col" { (head) } }
-                                    @if is_read { th scope="col" { "Read" } }
-                                    @for head in ["Write", "Meaning"] { th scope="col" { (head) } }
-                                }
-                            }
-                            tbody { @for field in &page.fields { (self.field(field, is_read)) } }
+            div class="wide" tabindex="0" role="region" aria-label=(page.fields_title) {
+                table class="fields" {
+                    caption { (about) }
+                    thead {
+                        tr {
+                            @for head in ["Field", "Type"] { th scope="col" { (head) } }
+                            @if is_read { th scope="col" { "Read" } }
+                            @for head in ["Write", "Meaning"] { th scope="col" { (head) } }
                         }
                     }
+                    tbody { @for field in &page.fields { (self.field(field, is_read)) } }
                 }
             }
         }
     }
 
     fn field(self, field: &DocField, is_read: bool) -> Markup {
+        let is_required = field.required && field.writable;
         let write = match field {
             DocField { computed: true, .. } => "by the server",
             DocField { writable: false, .. } => "no",
@@ -154,18 +174,21 @@ impl Site<'_> {
             _ => "yes",
         };
         html! {
-            tr {
-                th scope="row" { code { (field.name) } }
-                td {
+            tr id={ "field-" (field.name) } {
+                th scope="row" { code { (field.name) } @if is_required { span class="star" aria-hidden="true" { " *" } } }
+                td data-head="Type" {
                     a href=(self.local(&field.type_href)) { (type_text(field)) }
                     @for (place, value) in field.values.iter().enumerate() {
                         @if place == 0 { ": " } @else { ", " }
                         code { (value) }
                     }
                 }
-                @if is_read { td { @if field.readable { "yes" } @else { "no" } } }
-                td { (write) @if let Some(default) = &field.default { ", else " (default) } }
-                td { (Prose(&field.text)) (rule(field.rule.as_ref())) }
+                @if is_read { td data-head="Read" { @if field.readable { "yes" } @else { "no" } } }
+                td data-head="Write" { (write) @if let Some(default) = &field.default { ", else " (default) } }
+                td {
+                    (self.prose(&field.text)) (rule(field.rule.as_ref()))
+                    @if let Some(example) = &field.example { span class="such" { "such as " code { (example) } } }
+                }
             }
         }
     }
@@ -173,28 +196,24 @@ impl Site<'_> {
     fn links(self, links: &[DocLink]) -> Markup {
         let has_owner = links.iter().any(|link| link.of.is_some());
         html! {
-            @if !links.is_empty() {
-                section id="links" {
-                    h2 { "Links" }
-                    div class="wide" tabindex="0" role="region" aria-label="Links" {
-                        table {
-                            caption { "Under " code { "_links" } }
-                            thead {
-                                tr {
-                                    @if has_owner { th scope="col" { "Link of" } }
-                                    @for head in ["Relation", "Leads to", "Set by", "Meaning"] { th scope="col" { (head) } }
-                                }
-                            }
-                            tbody {
-                                @for link in links {
-                                    tr {
-                                        @if has_owner { td { @if let Some(of) = &link.of { (self.entry(of)) } } }
-                                        th scope="row" { (self.entry(&link.relation)) }
-                                        td { (self.entry(&link.target)) }
-                                        td { (link.set_by) }
-                                        td { (Prose(&link.text)) (rule(link.rule.as_ref())) }
-                                    }
-                                }
+            div class="wide" tabindex="0" role="region" aria-label="Links" {
+                table class="links" {
+                    caption { "Under " code { "_links" } }
+                    thead {
+                        tr {
+                            th scope="col" { "Relation" }
+                            @if has_owner { th scope="col" { "Link of" } }
+                            @for head in ["Leads to", "Set by", "Meaning"] { th scope="col" { (head) } }
+                        }
+                    }
+                    tbody {
+                        @for link in links {
+                            tr {
+                                th scope="row" { (self.entry(&link.relation)) }
+                                @if has_owner { td data-head="Link of" { @if let Some(of) = &link.of { (self.entry(of)) } } }
+                                td data-head="Leads to" { (self.entry(&link.target)) }
+                                td data-head="Set by" { (link.set_by) }
+                                td { (self.prose(&link.text)) (rule(link.rule.as_ref())) }
                             }
                         }
                     }
@@ -203,40 +222,29 @@ impl Site<'_> {
         }
     }
 
-    fn request(self, request: &ExampleRequest) -> Markup {
+    fn facts(self, facts: &Facts) -> Markup {
         html! {
-            h3 { (Prose(&request.title)) }
-            p { code { (request.method) " " (self.local(&request.address)) } " is answered with " strong class="status" { (request.status) } "." }
-            @for (place, language) in Language::ALL.into_iter().enumerate() {
-                details open[place == 0] {
-                    summary { (language.as_str()) }
-                    (code_block(language.as_str(), &language.as_str().to_ascii_lowercase(), &request.snippet(language)))
+            table class="facts" {
+                caption { (facts.title) }
+                tbody {
+                    @for (name, text) in &facts.rows { tr { th scope="row" { (Prose(name)) } td { (self.prose(text)) } } }
                 }
-            }
-            @if let Some(answer) = request.answer_text() {
-                details open { summary { "Answer" } (code_block("Answer", "json", &answer)) }
             }
         }
     }
 
     fn list(self, list: &Listing) -> Markup {
-        let id = list.title.to_ascii_lowercase().replace(' ', "-");
         let is_index = list.entries.iter().all(|entry| entry.text.is_empty());
         html! {
-            @if !list.entries.is_empty() {
-                section id=(id) {
-                    h2 { (list.title) }
-                    ul class=[is_index.then_some("index")] {
-                        @for entry in &list.entries {
-                            li { (self.entry(entry)) @if !entry.text.is_empty() { ": " (Prose(&entry.text)) } }
-                        }
-                    }
+            ul class=[is_index.then_some("index")] {
+                @for entry in &list.entries {
+                    li { (self.entry(entry)) @if !entry.text.is_empty() { ": " (self.prose(&entry.text)) } }
                 }
             }
         }
     }
 
-    fn entry(self, entry: &Entry) -> Markup {
+    pub(super) fn entry(self, entry: &Entry) -> Markup {
         html! { a href=(self.local(&entry.href)) rel=[entry.rel.as_deref()] { (entry.name) } }
     }
 }
@@ -256,15 +264,8 @@ fn type_text(field: &DocField) -> String {
     }
 }
 
-fn facts_tables(tables: &[Facts]) -> Markup {
-    html! {
-        @for facts in tables {
-            table class="facts" {
-                caption { (facts.title) }
-                tbody {
-                    @for (name, text) in &facts.rows { tr { th scope="row" { (Prose(name)) } td { (Prose(text)) } } }
-                }
-            }
-        }
-    }
+/// A title as the name of a part of a page.
+pub(super) fn slug(title: &str) -> String {
+    let letters = title.chars().filter(|letter| *letter != '`');
+    letters.map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }).collect()
 }

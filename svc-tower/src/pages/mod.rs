@@ -15,6 +15,8 @@ mod html;
 #[cfg(feature = "pages")]
 mod missing;
 #[cfg(feature = "pages")]
+mod requests;
+#[cfg(feature = "pages")]
 mod text;
 
 use http::{
@@ -28,6 +30,10 @@ use crate::{
     kept::Kept,
     response::{Answer, Media},
 };
+
+/// The name of what is searched, among the files of the pages.
+#[cfg(feature = "pages")]
+const SEARCH_INDEX: &str = "search.json";
 
 /// What a request for a document is answered from.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +69,10 @@ impl<'a> Pages<'a> {
             #[cfg(feature = "pages")]
             Target::Explorer(name) if name.is_empty() => {
                 self.once(target, Media::App, || Some(explorer::page(self.api, self.base)))
+            }
+            #[cfg(feature = "pages")]
+            Target::Explorer(name) if name == SEARCH_INDEX => {
+                self.once(target, Media::Json, || text(&documents::search::index(&self.docs())))
             }
             #[cfg(feature = "pages")]
             Target::Explorer(name) => {
@@ -105,7 +115,8 @@ impl Pages<'_> {
     /// A page as HTML, which is kept beside the document of the same address.
     fn html(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
         let place = format!("{}#html", self.api.href(self.base, target));
-        self.kept.answer(place, Media::Html, self.headers, || Some(html::page(self.api, self.base, &page()?)))
+        self.kept
+            .answer(place, Media::Html, self.headers, || Some(html::page(self.docs(), self.api, self.base, &page()?)))
     }
 
     /// The entry point for people, where a browser asks: `entry_point` is what programs get there.
@@ -121,7 +132,7 @@ impl Pages<'_> {
     /// The page of an address at which there is nothing, which leads to what was perhaps meant.
     pub(crate) fn missing(self, path: &str) -> Answer {
         let page = missing::page(&self.docs(), path);
-        Answer::missing(html::page(self.api, self.base, &page))
+        Answer::missing(html::page(self.docs(), self.api, self.base, &page))
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn title(text: &str) -> Markup {
 
 /// Code that can be scrolled with the keyboard.
 pub(super) fn code_block(label: &str, language: &str, text: &str) -> Markup {
-    html! { pre tabindex="0" role="region" aria-label=(label) { code class=(language) { (Verbatim(text)) } } }
+    html! { pre tabindex="0" role="group" aria-label=(label) { code class=(language) { (Verbatim(text)) } } }
 }
 
 /// Prose in which pairs of backticks mark code; a single one stays a backtick.
@@ -19,13 +19,26 @@ pub(super) struct Prose<'a>(pub(super) &'a str);
 
 impl Render for Prose<'_> {
     fn render(&self) -> Markup {
+        self.linked(&|_| None)
+    }
+}
+
+impl Prose<'_> {
+    /// The same, in which code leads to where `href` says.
+    pub(super) fn linked(&self, href: &dyn Fn(&str) -> Option<String>) -> Markup {
         let mut parts = Vec::new();
         let mut rest = self.0;
         while let Some((before, code, after)) = split_code(rest) {
-            parts.push((before, code));
+            parts.push((before, code, href(code)));
             rest = after;
         }
-        html! { @for (before, code) in parts { (before) code { (code) } } (rest) }
+        html! {
+            @for (before, code, href) in parts {
+                (before)
+                @if let Some(href) = href { a href=(href) { code { (code) } } } @else { code { (code) } }
+            }
+            (rest)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod connections;
 mod deliveries;
 mod docs;
 mod for_people;
+mod frame;
 mod heads;
 mod http_rules;
 mod keys;

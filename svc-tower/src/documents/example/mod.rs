@@ -4,6 +4,7 @@ use svc_core::{
     api::Api,
     auth::Operation,
     context::Base,
+    error::Code,
     link::{Address, Scope, Target},
     model::Kind,
     read::Json,
@@ -20,7 +21,7 @@ mod words;
 pub use snippet::Language;
 #[cfg(feature = "openapi")]
 pub(super) use values::of_field;
-pub(super) use values::of_object;
+pub(super) use values::{of_object, of_plain};
 
 /// A request that this server takes, and what it answers.
 ///
@@ -40,6 +41,12 @@ pub struct ExampleRequest {
     pub body: Option<Json>,
     /// The status that answers it.
     pub status: u16,
+    /// What its query can have: names, and what each means.
+    pub parameters: Vec<(String, String)>,
+    /// The codes that are about it, when it is refused.
+    pub refusals: Vec<Code>,
+    /// Where the explorer does it, where there is one: at its own address, or at the one from which links lead there.
+    pub explorer: Option<String>,
     /// What is answered, as this server would write it; without it the answer is empty, or shown elsewhere.
     pub answer: Option<Json>,
 }

@@ -2,12 +2,13 @@
 
 use http::Method;
 use svc_core::{
+    api::Offered,
     auth::Operation,
     error::Code,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
-    link::Target,
+    link::{Scope, Target},
     model::Kind,
-    operation::Key,
+    operation::{Key, Output},
     read::{Json, Object},
     schema::{LinkTarget, LinkWrite, Mode, Type},
     value::ClosedEnum,
@@ -17,7 +18,7 @@ use super::{
     ExampleRequest, Examples, created, record,
     values::{Extent, chosen, value},
 };
-use crate::documents::own::Own;
+use crate::documents::{own::Own, refusals};
 
 impl Examples<'_> {
     /// A request whose method and target this server serves; `None` for others.
@@ -34,7 +35,48 @@ impl Examples<'_> {
         let status = offered.spec().success(self.api.response_style()).status.as_u16();
         let address = self.api.href(self.base, target);
         let body = body.map(Json::Object);
-        Some(ExampleRequest { title, method: method.as_str(), address, key_header, body, status, answer: None })
+        Some(ExampleRequest {
+            title,
+            method: method.as_str(),
+            address,
+            key_header,
+            body,
+            status,
+            parameters: self.parameters(&offered, target),
+            refusals: refusals::of(self.api, &offered, target),
+            explorer: self.explorer(target),
+            answer: None,
+        })
+    }
+
+    /// What a query can have there.
+    fn parameters(&self, offered: &Offered, target: &Target) -> Vec<(String, String)> {
+        let parameters = match (offered.spec().success(self.api.response_style()).output, target) {
+            (Output::Collection, Target::Collection { kind, scope: Scope::All }) => {
+                self.api.parameters().into_iter().chain(self.api.filter_parameters(*kind)).collect()
+            }
+            (Output::Collection, _) => self.api.parameters(),
+            (Output::Changes, _) => self.api.changes_parameters(),
+            _ => Vec::new(),
+        };
+        parameters.into_iter().map(|it| (it.name.to_owned(), it.text)).collect()
+    }
+
+    /// Where the explorer shows a target; where its address has ids, what they are found in.
+    fn explorer(&self, target: &Target) -> Option<String> {
+        let all = |kind: Kind| {
+            self.api.offers(kind, Operation::List).then_some(Target::Collection { kind, scope: Scope::All })
+        };
+        let shown = match target {
+            Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().home?))?,
+            Target::Collection { scope: Scope::Under(at), .. }
+            | Target::Helper { container: Some(at), .. }
+            | Target::Batch { container: Some(at), .. } => all(at.kind)?,
+            other => other.clone(),
+        };
+        let explorer = cfg!(feature = "pages").then(|| self.api.href(self.base, &Target::Explorer("".into())))?;
+        let href = self.api.href(self.base, &shown);
+        Some(format!("{explorer}#/{}", href.strip_prefix(self.base.as_str())?))
     }
 
     /// Reads what everybody may read.
@@ -42,7 +84,7 @@ impl Examples<'_> {
         self.request(title.to_owned(), &Method::GET, target, None)
     }
 
-    /// Reads, changes and deletes a record, as far as this server does.
+    /// Lists, creates, reads, changes and deletes records, as far as this server does.
     pub(in crate::documents) fn of_record(&self, kind: Kind) -> Vec<ExampleRequest> {
         let Some(address) = record(kind) else { return Vec::new() };
         let name = words(kind);
@@ -52,7 +94,7 @@ impl Examples<'_> {
         let change = Some(self.change(kind));
         let update = self.request(format!("Change a {name}"), &Method::PUT, &target, change);
         let delete = self.request(format!("Delete a {name}"), &Method::DELETE, &target, None);
-        [read, update, delete].into_iter().flatten().collect()
+        [self.list(kind), self.create(kind), read, update, delete].into_iter().flatten().collect()
     }
 
     /// Reads a record of a kind, or else the records it is listed among.

@@ -34,6 +34,11 @@ pub(in crate::documents) fn of_field(own: Own<'_>, owner: &str) -> serde_json::V
     serde_json::from_slice(&example.to_vec()).unwrap_or_default()
 }
 
+/// An example of a field that has a plain value.
+pub(in crate::documents) fn of_plain(own: Own<'_>, owner: &str) -> Json {
+    value(&own.field.ty, own, owner, Extent::Short)
+}
+
 /// An example of a nested object with all its fields.
 pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
     object(schema, None, Extent::Whole)

@@ -17,7 +17,9 @@ pub(super) fn page(docs: &Docs<'_>, answer: &[u8]) -> DocPage {
          nothing in particular, gets the JSON below."
             .to_owned(),
     );
-    page.lists.push(begin(docs));
+    let mut begin = begin(docs);
+    begin.entries.retain(|entry| entry.href != docs.api.href(docs.base, &Target::EntryPoint));
+    page.lists.push(begin);
     page.operations = operations_at(docs, &Target::EntryPoint);
     let answer = Json::read(answer, &Limits::default()).ok();
     page.example = answer;

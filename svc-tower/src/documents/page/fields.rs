@@ -7,7 +7,7 @@ use svc_core::{
 };
 
 use super::{DocField, DocRule, Docs, types};
-use crate::documents::own::Own;
+use crate::documents::{example::of_plain, own::Own};
 
 /// What this server does with a field.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,7 @@ impl Docs<'_> {
                 (None, Type::Enum(values) | Type::FlexEnum(values)) => listed(values),
                 _ => Vec::new(),
             },
+            example: example(own, ""),
             readable: access.readable,
             writable: access.writable && !field.is_computed(),
             computed: field.is_computed(),
@@ -67,7 +68,8 @@ impl Docs<'_> {
         let common = COMMON.fields.iter().map(|field| self.field(field, Access::BOTH));
         let own = Own::of(self.api, kind).map(|(place, own)| {
             let readable = self.api.is_readable(kind, place);
-            self.field(own, Access { readable, writable: self.api.is_writable(kind, place) })
+            let field = self.field(own, Access { readable, writable: self.api.is_writable(kind, place) });
+            DocField { example: example(own, kind.singular()), ..field }
         });
         let id = kind.schema().has(Peculiarity::SendsId).then(|| {
             let text = "Its id on this server, the last part of its address";
@@ -102,6 +104,7 @@ impl Docs<'_> {
             name: name.to_owned(),
             type_name: type_name.to_owned(),
             type_href: self.href(&format!("{}{page}", types::PREFIX)),
+            example: None,
             values: Vec::new(),
             readable: true,
             writable: false,
@@ -112,6 +115,15 @@ impl Docs<'_> {
             rule: None,
         }
     }
+}
+
+/// A value of a plain field that clients set.
+fn example(own: Own<'_>, owner: &str) -> Option<String> {
+    let is_plain = matches!(
+        own.field.ty,
+        Type::String | Type::Integer | Type::Float | Type::Amount | Type::Timestamp | Type::Date
+    );
+    (is_plain && !own.field.is_computed()).then(|| String::from_utf8(of_plain(own, owner).to_vec()).ok())?
 }
 
 /// A rule beyond the type; empty where the type or the text says it.

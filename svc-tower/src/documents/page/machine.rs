@@ -58,6 +58,8 @@ fn request(request: &ExampleRequest) -> Value {
         "key_header": request.key_header,
         "body": request.body.as_ref().map(value),
         "status": request.status,
+        "parameters": request.parameters.iter().cloned().map(|(name, text)| (name, text.into())).collect::<Map<_, _>>(),
+        "errors": request.refusals.iter().map(|code| code.as_str()).collect::<Vec<_>>(),
         "answer": request.answer.as_ref().map(value),
     })
 }

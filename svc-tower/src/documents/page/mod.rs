@@ -9,6 +9,8 @@ mod entry_point;
 mod fields;
 mod filters;
 mod machine;
+#[cfg(feature = "pages")]
+mod navigation;
 mod relation;
 mod topics;
 mod types;
@@ -122,6 +124,9 @@ pub struct DocField {
     pub type_name: String,
     /// The address of the page of its type.
     pub type_href: String,
+    /// A value as it may be; none where the listed values say it, or of what only the server sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
     /// The values that are listed (TYP-08, TYP-09).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
@@ -260,6 +265,18 @@ impl<'a> Docs<'a> {
     #[cfg(feature = "pages")]
     pub(crate) fn missing(&self, near: Vec<Entry>) -> DocPage {
         entry_point::missing(self, near)
+    }
+
+    /// The way from a page to others: groups of pages.
+    #[cfg(feature = "pages")]
+    pub(crate) fn navigation(&self, page: &DocPage) -> Vec<Listing> {
+        navigation::groups(self, page)
+    }
+
+    /// The address under which a page stands in the navigation.
+    #[cfg(feature = "pages")]
+    pub(crate) fn place(&self, page: &DocPage) -> String {
+        navigation::place(self, page)
     }
 
     /// A link to the page of this name, called as it is on the wire.

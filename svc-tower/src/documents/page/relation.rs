@@ -16,7 +16,7 @@ use super::{
     fields::{Access, set_by},
     open, webhooks,
 };
-use crate::documents::{example::record, json_schema_names};
+use crate::documents::{example::record, json_schema_names, refusals};
 
 /// The page of a relation or an action function, without prefix; `None` for one that the interface does not have.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
@@ -56,6 +56,32 @@ pub(super) fn names() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Every relation that has a page, by what it is, with a word on each.
+pub(super) fn groups(docs: &Docs<'_>) -> Vec<Listing> {
+    let plain = |text: &str| text.trim_end_matches('.').to_owned();
+    let kinds = Kind::ALL.iter().map(|kind| docs.relation(kind.singular()).text(plain(kind.schema().doc)));
+    let collections = Kind::ALL.iter().map(|kind| {
+        let member = docs.api.dialect().relation(kind.singular());
+        docs.relation(kind.plural()).text(format!("a collection of `{member}`"))
+    });
+    let helpers = HelperName::ALL.iter().map(|helper| docs.relation(helper.relation()).text(helper.text()));
+    let groups = [
+        ("Resources", kinds.collect::<Vec<_>>()),
+        ("Collections", collections.collect()),
+        ("Helpers", helpers.collect()),
+    ];
+    let known: Vec<String> =
+        groups.iter().flat_map(|(_, entries)| entries.iter().map(|entry| entry.name.clone())).collect();
+    let about = |name: &'static str| {
+        let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links);
+        links.into_iter().find(|link| link.name == name).map_or("", |link| link.doc)
+    };
+    let others = names().into_iter().map(|name| docs.relation(name).text(plain(about(name))));
+    let others = others.filter(|entry| !known.contains(&entry.name)).collect();
+    let others = ("Other links, and members of answers", others);
+    groups.into_iter().chain([others]).map(|(title, entries)| Listing { title, entries }).collect()
 }
 
 fn resource(docs: &Docs<'_>, kind: Kind) -> DocPage {
@@ -274,17 +300,7 @@ fn function(docs: &Docs<'_>, function: FunctionName) -> DocPage {
     let helpers = docs.api.helpers().filter(|helper| helper.takes_functions());
     let entries = helpers.map(|helper| docs.relation(helper.relation())).collect();
     page.lists.push(Listing { title: "Helpers that take it", entries });
-    let codes: &[Code] = match function {
-        FunctionName::AddTags => &[Code::TagNameDoesNotExist],
-        FunctionName::AddTagsUri => &[Code::TagUriDoesNotExist],
-        FunctionName::AddLists => &[Code::ListNameDoesNotExist],
-        FunctionName::AddListsUri => &[Code::ListUriDoesNotExist],
-        FunctionName::AddQuestionsResponsesUri => {
-            &[Code::QuestionDoesNotExist, Code::ResponseKeyDoesNotExist, Code::TooManyResponses]
-        }
-        FunctionName::Triggers => &[Code::NotSupported],
-        _ => &[],
-    };
+    let codes = refusals::of_function(function);
     let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
     page.lists.push(Listing { title: "How it fails", entries });
     page

@@ -90,39 +90,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             ..document(&Target::OpenApi, "OpenAPI 3.1", "every route, method and body")
         });
     }
-    let topic = |name: &str, title: &str, text: &str| Entry::new(docs.href(name), title).text(text);
-    let mut every = Listing {
-        title: "What holds for every request",
-        entries: vec![
-            topic("authentication", "Authentication", "keys, and what works without one"),
-            topic("limits", "Limits", "sizes of pages and bodies"),
-            topic("response_style", "Response style", "the statuses of writes"),
-            topic("error", "Errors", "the error object and every code"),
-            topic("matching", "Matching of persons", "when a posted person is one that is known"),
-            topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
-            topic("types", "Types", "of fields"),
-            topic("relations", "Relations", "every link name"),
-            topic("filters", "Filters", "what collections can be filtered and ordered by"),
-        ],
-    };
-    if api.conditional_requests().is_some() {
-        let text = "what you have is not sent again, what you do not know is not overwritten";
-        every.entries.push(topic(CONDITIONAL, "Conditional requests", text));
-    }
-    if api.keeps_answers() {
-        let text = "a request whose answer was lost may be sent again, and nothing is done twice";
-        every.entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
-    }
-    if api.takes_batches() {
-        every.entries.push(topic(batch::NAME, "Many calls in one request", "to bring many people or actions at once"));
-    }
-    if api.has_changes() {
-        every.entries.push(topic(changes::NAME, "Changes", "what was created, changed and deleted since"));
-    }
-    if api.has_webhooks() {
-        every.entries.push(topic(webhooks::WEBHOOKS, "Webhooks", "receivers that are told of changes"));
-    }
-    page.lists.push(every);
+    page.lists.push(Listing { title: "What holds for every request", entries: every_request(docs) });
     page.lists.push(Listing {
         title: "Resources",
         entries: Kind::ALL.iter().filter_map(|kind| offer(docs, *kind)).collect(),
@@ -148,6 +116,41 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
     ];
     page.facts.push(Facts { title: "In short", rows: rows.map(|(name, text)| (name.to_owned(), text)).into() });
     page
+}
+
+/// The pages of what holds for every request of this server.
+pub(super) fn every_request(docs: &Docs<'_>) -> Vec<Entry> {
+    let api = docs.api;
+    let topic = |name: &str, title: &str, text: &str| Entry::new(docs.href(name), title).text(text);
+    let mut entries = vec![
+        topic("authentication", "Authentication", "keys, and what works without one"),
+        topic("limits", "Limits", "sizes of pages and bodies"),
+        topic("response_style", "Response style", "the statuses of writes"),
+        topic("error", "Errors", "the error object and every code"),
+        topic("matching", "Matching of persons", "when a posted person is one that is known"),
+        topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
+        topic("types", "Types", "of fields"),
+        topic("relations", "Relations", "every link name"),
+        topic("filters", "Filters", "what collections can be filtered and ordered by"),
+    ];
+    if api.conditional_requests().is_some() {
+        let text = "what you have is not sent again, what you do not know is not overwritten";
+        entries.push(topic(CONDITIONAL, "Conditional requests", text));
+    }
+    if api.keeps_answers() {
+        let text = "a request whose answer was lost may be sent again, and nothing is done twice";
+        entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
+    }
+    if api.takes_batches() {
+        entries.push(topic(batch::NAME, "Many calls in one request", "to bring many people or actions at once"));
+    }
+    if api.has_changes() {
+        entries.push(topic(changes::NAME, "Changes", "what was created, changed and deleted since"));
+    }
+    if api.has_webhooks() {
+        entries.push(topic(webhooks::WEBHOOKS, "Webhooks", "receivers that are told of changes"));
+    }
+    entries
 }
 
 /// A kind and what this server does with it; `None` for nothing.
@@ -322,8 +325,7 @@ fn relations(docs: &Docs<'_>) -> DocPage {
     let prefix = docs.api.dialect().prefix();
     let summary = format!("Every relation of the interface. The prefix `{prefix}` stands for the address of its page.");
     let mut page = topic("relations", "Relations", &summary);
-    let entries = relation::names().into_iter().map(|name| docs.relation(name)).collect();
-    page.lists.push(Listing { title: "Relations", entries });
+    page.lists = relation::groups(docs);
     if let Some((namespace, own)) = Description::new(docs.api, docs.base).own_relations() {
         let entries = own.into_iter().map(|it| Entry::new(it.page, it.name).text(it.title)).collect();
         page.lists.push(Listing { title: "Own relations", entries });
