@@ -51,7 +51,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
     session.browser.enter("filter", &format!("email_address eq '{email}'")).await?;
     session.browser.press("Apply").await?;
     session.browser.wait_for("document.body.innerText.includes('Page 1 of 1')").await?;
-    session.browser.wait_for("document.querySelectorAll('.card').length === 1").await?;
+    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 1").await?;
     assert!(session.browser.text().await?.contains(&email));
     assert_open_to_all(&mut session.browser).await?;
     // The error of the server stands at the field, with what was typed.
@@ -84,7 +84,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
     session.browser.press("Show all").await?;
     session
         .browser
-        .wait_for("location.hash === '#/people' && document.querySelectorAll('.card').length === 25")
+        .wait_for("location.hash === '#/people' && document.querySelectorAll('.records tbody tr').length === 25")
         .await?;
     // What cannot be filtered has no form.
     session.open("people/nobody/signatures").await?;

@@ -11,6 +11,7 @@ mod seen;
 mod steps;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 mod typed;
 
 use std::io::Write as _;
@@ -134,13 +135,13 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
     session.browser.press("svc:people").await?;
     session.browser.wait_for("document.body.innerText.includes('This needs a key')").await?;
     session.use_key(KEY).await?;
-    session.browser.wait_for("document.querySelectorAll('.card').length === 25").await?;
+    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 25").await?;
     session.browser.press("Next page").await?;
     session.browser.wait_for("document.body.innerText.includes('Page 2 of 3')").await?;
     assert!(session.browser.run("return location.hash;").await?.as_str().is_some_and(|hash| hash.contains("page=2")));
     session.browser.press("Previous page").await?;
     session.browser.wait_for("document.body.innerText.includes('Page 1 of 3')").await?;
-    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.wait_for("document.querySelector('.properties th + td')").await?;
     let text = session.browser.text().await?;
     for expected in
@@ -228,7 +229,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
     let mut session = Session::start().await?;
     session.use_key(KEY).await?;
     session.browser.press("svc:petitions").await?;
-    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.press("Record a signature on a petition").await?;
     session.browser.click("//summary[.='person']").await?;
     session.browser.enter("given_name", HOSTILE).await?;
@@ -295,7 +296,7 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
     session.reach("svc:people").await?;
     session.browser.key(ENTER).await?;
     session.browser.wait_for("document.activeElement.textContent === 'people'").await?;
-    let first = session.browser.run("return document.querySelector('.card a').textContent;").await?;
+    let first = session.browser.run("return document.querySelector('.records tbody a').textContent;").await?;
     session.reach(first.as_str().ok_or("no name")?).await?;
     session.browser.key(ENTER).await?;
     session.browser.wait_for(&format!("document.activeElement.textContent === {first}")).await?;
@@ -318,7 +319,7 @@ async fn cap_04_the_explorer_offers_what_the_server_declares_and_no_more() -> Te
     let mut session = Session::with(&["--without", "people.delete,helper.record_canvass"]).await?;
     session.use_key(KEY).await?;
     session.browser.press("svc:people").await?;
-    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.press("Change a person").await?;
     let actions = "return [...document.querySelectorAll('.actions button')].map(button => button.textContent);";
     assert_eq!(session.browser.run(actions).await?, json!(["Change a person"]), "CAP-04");

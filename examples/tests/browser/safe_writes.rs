@@ -64,7 +64,7 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
     session.browser.wait_for("document.querySelector('p.bad')?.innerText.includes('This key is not valid')").await?;
     session.browser.wait_for(leads_on).await?;
     session.use_key(READS).await?;
-    session.browser.wait_for("document.querySelectorAll('.card').length === 25").await?;
+    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 25").await?;
     session.browser.press("Create a person").await?;
     session.browser.press("Send").await?;
     session

@@ -122,7 +122,7 @@ async fn f7_nested_objects_are_indented_and_f11_a_huge_document_is_folded() -> T
     let mut session = Session::start().await?;
     session.use_key(KEY).await?;
     session.open("petitions").await?;
-    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.wait_for("document.querySelector('.properties')").await?;
     let inset =
         "const at = name => [...document.querySelectorAll('.properties dt')].find(node => node.textContent === name)
@@ -162,7 +162,7 @@ async fn f9_a_key_is_kept_in_the_tab_only_where_somebody_asks_for_it() -> TestRe
     assert_eq!(session.browser.run(&kept).await?, json!([1, true]));
     let reload = "location.reload();";
     session.browser.run(reload).await?;
-    session.browser.wait_for("document.querySelectorAll('.card').length === 25").await?;
+    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 25").await?;
     assert_eq!(session.browser.run("return document.getElementById('keep').checked;").await?, true);
     // Forgotten, it is gone at once and for good.
     session.browser.press("Forget key").await?;
@@ -187,7 +187,7 @@ async fn f11_back_leads_where_one_was() -> TestResult {
         .browser
         .run("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));")
         .await?;
-    session.browser.run("document.querySelectorAll('.card a')[9].click();").await?;
+    session.browser.run("document.querySelectorAll('.records tbody a')[9].click();").await?;
     session.browser.wait_for("document.querySelector('.properties') && scrollY === 0").await?;
     session.browser.turn("history.back();").await?;
     session.browser.wait_for("document.querySelector('h1').textContent === 'people' && scrollY === 700").await?;
@@ -208,7 +208,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
     let petitions = client.get(&format!("{}petitions", session.demo.base_url)).await?;
     let signatures = link(&petitions["_embedded"]["svc:petitions"][0], "svc:signatures")?;
     let before = client.get(&signatures).await?["total_records"].as_u64().ok_or("no total")?;
-    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.press("Record a signature on a petition").await?;
     session.browser.click("//summary[.='person']").await?;
     session.browser.enter("given_name", "Ida").await?;

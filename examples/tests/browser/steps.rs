@@ -24,7 +24,7 @@ async fn total(client: &mut Client, address: &str) -> TestResult<u64> {
 /// Opens the form of the first petition's helper, and fills in who signs.
 async fn sign(session: &mut Session, email: &str) -> TestResult {
     session.open("petitions").await?;
-    session.browser.click("(//li[@class='card']//a)[1]").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.press("Record a signature on a petition").await?;
     session.browser.click("//summary[.='person']").await?;
     session.browser.enter("given_name", "Ida").await?;

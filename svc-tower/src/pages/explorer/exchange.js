@@ -57,6 +57,7 @@ function view(done) {
     isReplayed(done) ? el("p", {}, "The server gave the answer of before again: nothing was done twice.") : null,
     copies(done),
     el("details", {}, el("summary", {}, "Headers"), block("Headers of the answer", lines(done.headers))),
+    done.isForgotten ? el("p", {}, "So much was answered since that this answer is no longer kept.") : null,
     el("details", { open: true }, el("summary", {}, "Body"), jsonView(done.text, "Body of the answer", done.json !== null)),
   );
 }

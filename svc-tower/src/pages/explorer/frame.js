@@ -6,7 +6,7 @@ export const place = {
   crumbs: el("ol", {}),
   said: el("p", { class: "said", role: "status" }),
   resource: el("section", { "aria-label": "Resource" }),
-  sample: el("section", { "aria-label": "The request as code" }),
+  sample: el("div", {}),
   exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
 };
 
@@ -27,9 +27,17 @@ export async function during(work) {
     await work();
   } finally {
     pending -= 1;
-    if (pending === 0) columns.removeAttribute("aria-busy");
+    if (pending === 0) {
+      columns.removeAttribute("aria-busy");
+      for (const done of waiting.splice(0)) done();
+    }
   }
 }
+
+const waiting = [];
+
+/** Once nothing is under way. */
+export const settled = () => new Promise((done) => (pending === 0 ? done() : waiting.push(done)));
 
 /** What is made by a file of its own, which is loaded on its first use: its node, and what is done once that is on the page. */
 export function later(load) {

@@ -1,6 +1,6 @@
 // The way through the interface: each place has its address in the hash, and is where it was when one comes back.
 
-import { during, isBusy } from "./frame.js";
+import { during, isBusy, settled } from "./frame.js";
 import { addressOf, hashOf } from "./server.js";
 
 let reader = null;
@@ -45,6 +45,7 @@ async function came() {
   }
   const height = heights.get(current) ?? 0;
   await reload();
+  await settled();
   scrollTo(0, height);
 }
 

@@ -6,6 +6,9 @@ import { later } from "./frame.js";
 /** So many are kept; of those before them nothing is left. */
 const LONGEST = 200;
 
+/** So many characters of answers are kept; of those before them nothing is left but that they were. */
+const LARGEST = 20_000_000;
+
 const all = [];
 const listeners = new Set();
 
@@ -13,6 +16,11 @@ const listeners = new Set();
 export function note(done) {
   all.push(done);
   if (all.length > LONGEST) all.shift();
+  let size = 0;
+  for (const one of all.toReversed()) {
+    size += one.text.length;
+    if (size > LARGEST && one !== done) Object.assign(one, { text: "", json: null, isForgotten: true });
+  }
   for (const listener of listeners) listener(done);
   return done;
 }

@@ -121,6 +121,20 @@ function member(text, open, wanted) {
   return null;
 }
 
+/** The texts of the elements of a list that lies below some names. */
+export function itemsOf(text, ...names) {
+  const list = names.reduce((at, name) => at && member(text, at, name), token(text, 0));
+  const items = [];
+  if (list?.kind !== "[") return items;
+  for (let at = token(text, list.end); at.kind !== "]"; ) {
+    const end = endOfValue(text, at);
+    items.push(text.slice(at.start, end));
+    const next = token(text, end);
+    at = next.kind === "," ? token(text, next.end) : next;
+  }
+  return items;
+}
+
 /** Where a value ends that begins with a token. */
 function endOfValue(text, first) {
   let depth = 0;

@@ -5,10 +5,10 @@ import { during, later, place } from "./frame.js";
 import { go } from "./go.js";
 import { problemsOf, refusal, told } from "./problems.js";
 import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, request, routeOf } from "./server.js";
-import { gist, properties, title } from "./values.js";
+import { properties, title } from "./values.js";
 
 /** Links that are offered in another form, or lead nowhere new. */
-const NOT_OFFERED = new Set(["self", "next", "previous", "prev", "docs"]);
+const NOT_OFFERED = new Set(["self", "first", "previous", "prev", "next", "last", "docs"]);
 
 export function showCrumbs(address) {
   const parts = plainPath(address).split("/").filter((part) => part !== "");
@@ -55,9 +55,9 @@ export function showResource(done, address) {
     fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query(address, problems) ?? told(problems));
     return;
   }
-  const { single } = linksOf(json);
+  const links = linksOf(json);
   // One helper may have two relations.
-  const addresses = [...new Set(single.map(([, link]) => link.href))];
+  const addresses = [...new Set(links.map(([, link]) => link.href))];
   const helpers = addresses.map((address) => ({ address, route: routeOf(address) })).filter(({ route }) => route && !route.item.get);
   const here = { address: (json._links?.self?.href ?? address).split("?")[0], route: routeOf(address) };
   const seen = { json, gone: (done) => showGone(done, name, here.address) };
@@ -71,22 +71,16 @@ export function showResource(done, address) {
   fill(place.resource, heading(name, address), actions([here, ...helpers], seen), shown);
 }
 
-/** The links of a document, and those of them that lead to one place of this interface. */
-function linksOf(json) {
-  const links = Object.entries(json._links ?? {}).filter(([rel]) => rel !== "curies");
-  return { links, single: links.filter(([, link]) => !Array.isArray(link) && isOurs(link?.href)) };
-}
+/** The links of a document that lead to one place of this interface. */
+const linksOf = (json) => Object.entries(json._links ?? {}).filter(([, link]) => !Array.isArray(link) && isOurs(link?.href));
 
 function parts(done, address) {
   const { json } = done;
-  const { links, single } = linksOf(json);
-  const toRead = single.filter(([rel, link]) => !NOT_OFFERED.has(rel) && routeOf(link.href)?.item.get);
+  const toRead = linksOf(json).filter(([rel, link]) => !NOT_OFFERED.has(rel) && routeOf(link.href)?.item.get);
   return [
     done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
     query(address, []),
-    paging(json, links),
-    embedded(json),
-    json._embedded ? null : properties(json),
+    json._embedded ? later(async () => (await import("./table.js")).collection(done, address)) : properties(json),
     linkButtons(toRead),
   ].flat(2).filter((node) => node !== null);
 }
@@ -96,28 +90,6 @@ function query(address, problems) {
   const declared = routeOf(address)?.query() ?? [];
   if (declared.length === 0) return null;
   return later(async () => (await import("./query.js")).queryForm(declared, address, problems));
-}
-
-function paging(json, links) {
-  if (json._embedded === undefined) return null;
-  const to = (rel, text) => {
-    const href = links.find(([name]) => name === rel)?.[1].href;
-    return el("button", { type: "button", disabled: !isOurs(href), onclick: () => go(href) }, text);
-  };
-  const last = Math.max(json.total_pages, 1);
-  const which = json.page > last ? `There is no page ${json.page}: the last one is ${last}` : `Page ${json.page} of ${last}`;
-  const count = `${which}, ${json.total_records} in all`;
-  return el("nav", { class: "paging", "aria-label": "Pages" }, to("previous", "Previous page"), el("span", {}, count), to("next", "Next page"));
-}
-
-function embedded(json) {
-  const lists = Object.values(json._embedded ?? {}).map((list) => [list].flat());
-  const card = (record) => {
-    const href = record._links?.self?.href;
-    const open = isOurs(href) ? el("a", { href: hashOf(href) }, title(record)) : title(record);
-    return el("li", { class: "card" }, el("h2", {}, open), el("dl", {}, gist(record).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))));
-  };
-  return lists.map((list) => (list.length === 0 ? el("p", { class: "soft" }, "There are none.") : el("ul", { class: "cards" }, list.map(card))));
 }
 
 function linkButtons(links) {

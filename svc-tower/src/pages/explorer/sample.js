@@ -12,7 +12,7 @@ let chosen = Object.keys(LANGUAGES)[0];
 /** The sample of a form; `request` gives what it would send. What is in the form is written anew with each change of it. */
 export function sample(form, request) {
   const ids = [newId(), newId()];
-  const out = el("pre", { tabindex: "0", "aria-label": "The request as code" });
+  const out = el("pre", { tabindex: "0", "aria-label": "Code of the request" });
   const withKey = el("input", { id: ids[1], type: "checkbox" });
   const write = () => {
     const key = withKey.checked ? auth()?.value : undefined;
@@ -29,8 +29,8 @@ export function sample(form, request) {
   form.addEventListener("click", () => queueMicrotask(write));
   write();
   return el(
-    "div",
-    { class: "sample" },
+    "section",
+    { class: "sample", "aria-label": "This request as code" },
     el("h2", {}, "This request as code"),
     el(
       "div",

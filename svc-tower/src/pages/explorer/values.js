@@ -79,14 +79,3 @@ export function title(record) {
   const first = [record.title, record.name, name, record.comments, record.value, record.identifiers?.[0]].map(words).find(Boolean);
   return first ?? "record";
 }
-
-/** A few fields that tell a record from others; its date where there are no more. */
-export function gist(record) {
-  const telling = Object.entries(record).filter(([name, inner]) => !RESERVED.has(name) && !isNested(inner) && inner !== "" && inner !== null);
-  const skipped = new Set(["id", "title", "name", "given_name", "family_name", "origin_system", "description", "modified_date"]);
-  const address = record.email_addresses?.[0]?.address;
-  const email = address === undefined ? [] : [["email", words(address)]];
-  const rank = ([name]) => (name === "created_date" ? 1 : 0);
-  const others = telling.filter(([name]) => !skipped.has(name)).toSorted((one, other) => rank(one) - rank(other));
-  return [...email, ...others].slice(0, 3).map(([name, inner]) => [name, String(inner)]);
-}

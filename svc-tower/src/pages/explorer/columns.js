@@ -1,0 +1,150 @@
+// The columns of a collection: from the schema of its records and from what is seen, chosen, and kept in this browser.
+
+import { el, fill, newId } from "./dom.js";
+import { forms } from "./form.js";
+import { Digits, toJson } from "./json.js";
+import { base } from "./server.js";
+
+/** Deeper nested values stand in one cell. */
+const DEEPEST = 4;
+
+/** So many columns at first. */
+const FIRST = 6;
+
+/** What the first column says already, or what says nothing to people. */
+const SELDOM = new Set(["id", "identifiers", "name", "title", "given_name", "family_name", "origin_system", "description", "modified_date"]);
+
+const isObject = (value) => value !== null && typeof value === "object" && !(value instanceof Digits);
+const isScalars = (value) => Array.isArray(value) && !value.some(isObject);
+
+/** A column: the steps that lead to its value, and its name, such as `email_addresses[0].address`. */
+class Column {
+  constructor(steps) {
+    this.steps = steps;
+    this.name = steps.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
+  }
+
+  /** Its value in a record; undefined where that has none. */
+  of(record) {
+    return this.steps.reduce((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), record);
+  }
+
+  /** The same as a text. */
+  textOf(record) {
+    const value = this.of(record);
+    if (value === undefined || value === null) return "";
+    if (isScalars(value)) return value.map(String).join(", ");
+    return isObject(value) ? toJson(value) : String(value);
+  }
+}
+
+/** The paths to all leaves of a value. */
+function* seenIn(value, steps = []) {
+  if (!isObject(value) || isScalars(value) || steps.length >= DEEPEST) yield steps;
+  else for (const [name, inner] of Object.entries(value)) yield* seenIn(inner, [...steps, Array.isArray(value) ? Number(name) : name]);
+}
+
+/** The paths to all leaves of a schema; of a list its first element. */
+function* declaredIn(schema, steps = []) {
+  const shape = forms().plain(schema);
+  const items = shape.items === undefined ? null : forms().plain(shape.items);
+  if (steps.length < DEEPEST && shape.properties) {
+    for (const [name, inner] of Object.entries(shape.properties)) if (inner.type !== "null" && name !== "curies") yield* declaredIn(inner, [...steps, name]);
+  } else if (steps.length < DEEPEST && items?.properties) {
+    yield* declaredIn(items, [...steps, 0]);
+  } else if (!shape.additionalProperties || shape.type !== "object") {
+    yield steps;
+  }
+}
+
+/** All columns of records: those that are seen in the order of the server, then what is declared besides. */
+function columnsOf(schema, records) {
+  const paths = [...records.flatMap((record) => [...seenIn(record)]), ...(schema ? declaredIn(schema) : [])];
+  const all = new Map();
+  for (const steps of paths.filter((steps) => steps.length > 0 && steps[0] !== "_embedded" && steps[1] !== "curies")) {
+    const column = new Column(steps);
+    if (!all.has(column.name)) all.set(column.name, column);
+  }
+  // Links stand last.
+  const isLink = (column) => column.steps[0] === "_links";
+  return [...all.values()].toSorted((one, other) => isLink(one) - isLink(other));
+}
+
+/** Those that are shown until somebody chooses: an address to write to, short fields, the date. */
+function usual(all, records) {
+  const isSeen = (column) => records.some((record) => column.textOf(record) !== "");
+  const isShort = (column) => records.every((record) => column.textOf(record).length < 60);
+  const fields = all.filter((column) => column.steps.length === 1 && !SELDOM.has(column.steps[0]) && column.name !== "created_date" && isSeen(column) && isShort(column));
+  const named = (name) => all.filter((column) => column.name === name);
+  const first = [...named("email_addresses[0].address"), ...fields].slice(0, FIRST - 1);
+  return [...first, ...named("created_date")];
+}
+
+/** The browser may keep nothing: then a choice lasts as long as its page. */
+function kept(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}
+
+/** The columns of one kind of records: all of them, and those that are chosen. Only their names are kept, no value. */
+export class Columns {
+  constructor(kind, schema, records) {
+    this.place = `explorer-columns ${new URL(base).pathname} ${kind}`;
+    this.all = columnsOf(schema, records);
+    this.usual = usual(this.all, records);
+    const names = this.read();
+    const known = (names ?? []).map((name) => this.all.find((column) => column.name === name)).filter(Boolean);
+    this.chosen = names === null ? this.usual : known;
+  }
+
+  read() {
+    try {
+      const names = JSON.parse(kept((store) => store.getItem(this.place)) ?? "null");
+      return Array.isArray(names) ? names : null;
+    } catch {
+      return null;
+    }
+  }
+
+  choose(chosen) {
+    this.chosen = chosen;
+    if (chosen === this.usual) kept((store) => store.removeItem(this.place));
+    else kept((store) => store.setItem(this.place, JSON.stringify(chosen.map((column) => column.name))));
+  }
+
+  /** A choice of columns; `changed` is called after each. */
+  form(changed) {
+    const count = el("span", {});
+    const list = el("div", { class: "choice" });
+    const show = () => fill(count, `${this.chosen.length} of ${this.all.length}`);
+    const box = (column) => {
+      const id = newId();
+      const tick = () => {
+        const others = this.chosen.filter((one) => one !== column);
+        this.choose(control.checked ? [...others, column] : others);
+        show();
+        changed();
+      };
+      const control = el("input", { type: "checkbox", id, checked: this.chosen.includes(column), onchange: tick });
+      return el("span", { class: "keep" }, control, el("label", { for: id }, column.name));
+    };
+    const boxes = () => fill(list, this.all.map(box));
+    const reset = () => {
+      this.choose(this.usual);
+      boxes();
+      show();
+      changed();
+    };
+    boxes();
+    show();
+    return el(
+      "details",
+      {},
+      el("summary", {}, "Columns (", count, ")"),
+      el("div", { role: "group", "aria-label": "Columns" }, list, el("button", { type: "button", class: "small", onclick: reset }, "The usual ones")),
+    );
+  }
+}

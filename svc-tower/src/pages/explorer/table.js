@@ -1,0 +1,113 @@
+// A collection as a table: its columns, its pages, its export.
+
+import { Columns } from "./columns.js";
+import { el, fill, newId } from "./dom.js";
+import { exportForm, pageOf } from "./export.js";
+import { go } from "./go.js";
+import { hashOf, isOurs, plainPath, routeOf, server } from "./server.js";
+import { title, value } from "./values.js";
+
+/** The sizes of a page that are offered, as far as the server allows them. */
+const SIZES = [10, 25, 50, 100, 250, 500];
+
+/** Everything of a collection: how to turn its pages, its records, and what is done with them. */
+export function collection(done, address) {
+  const { name, records } = pageOf(done);
+  const schema = schemaOf(address, name);
+  const columns = new Columns(name || plainPath(address), schema, records);
+  const region = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Records" });
+  const show = () => fill(region, table(records, columns.chosen));
+  show();
+  const nothing = el("p", { class: "soft" }, "There are none.");
+  const tools = el("div", { class: "tools" }, columns.form(show), exportForm(done, address, columns));
+  const turns = paging(done.json, address, "Pages");
+  turns.append(...jumps(done.json, address));
+  return { node: el("div", {}, turns, records.length === 0 ? nothing : [tools, region, paging(done.json, address, "Pages, below the records")]) };
+}
+
+/** The schema of the records that a page embeds; undefined where none is declared. */
+function schemaOf(address, name) {
+  const content = Object.values(routeOf(address)?.item.get?.responses?.["200"]?.content ?? {})[0];
+  const page = content?.schema?.$ref?.split("/").at(-1);
+  return server.openapi.components.schemas[page]?.properties?._embedded?.properties?.[name]?.items;
+}
+
+function table(records, columns) {
+  const row = (record) => {
+    const href = record._links?.self?.href;
+    const head = el("th", { scope: "row" }, isOurs(href) ? el("a", { href: hashOf(href) }, title(record)) : title(record));
+    return el("tr", {}, head, columns.map((column) => el("td", {}, cell(column, record))));
+  };
+  return el(
+    "table",
+    { class: "records" },
+    el("caption", {}, "Records of this page"),
+    el("thead", {}, el("tr", {}, ["record", ...columns.map((column) => column.name)].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, records.map(row)),
+  );
+}
+
+function cell(column, record) {
+  const inner = column.of(record);
+  return inner === undefined ? null : value(inner);
+}
+
+/** An address with other parameters of its query. */
+function asking(address, parameters) {
+  const other = new URL(address);
+  other.searchParams.delete("after");
+  for (const [name, text] of Object.entries(parameters)) other.searchParams.set(name, text);
+  return other.href;
+}
+
+/** The number of a page and the number of pages; what has no numbers is turned by its links. */
+const numbersOf = (json) => [Number(json.page), Math.max(Number(json.total_pages), 1)];
+
+function paging(json, address, label) {
+  const to = (href, text) => el("button", { type: "button", disabled: !isOurs(href), onclick: () => go(href) }, text);
+  const link = (...names) => names.map((name) => json._links?.[name]?.href).find(isOurs);
+  const [page, pages] = numbersOf(json);
+  const previous = to(link("previous", "prev"), "Previous page");
+  const next = to(link("next"), "Next page");
+  if (Number.isNaN(page) || Number.isNaN(pages)) {
+    return el("nav", { class: "paging", "aria-label": label }, to(link("first"), "First"), previous, next, to(link("last"), "Last"));
+  }
+  const which = page > pages ? `There is no page ${page}: the last one is ${pages}` : `Page ${page} of ${pages}`;
+  const at = (number) => (number === page ? undefined : asking(address, { page: number }));
+  return el(
+    "nav",
+    { class: "paging", "aria-label": label },
+    to(at(1), "First"),
+    previous,
+    el("span", {}, `${which}, ${json.total_records} in all`),
+    next,
+    to(at(pages), "Last"),
+  );
+}
+
+/** Ways to any page, and to pages of another size. */
+function jumps(json, address) {
+  const [page, pages] = numbersOf(json);
+  return Number.isNaN(page) || Number.isNaN(pages) ? [] : [jump(address, page, pages), size(address, Number(json.per_page))];
+}
+
+/** Any page by its number. */
+function jump(address, page, pages) {
+  const id = newId();
+  const field = el("input", { id, inputmode: "numeric", size: 4, autocomplete: "off" });
+  field.value = String(page);
+  const submit = (event) => {
+    event.preventDefault();
+    const wanted = Math.min(Math.max(Number.parseInt(field.value, 10) || 1, 1), pages);
+    go(asking(address, { page: wanted }));
+  };
+  return el("form", { class: "jump", onsubmit: submit, "aria-label": "Go to a page" }, el("label", { for: id }, "Page"), field, el("button", { type: "submit", class: "small" }, "Go"));
+}
+
+/** How many records a page has. */
+function size(address, now) {
+  const id = newId();
+  const sizes = [...new Set([...SIZES.filter((one) => server.pageSize === 0 || one <= server.pageSize), now])].filter((one) => one > 0).toSorted((one, other) => one - other);
+  const select = el("select", { id, onchange: () => go(asking(address, { per_page: select.value, page: 1 })) }, sizes.map((one) => el("option", { selected: one === now }, one)));
+  return el("span", { class: "keep" }, el("label", { for: id }, "Per page"), select);
+}
