@@ -4,6 +4,7 @@
 //! A service answers with them below `docs/`. A program that publishes them elsewhere makes them here.
 
 mod example;
+pub(crate) mod graph;
 #[cfg(feature = "openapi")]
 mod json_schema;
 #[cfg(feature = "openapi")]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use super::STYLE;
+use super::{STYLE, map};
 use crate::documents::{
     DocField, DocLink, DocOperation, DocPage, DocRule, Entry, ExampleRequest, Facts, Language, Listing, Subject,
     indented,
@@ -84,6 +84,7 @@ impl Site<'_> {
             @if is_start {
                 p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
             }
+            @if matches!(page.subject, Subject::Start | Subject::Map) { (map::figure(self.api, &|target| self.href(target), is_start.then(|| self.page("map")))) }
             @if !is_start { (facts_tables(&page.facts)) }
             (self.operations(&page.operations))
             (self.fields(page))

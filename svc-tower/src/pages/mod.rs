@@ -7,6 +7,8 @@ mod accept;
 mod explorer;
 #[cfg(feature = "pages")]
 mod html;
+#[cfg(feature = "pages")]
+mod map;
 
 use http::{
     HeaderMap, HeaderValue,
@@ -58,7 +60,7 @@ impl<'a> Pages<'a> {
             Target::Docs => Some(self.page(&self.docs().start())),
             #[cfg(feature = "pages")]
             Target::DocsPage(name) if name == STYLE => {
-                Some(Answer::page(Media::Css, include_str!("style.css").to_owned()))
+                Some(Answer::page(Media::Css, [include_str!("style.css"), map::STYLE].concat()))
             }
             Target::DocsPage(name) => Some(self.page(&self.docs().page(name)?)),
             #[cfg(feature = "pages")]

@@ -13,6 +13,7 @@ mod http_rules;
 mod keys;
 mod log;
 mod machine;
+mod map;
 mod observe;
 mod order;
 mod sites;

@@ -7,6 +7,7 @@ mod codes;
 mod fields;
 mod filters;
 mod machine;
+mod map;
 mod relation;
 mod topics;
 mod types;
@@ -28,6 +29,8 @@ use super::example::{ExampleRequest, Examples};
 pub enum Subject {
     /// The whole server.
     Start,
+    /// How its kinds and helpers hang together.
+    Map,
     /// One kind of record (HAL-14).
     Resource,
     /// A collection (COL-01).

@@ -15,7 +15,8 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, batch, changes, codes
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types", "filters"];
+const NAMES: &[&str] =
+    &["matching", "limits", "authentication", "response_style", "relations", "types", "filters", super::map::NAME];
 
 /// The pages of extensions, where the server has them.
 const CONDITIONAL: &str = "conditional_requests";
@@ -50,6 +51,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
             page
         }
         changes::NAME => changes::page(docs),
+        super::map::NAME => super::map::page(docs),
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
@@ -102,6 +104,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
             topic("types", "Types", "of fields"),
             topic("relations", "Relations", "every link name"),
+            topic(super::map::NAME, "Map", "how kinds, links and helpers hang together"),
             topic("filters", "Filters", "what collections can be filtered and ordered by"),
         ],
     };

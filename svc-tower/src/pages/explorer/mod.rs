@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
+use super::map;
 use crate::response::{Answer, Media};
 
 /// The files besides the page.
@@ -15,6 +16,7 @@ const FILES: &[(&str, Media, &str)] = &[
     ("http.js", Media::Script, include_str!("http.js")),
     ("query.js", Media::Script, include_str!("query.js")),
     ("view.js", Media::Script, include_str!("view.js")),
+    ("map.css", Media::Css, map::STYLE),
     ("icon.svg", Media::Svg, include_str!("icon.svg")),
 ];
 
@@ -22,6 +24,9 @@ const FILES: &[(&str, Media, &str)] = &[
 pub(super) fn file(api: &Api, base: &Base, name: &str) -> Option<Answer> {
     if name.is_empty() {
         return Some(Answer::page(Media::App, page(api, base)));
+    }
+    if name == "map.svg" {
+        return Some(Answer::page(Media::Svg, map::file(api, &|target| api.href(base, target))));
     }
     let (_, media, text) = FILES.iter().find(|(known, ..)| *known == name)?;
     Some(Answer::page(*media, (*text).to_owned()))
