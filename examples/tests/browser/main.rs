@@ -4,6 +4,7 @@
 mod campaign_page;
 mod driver;
 mod guarded;
+mod map;
 mod safe_writes;
 #[path = "../support/mod.rs"]
 mod support;

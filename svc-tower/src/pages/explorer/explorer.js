@@ -196,7 +196,20 @@ function resource(done, address) {
     json._embedded ? null : properties(json),
     linkButtons(toRead, json._links?.curies),
     actions([here, ...helpers], json),
+    json._embedded ? null : map(json),
   );
+}
+
+/** A record among what it links to, or the whole of the entry point; drawn once it is wished for. */
+function map(json) {
+  const place = el("div", {});
+  const read = (address) => send({ method: "GET", address }, auth());
+  const drawn = async () => {
+    const { draw } = await import("./map.js");
+    fill(place, await draw(json, json._links, (address) => go(hashOf(address)), read));
+  };
+  const begin = () => during(() => drawn().catch((error) => fill(place, `The map cannot be drawn: ${error.message}`)));
+  return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: ({ target }) => target.open && place.childElementCount === 0 && begin() }, el("summary", {}, "Show what this leads to"), place)];
 }
 
 /** That a request was refused, and what can be done where that is up to the key. */

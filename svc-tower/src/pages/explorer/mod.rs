@@ -17,6 +17,9 @@ const FILES: &[(&str, Media, &str)] = &[
     ("query.js", Media::Script, include_str!("query.js")),
     ("view.js", Media::Script, include_str!("view.js")),
     ("map.css", Media::Css, map::STYLE),
+    ("map.js", Media::Script, include_str!("../map/map.js")),
+    ("neighbours.js", Media::Script, include_str!("../map/neighbours.js")),
+    ("days.js", Media::Script, include_str!("../map/days.js")),
     ("icon.svg", Media::Svg, include_str!("icon.svg")),
 ];
 

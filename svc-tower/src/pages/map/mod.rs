@@ -69,13 +69,15 @@ fn picture(api: &Api, graph: &Graph, href: Href<'_>, is_for_scripts: bool) -> Ma
             @for KindNode { kind, declared } in &graph.kinds {
                 a class=(class(if *kind == Kind::Person { "kind home" } else { "kind" }, *declared)) href=(page(kind.singular()))
                     aria-label=[absent(kind.singular(), *declared)]
-                    data-kind=[is_for_scripts.then_some(kind.plural())] data-rel=[relation(kind.plural())] {
+                    data-kind=[is_for_scripts.then_some(kind.plural())] data-rel=[relation(kind.plural())]
+                    data-under=[kind.schema().parent_kind().filter(|_| is_for_scripts).map(Kind::plural)] {
                     (label(layout.area(*kind), 8, kind.singular()))
                 }
             }
-            @for HelperNode { helper, declared, .. } in &graph.helpers {
+            @for HelperNode { helper, declared, writes } in &graph.helpers {
                 a class=(class("helper", *declared)) href=(page(helper.relation())) aria-label=[absent(helper.as_str(), *declared)]
-                    data-helper=[is_for_scripts.then_some(helper.as_str())] data-rel=[relation(helper.relation())] {
+                    data-helper=[is_for_scripts.then_some(helper.as_str())] data-rel=[relation(helper.relation())]
+                    data-writes=[is_for_scripts.then(|| writes.iter().map(|kind| kind.plural()).collect::<Vec<_>>().join(" "))] {
                     (label(layout.helper_area(*helper), 11, helper.as_str()))
                 }
             }

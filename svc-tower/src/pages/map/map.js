@@ -1,0 +1,150 @@
+// The map: around one record what its links lead to, at the entry point all that there is. It is loaded when somebody wants it.
+
+import { el, fill } from "./dom.js";
+import { neighbours } from "./neighbours.js";
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+const { base } = document.body.dataset;
+
+/** A node of a picture. */
+export function shape(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(NAMESPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== null) node.setAttribute(name, String(value));
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+/** A text of a server for a label: short, and without letters that turn others around or are not seen. */
+export function label(text, most = 24) {
+  const plain = String(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
+  const letters = [...plain];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : plain;
+}
+
+/** The name of a relation in words. */
+export const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26);
+
+/** Whether an address is one of this interface. */
+export function isOurs(address) {
+  return typeof address === "string" && URL.canParse(address) && `${new URL(address).href}/`.startsWith(base);
+}
+
+const files = new Map();
+
+/** The map as the server draws it. */
+function picture() {
+  const address = new URL("./map.svg", import.meta.url).href;
+  if (!files.has(address)) {
+    const read = fetch(address, { credentials: "omit" }).then(async (answer) => {
+      if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
+      return new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
+    });
+    read.catch(() => files.delete(address));
+    files.set(address, read);
+  }
+  return files.get(address);
+}
+
+/** A copy of it, to be shown. */
+export const copy = async () => document.importNode(await picture(), true);
+
+function beautify() {
+  if (document.querySelector("link[data-of=map]")) return;
+  document.head.append(el("link", { rel: "stylesheet", href: new URL("./map.css", import.meta.url).href, "data-of": "map" }));
+}
+
+/** Makes a node of the picture lead to an address of the interface. */
+export function lead(node, href, follow) {
+  node.setAttribute("href", `#/${href.slice(base.length)}`);
+  node.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    follow(href);
+  });
+}
+
+/** Puts a number onto a node. */
+function badge(node, text) {
+  const rect = node.querySelector("rect");
+  const [x, y, width] = ["x", "y", "width"].map((name) => Number(rect.getAttribute(name)));
+  const wide = 12 + 8 * text.length;
+  node.querySelector(".count")?.remove();
+  node.append(
+    shape("g", { class: "count" },
+      shape("rect", { x: x + width - wide + 6, y: y - 11, width: wide, height: 20, rx: 10 }),
+      shape("text", { x: x + width - wide / 2 + 6, y: y + 4 }, text)),
+  );
+}
+
+/** Does something to each of some things, a few at a time. */
+export async function each(things, work) {
+  const waiting = [...things];
+  const one = async () => {
+    while (waiting.length > 0) await work(waiting.shift());
+  };
+  await Promise.all([one(), one(), one(), one()]);
+}
+
+/** How many records a collection has; null where it does not say. */
+export async function total(href, read, query = {}) {
+  const address = new URL(href);
+  for (const [name, value] of Object.entries({ per_page: 1, ...query })) address.searchParams.set(name, value);
+  const { status, json } = await read(address.href);
+  return status === 200 && Number.isSafeInteger(json?.total_records) ? json.total_records : null;
+}
+
+/** A button that counts the records of collections, with one request for each. */
+function counter(collections, read) {
+  const said = el("span", { role: "status" });
+  const count = async () => {
+    let unknown = 0;
+    button.setAttribute("aria-disabled", "true");
+    said.textContent = " Counting …";
+    try {
+      await each(collections, async ({ node, href }) => {
+        const number = await total(href, read);
+        unknown += number === null ? 1 : 0;
+        badge(node, number === null ? "?" : number.toLocaleString("en"));
+      });
+      said.textContent = unknown === 0 ? " Counted." : ` ${unknown} of ${collections.length} could not be counted: this needs a key that may list them.`;
+    } catch (error) {
+      said.textContent = ` The server cannot be reached: ${error.message}`;
+    }
+    button.removeAttribute("aria-disabled");
+  };
+  const button = el("button", { type: "button", onclick: () => button.hasAttribute("aria-disabled") || count() }, `Count the records (${collections.length === 1 ? "one request" : `${collections.length} requests`})`);
+  return collections.length === 0 ? null : el("p", {}, button, said);
+}
+
+/** All that there is: kinds with a collection of their own lead there. */
+async function whole(links, follow, read) {
+  const svg = await copy();
+  const collections = [];
+  for (const node of svg.querySelectorAll("a")) {
+    const href = links[node.dataset.rel]?.href;
+    node.removeAttribute("href");
+    if (!isOurs(href)) continue;
+    lead(node, href, follow);
+    if (node.dataset.kind !== undefined) collections.push({ node, href });
+  }
+  const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the interface" }, svg);
+  const days = el("div", {});
+  const show = async () => fill(days, await (await import("./days.js")).byDay(svg, read));
+  const more = read === undefined ? null : el("p", {}, el("button", { type: "button", onclick: show }, "Records by day …"));
+  return el("figure", { class: "map" }, box, read === undefined ? null : counter(collections, read), more, days);
+}
+
+/**
+ * The map around a record, as a node: `links` are its `_links`, `follow` is given the address of what is chosen. For the entry
+ * point, which has a link to the documentation, it is the whole map. `read` sends a GET with the key, and gives status and JSON;
+ * without it nothing is counted.
+ */
+export async function draw(record, links, follow, read) {
+  beautify();
+  if (links?.docs !== undefined) return whole(links, follow, read);
+  const { node, collections } = neighbours(record, links ?? {}, follow, await picture());
+  return el("figure", { class: "map" }, node, read === undefined ? null : counter(collections, read));
+}
