@@ -2,6 +2,7 @@
 //! needs Chromium and chromedriver.
 
 mod campaign_page;
+mod compare;
 mod driver;
 mod guarded;
 mod map;

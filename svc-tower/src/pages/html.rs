@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use super::{STYLE, map};
+use super::{STYLE, compare, map};
 use crate::documents::{
     DocField, DocLink, DocOperation, DocPage, DocRule, Entry, ExampleRequest, Facts, Language, Listing, Subject,
     indented,
@@ -24,6 +24,7 @@ pub(super) fn page(api: &Api, base: &Base, page: &DocPage) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) @if !is_start { " – " (api.vendor().product_name()) } }
+                @if page.subject == Subject::Compare { link rel="icon" type="image/svg+xml" href=(site.href(&Target::Explorer("icon.svg".into()))); }
                 link rel="stylesheet" href=(site.href(&Target::DocsPage(STYLE.into())));
             }
             body {
@@ -85,6 +86,7 @@ impl Site<'_> {
                 p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
             }
             @if matches!(page.subject, Subject::Start | Subject::Map) { (map::figure(self.api, &|target| self.href(target), is_start.then(|| self.page("map")))) }
+            @if page.subject == Subject::Compare { (compare::contents(&|target| self.href(target))) }
             @if !is_start { (facts_tables(&page.facts)) }
             (self.operations(&page.operations))
             (self.fields(page))

@@ -4,6 +4,8 @@
 #[cfg(feature = "pages")]
 mod accept;
 #[cfg(feature = "pages")]
+mod compare;
+#[cfg(feature = "pages")]
 mod explorer;
 #[cfg(feature = "pages")]
 mod html;
@@ -17,7 +19,7 @@ use http::{
 use svc_core::{Base, api::Api, link::Target};
 
 use crate::{
-    documents::{self, DocPage, Docs},
+    documents::{self, DocPage, Docs, Subject},
     kept::{Kept, unless_known},
     response::{Answer, Media},
 };
@@ -87,7 +89,9 @@ impl<'a> Pages<'a> {
     fn in_form(self, page: &DocPage) -> Answer {
         #[cfg(feature = "pages")]
         if !accept::wants_machine_form(self.headers) {
-            return Answer::page(Media::Html, html::page(self.api, self.base, page));
+            // Its scripts are this server's.
+            let media = if page.subject == Subject::Compare { Media::App } else { Media::Html };
+            return Answer::page(media, html::page(self.api, self.base, page));
         }
         Answer::page(Media::Hal, self.docs().machine_form(page).to_string())
     }

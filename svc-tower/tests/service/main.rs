@@ -4,6 +4,7 @@ mod backend;
 mod client;
 
 mod bodies;
+mod compare;
 mod connections;
 #[cfg(feature = "tokio")]
 mod deliveries;

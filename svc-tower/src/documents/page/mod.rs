@@ -4,6 +4,7 @@
 mod batch;
 mod changes;
 mod codes;
+mod compare;
 mod fields;
 mod filters;
 mod machine;
@@ -31,6 +32,8 @@ pub enum Subject {
     Start,
     /// How its kinds and helpers hang together.
     Map,
+    /// Another server beside it.
+    Compare,
     /// One kind of record (HAL-14).
     Resource,
     /// A collection (COL-01).

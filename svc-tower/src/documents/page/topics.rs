@@ -15,8 +15,17 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, batch, changes, codes
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-const NAMES: &[&str] =
-    &["matching", "limits", "authentication", "response_style", "relations", "types", "filters", super::map::NAME];
+const NAMES: &[&str] = &[
+    "matching",
+    "limits",
+    "authentication",
+    "response_style",
+    "relations",
+    "types",
+    "filters",
+    super::map::NAME,
+    super::compare::NAME,
+];
 
 /// The pages of extensions, where the server has them.
 const CONDITIONAL: &str = "conditional_requests";
@@ -52,6 +61,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         }
         changes::NAME => changes::page(docs),
         super::map::NAME => super::map::page(docs),
+        super::compare::NAME => super::compare::page(docs),
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
@@ -105,6 +115,7 @@ pub(super) fn start(docs: &Docs<'_>) -> DocPage {
             topic("types", "Types", "of fields"),
             topic("relations", "Relations", "every link name"),
             topic(super::map::NAME, "Map", "how kinds, links and helpers hang together"),
+            topic(super::compare::NAME, "Two servers side by side", "what another server has that this one lacks"),
             topic("filters", "Filters", "what collections can be filtered and ordered by"),
         ],
     };

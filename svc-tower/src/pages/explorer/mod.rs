@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use super::map;
+use super::{compare, map};
 use crate::response::{Answer, Media};
 
 /// The files besides the page.
@@ -17,6 +17,7 @@ const FILES: &[(&str, Media, &str)] = &[
     ("query.js", Media::Script, include_str!("query.js")),
     ("view.js", Media::Script, include_str!("view.js")),
     ("map.css", Media::Css, map::STYLE),
+    ("picture.js", Media::Script, include_str!("../map/picture.js")),
     ("map.js", Media::Script, include_str!("../map/map.js")),
     ("neighbours.js", Media::Script, include_str!("../map/neighbours.js")),
     ("days.js", Media::Script, include_str!("../map/days.js")),
@@ -31,7 +32,7 @@ pub(super) fn file(api: &Api, base: &Base, name: &str) -> Option<Answer> {
     if name == "map.svg" {
         return Some(Answer::page(Media::Svg, map::file(api, &|target| api.href(base, target))));
     }
-    let (_, media, text) = FILES.iter().find(|(known, ..)| *known == name)?;
+    let (_, media, text) = FILES.iter().chain(compare::FILES).find(|(known, ..)| *known == name)?;
     Some(Answer::page(*media, (*text).to_owned()))
 }
 

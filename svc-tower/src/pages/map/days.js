@@ -1,7 +1,8 @@
 // Small bars: how many records of a kind were created on each of the days up to the newest. The server counts; one request a day.
 
 import { el, fill, newId } from "./dom.js";
-import { each, isOurs, label, shape, total } from "./map.js";
+import { each, isOurs, total } from "./map.js";
+import { label, shape } from "./picture.js";
 
 const DAYS = 14;
 const DAY = 86_400_000;

@@ -2,26 +2,9 @@
 
 import { el, fill } from "./dom.js";
 import { neighbours } from "./neighbours.js";
+import { badge, beautify, copy, label, picture } from "./picture.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
 const { base } = document.body.dataset;
-
-/** A node of a picture. */
-export function shape(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(NAMESPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== null) node.setAttribute(name, String(value));
-  }
-  node.append(...children.filter((child) => child !== null));
-  return node;
-}
-
-/** A text of a server for a label: short, and without letters that turn others around or are not seen. */
-export function label(text, most = 24) {
-  const plain = String(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
-  const letters = [...plain];
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : plain;
-}
 
 /** The name of a relation in words. */
 export const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26);
@@ -29,30 +12,6 @@ export const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", "
 /** Whether an address is one of this interface. */
 export function isOurs(address) {
   return typeof address === "string" && URL.canParse(address) && `${new URL(address).href}/`.startsWith(base);
-}
-
-const files = new Map();
-
-/** The map as the server draws it. */
-function picture() {
-  const address = new URL("./map.svg", import.meta.url).href;
-  if (!files.has(address)) {
-    const read = fetch(address, { credentials: "omit" }).then(async (answer) => {
-      if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
-      return new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
-    });
-    read.catch(() => files.delete(address));
-    files.set(address, read);
-  }
-  return files.get(address);
-}
-
-/** A copy of it, to be shown. */
-export const copy = async () => document.importNode(await picture(), true);
-
-function beautify() {
-  if (document.querySelector("link[data-of=map]")) return;
-  document.head.append(el("link", { rel: "stylesheet", href: new URL("./map.css", import.meta.url).href, "data-of": "map" }));
 }
 
 /** Makes a node of the picture lead to an address of the interface. */
@@ -64,19 +23,6 @@ export function lead(node, href, follow) {
     event.stopPropagation();
     follow(href);
   });
-}
-
-/** Puts a number onto a node. */
-function badge(node, text) {
-  const rect = node.querySelector("rect");
-  const [x, y, width] = ["x", "y", "width"].map((name) => Number(rect.getAttribute(name)));
-  const wide = 12 + 8 * text.length;
-  node.querySelector(".count")?.remove();
-  node.append(
-    shape("g", { class: "count" },
-      shape("rect", { x: x + width - wide + 6, y: y - 11, width: wide, height: 20, rx: 10 }),
-      shape("text", { x: x + width - wide / 2 + 6, y: y + 4 }, text)),
-  );
 }
 
 /** Does something to each of some things, a few at a time. */

@@ -2,7 +2,8 @@
 // write into them. In a narrow window all of it stands below the record.
 
 import { el } from "./dom.js";
-import { isOurs, label, lead, shape, words } from "./map.js";
+import { isOurs, lead, words } from "./map.js";
+import { label, shape } from "./picture.js";
 import { title } from "./view.js";
 
 const HALF = 20;
