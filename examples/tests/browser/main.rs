@@ -7,6 +7,7 @@ mod driver;
 mod guarded;
 mod map;
 mod safe_writes;
+mod screenshots;
 #[path = "../support/mod.rs"]
 mod support;
 
