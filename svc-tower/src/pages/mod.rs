@@ -19,7 +19,7 @@ use http::{
 use svc_core::{Base, api::Api, link::Target};
 
 use crate::{
-    documents::{self, DocPage, Docs, Subject},
+    documents::{self, DocPage, Docs},
     kept::{Kept, unless_known},
     response::{Answer, Media},
 };
@@ -90,7 +90,7 @@ impl<'a> Pages<'a> {
         #[cfg(feature = "pages")]
         if !accept::wants_machine_form(self.headers) {
             // Its scripts are this server's.
-            let media = if page.subject == Subject::Compare { Media::App } else { Media::Html };
+            let media = if page.subject == documents::Subject::Compare { Media::App } else { Media::Html };
             return Answer::page(media, html::page(self.api, self.base, page));
         }
         Answer::page(Media::Hal, self.docs().machine_form(page).to_string())
