@@ -136,9 +136,8 @@ impl Browser {
     }
 
     /// A command of the browser's own tools.
-    async fn tool(&mut self, command: &str, parameters: Value) -> TestResult {
-        self.command("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await?;
-        Ok(())
+    async fn tool(&mut self, command: &str, parameters: Value) -> TestResult<Value> {
+        self.command("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await
     }
 
     /// Goes to an address.
@@ -158,7 +157,28 @@ impl Browser {
     /// Makes the window as narrow as a telephone's.
     pub(crate) async fn narrow(&mut self) -> TestResult {
         let size = json!({ "width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true });
-        self.tool("Emulation.setDeviceMetricsOverride", size).await
+        self.tool("Emulation.setDeviceMetricsOverride", size).await?;
+        Ok(())
+    }
+
+    /// Shows the page in a window of this width, in light or dark; that of a telephone where it is narrow.
+    pub(crate) async fn look(&mut self, width: u32, scheme: &str) -> TestResult {
+        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.tool("Emulation.setDeviceMetricsOverride", size).await?;
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.tool("Emulation.setEmulatedMedia", features).await?;
+        Ok(())
+    }
+
+    /// The whole page as a picture, in base64; of one that is longer than `most`, so much of it.
+    pub(crate) async fn picture(&mut self, most: f64) -> TestResult<String> {
+        self.wait_for("true").await?;
+        let size = self.tool("Page.getLayoutMetrics", json!({})).await?;
+        let [width, height] = ["width", "height"].map(|side| size["cssContentSize"][side].as_f64().unwrap_or_default());
+        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height.min(most), "scale": 1 });
+        let wanted = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        let picture = self.tool("Page.captureScreenshot", wanted).await?;
+        Ok(picture["data"].as_str().ok_or("no picture")?.to_owned())
     }
 
     /// What the body of a function gives in the page, once that stands.

@@ -2,11 +2,14 @@
 //! needs Chromium and chromedriver.
 
 mod campaign_page;
+mod compare;
 mod driver;
 mod frame;
 mod guarded;
 mod light;
+mod map;
 mod safe_writes;
+mod screenshots;
 mod seen;
 mod steps;
 #[path = "../support/mod.rs"]

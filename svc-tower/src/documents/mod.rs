@@ -6,6 +6,7 @@
 mod example;
 #[cfg(feature = "pages")]
 pub(crate) mod forms;
+pub(crate) mod graph;
 #[cfg(feature = "openapi")]
 mod json_schema;
 #[cfg(feature = "openapi")]
@@ -21,6 +22,8 @@ pub use example::{ExampleRequest, Language, indented};
 pub use json_schema::json_schema;
 #[cfg(feature = "openapi")]
 pub use openapi::openapi;
+#[cfg(feature = "pages")]
+pub(crate) use page::COMPARE;
 pub use page::{DocField, DocLink, DocOperation, DocPage, DocRule, Docs, Entry, Facts, Listing, Subject};
 
 use svc_core::{Base, api::Api, capability::Declaration, schema::ObjectSchema};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use svc_core::{api::EntityTag, link::Target};
 
-use super::explorer;
+use super::{compare, explorer};
 use crate::response::Media;
 
 /// A file by its name, as it stands beside the sources.
@@ -23,7 +23,7 @@ pub(super) const SEARCH: &str = "search.js";
 pub(super) const ICON: &str = "icon.svg";
 
 fn all() -> impl Iterator<Item = &'static Source> {
-    PAGES.iter().chain(explorer::FILES)
+    PAGES.iter().chain(explorer::FILES).chain(compare::FILES)
 }
 
 /// What stands for the contents of all files.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use svc_core::{Base, api::Api, error::Code, link::Target};
 
 use super::{
-    frame,
+    compare, frame, map,
     text::{Prose, code_block, title},
 };
 use crate::documents::{
@@ -69,6 +69,8 @@ impl Site<'_> {
             @if is_start {
                 p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
             }
+            @if matches!(page.subject, Subject::Start | Subject::Map) { (map::figure(self.api, &|target| self.href(target), is_start.then(|| self.page("map")))) }
+            @if page.subject == Subject::Compare { (compare::contents(&|target| self.href(target))) }
             @if sections.len() > 1 {
                 nav class="contents" aria-label="On this page" {
                     ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }

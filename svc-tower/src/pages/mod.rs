@@ -5,6 +5,8 @@
 #[cfg(feature = "pages")]
 mod accept;
 #[cfg(feature = "pages")]
+mod compare;
+#[cfg(feature = "pages")]
 mod explorer;
 #[cfg(feature = "pages")]
 mod files;
@@ -12,6 +14,8 @@ mod files;
 mod frame;
 #[cfg(feature = "pages")]
 mod html;
+#[cfg(feature = "pages")]
+mod map;
 #[cfg(feature = "pages")]
 mod missing;
 #[cfg(feature = "pages")]
@@ -34,6 +38,10 @@ use crate::{
 /// The name of what is searched, among the files of the pages.
 #[cfg(feature = "pages")]
 const SEARCH_INDEX: &str = "search.json";
+
+/// The name of the map by itself, among the files of the pages: scripts show it.
+#[cfg(feature = "pages")]
+const MAP: &str = "map.svg";
 
 /// What a request for a document is answered from.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +77,11 @@ impl<'a> Pages<'a> {
             #[cfg(feature = "pages")]
             Target::Explorer(name) if name.is_empty() => {
                 self.once(target, Media::App, || Some(explorer::page(self.api, self.base)))
+            }
+            #[cfg(feature = "pages")]
+            Target::Explorer(name) if name == MAP => {
+                let map = || map::file(self.api, &|target| self.api.href(self.base, target));
+                self.once(target, Media::Svg, || Some(map()))
             }
             #[cfg(feature = "pages")]
             Target::Explorer(name) if name == SEARCH_INDEX => {
@@ -115,8 +128,10 @@ impl Pages<'_> {
     /// A page as HTML, which is kept beside the document of the same address.
     fn html(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
         let place = format!("{}#html", self.api.href(self.base, target));
-        self.kept
-            .answer(place, Media::Html, self.headers, || Some(html::page(self.docs(), self.api, self.base, &page()?)))
+        // A page whose scripts make it.
+        let is_app = matches!(target, Target::DocsPage(name) if name == documents::COMPARE);
+        let media = if is_app { Media::App } else { Media::Html };
+        self.kept.answer(place, media, self.headers, || Some(html::page(self.docs(), self.api, self.base, &page()?)))
     }
 
     /// The entry point for people, where a browser asks: `entry_point` is what programs get there.

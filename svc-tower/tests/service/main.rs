@@ -4,6 +4,7 @@ mod backend;
 mod client;
 
 mod bodies;
+mod compare;
 mod connections;
 #[cfg(feature = "tokio")]
 mod deliveries;
@@ -16,6 +17,7 @@ mod keys;
 mod light;
 mod log;
 mod machine;
+mod map;
 mod observe;
 mod order;
 mod sites;

@@ -4,11 +4,13 @@
 mod batch;
 mod changes;
 mod codes;
+mod compare;
 #[cfg(feature = "pages")]
 mod entry_point;
 mod fields;
 mod filters;
 mod machine;
+mod map;
 #[cfg(feature = "pages")]
 mod navigation;
 mod relation;
@@ -16,6 +18,8 @@ mod topics;
 mod types;
 mod webhooks;
 
+#[cfg(feature = "pages")]
+pub(crate) use compare::NAME as COMPARE;
 use std::borrow::Cow;
 
 use serde::Serialize;
@@ -36,6 +40,10 @@ pub enum Subject {
     EntryPoint,
     /// An address at which there is nothing (UND-35).
     Missing,
+    /// How its kinds and helpers hang together.
+    Map,
+    /// Another server beside it.
+    Compare,
     /// One kind of record (HAL-14).
     Resource,
     /// A collection (COL-01).

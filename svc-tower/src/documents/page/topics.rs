@@ -15,7 +15,17 @@ use super::{DocPage, Docs, Entry, Facts, Listing, Subject, batch, changes, codes
 use crate::documents::{capabilities, json_schema_names};
 
 /// The pages of what holds for every request.
-const NAMES: &[&str] = &["matching", "limits", "authentication", "response_style", "relations", "types", "filters"];
+const NAMES: &[&str] = &[
+    "matching",
+    "limits",
+    "authentication",
+    "response_style",
+    "relations",
+    "types",
+    "filters",
+    super::map::NAME,
+    super::compare::NAME,
+];
 
 /// The pages of extensions, where the server has them.
 const CONDITIONAL: &str = "conditional_requests";
@@ -50,6 +60,8 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
             page
         }
         changes::NAME => changes::page(docs),
+        super::map::NAME => super::map::page(docs),
+        super::compare::NAME => super::compare::page(docs),
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
@@ -131,6 +143,8 @@ pub(super) fn every_request(docs: &Docs<'_>) -> Vec<Entry> {
         topic("capabilities", "Capability declaration", "how a program finds out what it can do here"),
         topic("types", "Types", "of fields"),
         topic("relations", "Relations", "every link name"),
+        topic(super::map::NAME, "Map", "how kinds, links and helpers hang together"),
+        topic(super::compare::NAME, "Two servers side by side", "what another server has that this one lacks"),
         topic("filters", "Filters", "what collections can be filtered and ordered by"),
     ];
     if api.conditional_requests().is_some() {

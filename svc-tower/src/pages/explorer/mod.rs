@@ -3,7 +3,10 @@
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use super::files::{self, Source};
+use super::{
+    files::{self, Source},
+    map,
+};
 use crate::{documents::forms::ROUTES, response::Media};
 
 /// The files besides the page.
@@ -34,6 +37,11 @@ pub(super) const FILES: &[Source] = &[
     ("server.js", Media::Script, include_str!("server.js")),
     ("steps.js", Media::Script, include_str!("steps.js")),
     ("table.js", Media::Script, include_str!("table.js")),
+    ("map.css", Media::Css, map::STYLE),
+    ("picture.js", Media::Script, include_str!("../map/picture.js")),
+    ("map.js", Media::Script, include_str!("../map/map.js")),
+    ("neighbours.js", Media::Script, include_str!("../map/neighbours.js")),
+    ("days.js", Media::Script, include_str!("../map/days.js")),
     ("values.js", Media::Script, include_str!("values.js")),
     ("write.js", Media::Script, include_str!("write.js")),
 ];

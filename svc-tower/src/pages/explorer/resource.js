@@ -3,6 +3,8 @@
 import { el, fill, plain } from "./dom.js";
 import { during, later, place } from "./frame.js";
 import { go } from "./go.js";
+import { send } from "./http.js";
+import { auth } from "./key.js";
 import { problemsOf, refusal, told } from "./problems.js";
 import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, request, routeOf } from "./server.js";
 import { properties, title } from "./values.js";
@@ -82,7 +84,21 @@ function parts(done, address) {
     query(address, []),
     json._embedded ? later(async () => (await import("./table.js")).collection(done, address)) : properties(json),
     linkButtons(toRead),
+    json._embedded ? null : map(json),
   ].flat(2).filter((node) => node !== null);
+}
+
+/** A record among what it links to, or the whole of the entry point; drawn once it is wished for. */
+function map(json) {
+  const place = el("div", {});
+  const read = (address) => send({ method: "GET", address }, auth());
+  const drawn = async () => {
+    const { draw } = await import("./map.js");
+    fill(place, await draw(json, json._links, go, read));
+  };
+  const begin = () => during(() => drawn().catch((error) => fill(place, `The map cannot be drawn: ${error.message}`)));
+  const opened = ({ target }) => target.open && place.childElementCount === 0 && begin();
+  return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: opened }, el("summary", {}, "Show what this leads to"), place)];
 }
 
 /** The form of a collection's query; null where none is declared. */

@@ -29,7 +29,7 @@ export function collection(done, address) {
 function schemaOf(address, name) {
   const content = Object.values(routeOf(address)?.item.get?.responses?.["200"]?.content ?? {})[0];
   const page = content?.schema?.$ref?.split("/").at(-1);
-  return server.openapi.components.schemas[page]?.properties?._embedded?.properties?.[name]?.items;
+  return server.components.schemas[page]?.properties?._embedded?.properties?.[name]?.items;
 }
 
 function table(records, columns) {

@@ -1,0 +1,98 @@
+// What was compared, as tables, on the map, and as a text to copy.
+
+import { el } from "./dom.js";
+import { DIFFERS, HERE, SAME, THERE, tally } from "./compare_diff.js";
+import { badge, copy, label } from "./picture.js";
+
+/** Rows of a table at most, and letters of one text: a document may be made to be long. */
+const MOST_ROWS = 400;
+const LONGEST = 1000;
+
+const WORDS = { [SAME]: "the same", [DIFFERS]: "differs", [HERE]: "only here", [THERE]: "only there" };
+
+const shown = (text) => label(text, LONGEST);
+
+/** A table with the rows that differ, or with all. */
+function table({ title, rows }, isWhole) {
+  const wanted = isWhole ? rows : rows.filter(({ verdict }) => verdict !== SAME);
+  if (wanted.length === 0) return null;
+  const line = ({ name, here, there, verdict }) =>
+    el("tr", { class: verdict }, el("th", { scope: "row" }, shown(name)), el("td", {}, shown(here)), el("td", {}, shown(there)), el("td", { class: "verdict" }, WORDS[verdict]));
+  const more = wanted.length - MOST_ROWS;
+  return el("section", {},
+    el("h3", {}, shown(title)),
+    el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": shown(title) },
+      el("table", {},
+        el("caption", {}, isWhole ? `All ${rows.length}` : `${wanted.length} of ${rows.length} differ`),
+        el("thead", {}, el("tr", {}, ["", "Here", "There", "Verdict"].map((head) => (head === "" ? el("td", {}) : el("th", { scope: "col" }, head))))),
+        el("tbody", {}, wanted.slice(0, MOST_ROWS).map(line)))),
+    more > 0 ? el("p", { class: "note" }, `${more} more are not shown.`) : null);
+}
+
+export const tables = (all, isWhole) => all.map((one) => table(one, isWhole));
+
+/** What was found, in one sentence. */
+export function sentence(all) {
+  const count = tally(all);
+  const unlike = count[DIFFERS] + count[HERE] + count[THERE];
+  if (unlike === 0) return `Both declare the same: ${count[SAME]} things.`;
+  return `${count[HERE]} only here, ${count[THERE]} only there, ${count[DIFFERS]} differ, ${count[SAME]} the same.`;
+}
+
+/** The whole as a text. */
+export function text(all, here, there) {
+  const lines = ["Capabilities compared", `here:  ${shown(here.address)}`, `there: ${shown(there.address) || "no address named"}`, sentence(all)];
+  for (const { title, rows } of all) {
+    const unlike = rows.filter(({ verdict }) => verdict !== SAME);
+    if (unlike.length === 0) continue;
+    lines.push("", shown(title));
+    for (const verdict of [HERE, THERE]) {
+      const names = unlike.filter((row) => row.verdict === verdict).map(({ name }) => shown(name));
+      if (names.length > 0) lines.push(`- ${WORDS[verdict]}: ${names.slice(0, MOST_ROWS).join(", ")}`);
+    }
+    for (const row of unlike.filter(({ verdict }) => verdict === DIFFERS).slice(0, MOST_ROWS)) {
+      lines.push(`- ${shown(row.name)}: here ${shown(row.here)}; there ${shown(row.there)}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Marks something on the map: by its look, and by a word where it is not in both. */
+function mark(node, here, there, unlike = 0) {
+  node.classList.remove("off");
+  node.removeAttribute("aria-label");
+  node.classList.add(here && there ? "both" : here ? "here" : there ? "there" : "off");
+  if (here !== there) badge(node, here ? "here" : "there");
+  else if (unlike > 0) badge(node, `≠ ${unlike}`);
+  const said = here && there ? (unlike > 0 ? (unlike === 1 ? "one difference" : `${unlike} differences`) : "the same") : here ? "only here" : there ? "only there" : "on neither";
+  node.setAttribute("aria-label", `${node.querySelector("text").textContent}: ${said}`);
+}
+
+/** The map of both. */
+export async function map(all, here, there) {
+  const svg = await copy();
+  const unlike = (isOf) => all.reduce((sum, { kind, rows }) => sum + rows.filter((row) => row.verdict !== SAME && isOf(kind, row.name)).length, 0);
+  for (const node of svg.querySelectorAll("a[data-kind]")) {
+    const { kind } = node.dataset;
+    const isOf = (of, name) => of === kind || name.startsWith(`${kind}: `);
+    mark(node, here.kinds.has(kind), there.kinds.has(kind), unlike(isOf));
+  }
+  const has = (declared, name) => declared.helpers.has(name);
+  for (const node of svg.querySelectorAll("a[data-helper]")) {
+    const { helper } = node.dataset;
+    mark(node, has(here, helper), has(there, helper), here.helpers.get(helper)?.anonymous !== there.helpers.get(helper)?.anonymous ? 1 : 0);
+  }
+  const look = (path, ours, theirs) => {
+    path.classList.remove("off");
+    path.classList.add(ours && theirs ? "both" : ours ? "here" : theirs ? "there" : "off");
+  };
+  for (const path of svg.querySelectorAll("path[data-of]")) look(path, has(here, path.dataset.of), has(there, path.dataset.of));
+  for (const path of svg.querySelectorAll("path[data-links]")) {
+    const isIn = (declared) => path.dataset.links.split(" ").some((link) => declared.kinds.get(link.split(".")[0])?.links.has(link.split(".")[1]));
+    look(path, isIn(here), isIn(there));
+  }
+  const legend = [["both", "in both; ≠ and a number: so many differences"], ["here", "here: only on this server"], ["there", "there: only on the other one"], ["off", "on neither"]];
+  return el("figure", { class: "map" },
+    el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Both servers on the map" }, svg),
+    el("figcaption", {}, el("ul", { class: "map-legend" }, legend.map(([name, said]) => el("li", {}, el("span", { class: `tint ${name}`, "aria-hidden": "true" }), ` ${said}`)))));
+}

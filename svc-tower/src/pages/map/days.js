@@ -1,0 +1,94 @@
+// Small bars: how many records of a kind were created on each of the days up to the newest. The server counts; one request a day.
+
+import { el, fill, newId } from "./dom.js";
+import { each, isOurs, total } from "./map.js";
+import { label, shape } from "./picture.js";
+
+const DAYS = 14;
+const DAY = 86_400_000;
+const { capabilities } = document.body.dataset;
+
+const dateOf = (time) => new Date(time).toISOString().slice(0, 10);
+
+const inWords = (name) => label(name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "), 40);
+
+/** The collections that can be filtered by when a record was created; what is done by persons, which the map shows below something, first. */
+async function countable(picture, read) {
+  const { json } = await read(capabilities);
+  const all = Object.entries(json?.collections ?? {}).filter(([, it]) => Array.isArray(it?.filter) && it.filter.includes("created_date") && isOurs(it.href));
+  const isAction = (name) => picture.querySelector(`a[data-kind="${CSS.escape(name)}"]`)?.dataset.under !== undefined;
+  return all.map(([name, it]) => ({ name, href: it.href })).toSorted((one, other) => isAction(other.name) - isAction(one.name));
+}
+
+/** The day of the newest record, by its place at the end; undefined where there is none. */
+async function lastDay(href, read) {
+  const count = await total(href, read);
+  if (count === null) throw new Error("This needs a key that may list them.");
+  if (count === 0) return undefined;
+  const address = new URL(href);
+  address.search = new URLSearchParams({ per_page: 1, page: count });
+  const { json } = await read(address.href);
+  const newest = Object.values(json?._embedded ?? {}).flat()[0];
+  const time = Date.parse(newest?.created_date);
+  return Number.isNaN(time) ? undefined : Math.floor(time / DAY) * DAY;
+}
+
+async function counts(href, read) {
+  const last = await lastDay(href, read);
+  if (last === undefined) return [];
+  const days = Array.from({ length: DAYS }, (_, place) => ({ from: last - (DAYS - 1 - place) * DAY, count: 0 }));
+  await each(days, async (day) => {
+    const [from, to] = [day.from, day.from + DAY].map((time) => new Date(time).toISOString());
+    day.count = await total(href, read, { filter: `created_date ge '${from}' and created_date lt '${to}'` });
+  });
+  return days;
+}
+
+/** The bars, and the same as a table. */
+function bars(name, days) {
+  const most = Math.max(1, ...days.map(({ count }) => count ?? 0));
+  const sum = days.reduce((all, { count }) => all + (count ?? 0), 0);
+  const said = `${name} by day, ${dateOf(days[0].from)} to ${dateOf(days.at(-1).from)}: ${sum} in all, at most ${most} on one day`;
+  const columns = days.flatMap(({ from, count }, place) => {
+    const high = Math.round((80 * (count ?? 0)) / most);
+    const x = 8 + place * 34;
+    return [
+      shape("rect", { x, y: 100 - high, width: 24, height: Math.max(high, 1) }),
+      shape("text", { x: x + 12, y: 94 - high }, count === null ? "?" : String(count)),
+      shape("text", { x: x + 12, y: 116, class: "detail" }, dateOf(from).slice(8)),
+    ];
+  });
+  const rows = days.map(({ from, count }) => el("tr", {}, el("th", { scope: "row" }, dateOf(from)), el("td", {}, count ?? "not known")));
+  return [
+    shape("svg", { class: "days", viewBox: `0 0 ${DAYS * 34 + 8} 122`, role: "img", "aria-label": said }, ...columns),
+    el("p", { class: "soft" }, `${said}. Days are of UTC.`),
+    el("details", {}, el("summary", {}, "As a table"), el("table", {}, el("caption", {}, `${name} by day`), el("tbody", {}, rows))),
+  ];
+}
+
+/** A choice of collections, and the bars of the one that is chosen. */
+export async function byDay(picture, read) {
+  const collections = await countable(picture, read);
+  if (collections.length === 0) return el("p", { class: "soft" }, "This server has no collection that can be filtered by created_date.");
+  const out = el("div", {});
+  const said = el("p", { class: "soft", role: "status" });
+  const id = newId();
+  const choice = el("select", { id }, collections.map(({ name }, place) => el("option", { value: place }, inWords(name))));
+  let turn = 0;
+  const show = async (event) => {
+    event.preventDefault();
+    turn += 1;
+    const mine = turn;
+    const { name, href } = collections[Number(choice.value)];
+    said.textContent = "Counting …";
+    try {
+      const days = await counts(href, read);
+      if (mine !== turn) return;
+      fill(out, days.length === 0 ? el("p", {}, "There are none yet.") : bars(inWords(name), days));
+      said.textContent = "";
+    } catch (error) {
+      if (mine === turn) said.textContent = error.message;
+    }
+  };
+  return el("form", { class: "by-day", onsubmit: show }, el("label", { for: id }, "Records of"), choice, el("button", { type: "submit" }, `Show ${DAYS} days (${DAYS + 2} requests)`), said, out);
+}

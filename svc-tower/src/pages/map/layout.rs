@@ -1,0 +1,306 @@
+//! Where everything of the map lies: persons in the middle, what they do beside them, what they do it to outside. Whole numbers
+//! in the units of the picture.
+
+use svc_core::{helper::HelperName, model::Kind};
+
+use crate::documents::graph::{Graph, HelperNode, Line};
+
+/// The width of the picture.
+pub(super) const WIDTH: i32 = 1120;
+
+/// From one row to the next.
+const ROW: i32 = 88;
+/// The middle of the first row.
+const FIRST: i32 = 60;
+/// The row in whose middle persons are.
+const HOME: i32 = 3;
+/// Half the height of a kind.
+const HALF: i32 = 22;
+/// Half of how far persons reach up and down.
+const REACH: i32 = 132;
+/// How far links lie below the middle of a row, and helpers above it, where both are there.
+const APART: i32 = 7;
+/// How long the head of an arrow is.
+const HEAD: i32 = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    FarLeft,
+    Left,
+    Middle,
+    Right,
+    FarRight,
+}
+
+/// The cell of each kind. One that is missing here gets one in a row below.
+const CELLS: &[(Kind, Column, i32)] = &[
+    (Kind::Person, Column::Middle, HOME),
+    (Kind::Petition, Column::FarLeft, 1),
+    (Kind::Signature, Column::Left, 1),
+    (Kind::AdvocacyCampaign, Column::FarLeft, 2),
+    (Kind::Outreach, Column::Left, 2),
+    (Kind::Event, Column::FarLeft, 3),
+    (Kind::Attendance, Column::Left, 3),
+    (Kind::FundraisingPage, Column::FarLeft, 4),
+    (Kind::Donation, Column::Left, 4),
+    (Kind::Form, Column::FarLeft, 5),
+    (Kind::Submission, Column::Left, 5),
+    (Kind::SharePage, Column::Right, 1),
+    (Kind::Message, Column::FarRight, 1),
+    (Kind::Item, Column::Right, 2),
+    (Kind::List, Column::FarRight, 2),
+    (Kind::Tagging, Column::Right, 3),
+    (Kind::Tag, Column::FarRight, 3),
+    (Kind::Canvass, Column::Right, 4),
+    (Kind::Answer, Column::Right, 5),
+    (Kind::Question, Column::FarRight, 5),
+    (Kind::Query, Column::Middle, 5),
+];
+
+/// The cells of a row for kinds that have none above.
+const MORE: [Column; 4] = [Column::FarLeft, Column::Left, Column::Right, Column::FarRight];
+
+impl Column {
+    const fn middle(self) -> i32 {
+        match self {
+            Self::FarLeft => 92,
+            Self::Left => 382,
+            Self::Middle => WIDTH / 2,
+            Self::Right => WIDTH - 382,
+            Self::FarRight => WIDTH - 92,
+        }
+    }
+
+    /// Half the width of a kind.
+    const fn half(self) -> i32 {
+        match self {
+            Self::FarLeft | Self::FarRight => 82,
+            _ => 60,
+        }
+    }
+
+    const fn is_outside(self) -> bool {
+        matches!(self, Self::FarLeft | Self::FarRight)
+    }
+
+    /// 1 where the middle is to the right, -1 where it is to the left.
+    const fn inward(self) -> i32 {
+        match self {
+            Self::FarLeft | Self::Left => 1,
+            _ => -1,
+        }
+    }
+}
+
+/// A rectangle, by its middle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Area {
+    pub(super) x: i32,
+    pub(super) y: i32,
+    pub(super) half_width: i32,
+    pub(super) half_height: i32,
+}
+
+/// A way through the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) start: (i32, i32),
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Straight((i32, i32)),
+    /// With two points that pull at it.
+    Curve((i32, i32), (i32, i32), (i32, i32)),
+}
+
+/// A way that ends in the head of an arrow; these are its three corners, the tip first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Arrow {
+    pub(super) way: Way,
+    pub(super) head: [(i32, i32); 3],
+}
+
+impl Way {
+    fn straight(start: (i32, i32), end: (i32, i32)) -> Self {
+        Self { start, steps: vec![Step::Straight(end)] }
+    }
+
+    /// From side to side: it leaves and comes in level.
+    fn sideways(start: (i32, i32), end: (i32, i32)) -> Self {
+        let halfway = i32::midpoint(start.0, end.0);
+        Self { start, steps: vec![Step::Curve((halfway, start.1), (halfway, end.1), end)] }
+    }
+}
+
+/// The places of all kinds.
+#[derive(Debug)]
+pub(super) struct Layout {
+    cells: Vec<(Kind, Column, i32)>,
+}
+
+impl Layout {
+    pub(super) fn new(graph: &Graph) -> Self {
+        let mut cells = Vec::new();
+        let mut more = (HOME + 3..).flat_map(|row| MORE.map(|column| (column, row)));
+        for node in &graph.kinds {
+            let known = CELLS.iter().copied().find(|(kind, ..)| *kind == node.kind);
+            cells.extend(known.or_else(|| more.next().map(|(column, row)| (node.kind, column, row))));
+        }
+        Self { cells }
+    }
+
+    /// The height of the picture: below the last row, and what passes under it, there is nothing.
+    pub(super) fn height(&self) -> i32 {
+        level(self.cells.iter().map(|(.., row)| *row).max().unwrap_or(HOME)) + 80
+    }
+
+    fn cell(&self, kind: Kind) -> (Column, i32) {
+        let known = self.cells.iter().find(|(known, ..)| *known == kind);
+        known.map_or((Column::Middle, HOME), |(_, column, row)| (*column, *row))
+    }
+
+    /// Where a kind lies.
+    pub(super) fn area(&self, kind: Kind) -> Area {
+        let (column, row) = self.cell(kind);
+        let half_height = if kind == Kind::Person { REACH } else { HALF };
+        Area { x: column.middle(), y: level(row), half_width: column.half(), half_height }
+    }
+
+    /// Where a helper lies: in the gap outside what it records, or above it where that is in the middle.
+    pub(super) fn helper_area(&self, helper: HelperName) -> Area {
+        let (column, row) = self.cell(helper.records());
+        // The longer part of the gap is on the side of the arrow.
+        let (x, y) = match column {
+            Column::FarLeft => (252, level(row) - APART - 1),
+            Column::Left => (244, level(row) - APART - 1),
+            Column::Middle => (column.middle(), 44),
+            Column::Right => (WIDTH - 244, level(row) - APART - 1),
+            Column::FarRight => (WIDTH - 252, level(row) - APART - 1),
+        };
+        Area { x, y, half_width: 64, half_height: 11 }
+    }
+
+    /// The way of the links between two kinds. `is_helped`: a helper has a way beside it.
+    pub(super) fn way(&self, line: &Line, is_helped: bool) -> Way {
+        let [one, other] = line.ends;
+        let apart = if is_helped { APART } else { 0 };
+        match (one == Kind::Person, other == Kind::Person) {
+            (true, true) => self.to_itself(),
+            (true, false) => self.to_person(other, apart),
+            (false, true) => self.to_person(one, apart),
+            (false, false) => self.between(one, other, apart),
+        }
+    }
+
+    fn to_itself(&self) -> Way {
+        let person = self.area(Kind::Person);
+        let (right, bottom) = (person.x + person.half_width, person.y + person.half_height);
+        let end = (right, bottom - 34);
+        Way {
+            start: (right - 28, bottom),
+            steps: vec![Step::Curve((right - 26, bottom + 34), (right + 24, bottom + 6), end)],
+        }
+    }
+
+    fn to_person(&self, kind: Kind, apart: i32) -> Way {
+        let (column, row) = self.cell(kind);
+        let (area, person, inward) = (self.area(kind), self.area(Kind::Person), column.inward());
+        if column == Column::Middle {
+            return Way::straight((area.x, area.y - area.half_height), (person.x, person.y + person.half_height));
+        }
+        if !column.is_outside() {
+            let start = (area.x + inward * area.half_width, area.y + apart);
+            return Way::sideways(start, (side(person, inward), port(area.y) + apart));
+        }
+        // Over what lies between, in the lane above its row.
+        let lane = level(row) - ROW / 2;
+        let (turn, nearer) = (area.x + inward * 24, if inward > 0 { Column::Left } else { Column::Right });
+        let beside = (nearer.middle() + inward * nearer.half(), lane);
+        let mut way = Way::sideways(beside, (side(person, inward), port(lane)));
+        way.steps.insert(0, Step::Straight(beside));
+        way.steps.insert(0, Step::Curve((area.x, lane + 6), (area.x + inward * 6, lane), (turn, lane)));
+        Way { start: (area.x, area.y - area.half_height), ..way }
+    }
+
+    fn between(&self, one: Kind, other: Kind, apart: i32) -> Way {
+        let ((column, row), (other_column, other_row)) = (self.cell(one), self.cell(other));
+        let (area, to) = (self.area(one), self.area(other));
+        let is_side_by_side = column.inward() == other_column.inward() && column != other_column;
+        if row == other_row && is_side_by_side && column != Column::Middle && other_column != Column::Middle {
+            let (left, right) = if area.x < to.x { (area, to) } else { (to, area) };
+            // Below the helper, which is as high as a line of text.
+            let y = area.y + if apart > 0 { 12 } else { 0 };
+            return Way::straight((left.x + left.half_width, y), (right.x - right.half_width, y));
+        }
+        let (upper, lower) = if area.y < to.y { (area, to) } else { (to, area) };
+        if column == other_column && row.abs_diff(other_row) == 1 {
+            return Way::straight((upper.x, upper.y + upper.half_height), (lower.x, lower.y - lower.half_height));
+        }
+        // Under everything.
+        let deep = self.height();
+        let (start, end) = ((area.x, area.y + area.half_height), (to.x, to.y + to.half_height));
+        Way { start, steps: vec![Step::Curve((start.0, deep), (end.0, deep), end)] }
+    }
+
+    /// From the kind that a helper belongs to, up to it; none for one that lies beside nothing.
+    pub(super) fn stem(&self, helper: HelperName) -> Option<Way> {
+        let container = helper.container().filter(|container| *container != helper.records())?;
+        let (column, _) = self.cell(container);
+        let (area, of) = (self.helper_area(helper), self.area(container));
+        column.is_outside().then(|| {
+            let inward = column.inward();
+            Way::straight((of.x + inward * of.half_width, area.y), (area.x - inward * area.half_width, area.y))
+        })
+    }
+
+    /// The arrows from a helper: into what it records, and from there into the person who did it.
+    pub(super) fn arrows(&self, node: &HelperNode) -> Vec<Arrow> {
+        node.writes.iter().filter_map(|kind| self.arrow(node.helper, *kind)).collect()
+    }
+
+    fn arrow(&self, helper: HelperName, kind: Kind) -> Option<Arrow> {
+        let (from, records) = (self.helper_area(helper), helper.records());
+        let (column, _) = self.cell(records);
+        let (area, person) = (self.area(records), self.area(Kind::Person));
+        if column == Column::Middle {
+            let tip = (area.x, area.y - area.half_height);
+            let way = Way::straight((from.x, from.y + from.half_height), (tip.0, tip.1 - HEAD));
+            return (kind == records)
+                .then_some(Arrow { way, head: [tip, (tip.0 - 4, tip.1 - HEAD), (tip.0 + 4, tip.1 - HEAD)] });
+        }
+        // Towards what it records: inwards, but for what lies outside itself.
+        let towards = if column.is_outside() { -column.inward() } else { column.inward() };
+        if kind == records {
+            let tip = (area.x - towards * area.half_width, from.y);
+            let start = (from.x + towards * from.half_width, from.y);
+            return Some(level_arrow(tip, towards, |end| Way::straight(start, end)));
+        }
+        let start = (area.x + towards * area.half_width, area.y - APART);
+        let tip = (side(person, towards), port(area.y) - APART);
+        Some(level_arrow(tip, towards, |end| Way::sideways(start, end)))
+    }
+}
+
+/// An arrow that comes in level.
+fn level_arrow(tip: (i32, i32), towards: i32, way: impl FnOnce((i32, i32)) -> Way) -> Arrow {
+    let back = tip.0 - towards * HEAD;
+    Arrow { way: way((back, tip.1)), head: [tip, (back, tip.1 - 4), (back, tip.1 + 4)] }
+}
+
+/// The middle of a row.
+const fn level(row: i32) -> i32 {
+    FIRST + ROW * (row - 1)
+}
+
+/// The side of persons that something comes to.
+const fn side(person: Area, inward: i32) -> i32 {
+    person.x - inward * person.half_width
+}
+
+/// Where on that side it arrives: in the order of the rows, so that no two cross.
+const fn port(y: i32) -> i32 {
+    let home = level(HOME);
+    home + (y - home) * 48 / 100
+}

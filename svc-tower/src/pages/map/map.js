@@ -1,0 +1,96 @@
+// The map: around one record what its links lead to, at the entry point all that there is. It is loaded when somebody wants it.
+
+import { el, fill } from "./dom.js";
+import { neighbours } from "./neighbours.js";
+import { badge, beautify, copy, label, picture } from "./picture.js";
+
+const { base } = document.body.dataset;
+
+/** The name of a relation in words. */
+export const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26);
+
+/** Whether an address is one of this interface. */
+export function isOurs(address) {
+  return typeof address === "string" && URL.canParse(address) && `${new URL(address).href}/`.startsWith(base);
+}
+
+/** Makes a node of the picture lead to an address of the interface. */
+export function lead(node, href, follow) {
+  node.setAttribute("href", `#/${href.slice(base.length)}`);
+  node.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    follow(href);
+  });
+}
+
+/** Does something to each of some things, a few at a time. */
+export async function each(things, work) {
+  const waiting = [...things];
+  const one = async () => {
+    while (waiting.length > 0) await work(waiting.shift());
+  };
+  await Promise.all([one(), one(), one(), one()]);
+}
+
+/** How many records a collection has; null where it does not say. */
+export async function total(href, read, query = {}) {
+  const address = new URL(href);
+  for (const [name, value] of Object.entries({ per_page: 1, ...query })) address.searchParams.set(name, value);
+  const { status, json } = await read(address.href);
+  return status === 200 && Number.isSafeInteger(json?.total_records) ? json.total_records : null;
+}
+
+/** A button that counts the records of collections, with one request for each. */
+function counter(collections, read) {
+  const said = el("span", { role: "status" });
+  const count = async () => {
+    let unknown = 0;
+    button.setAttribute("aria-disabled", "true");
+    said.textContent = " Counting …";
+    try {
+      await each(collections, async ({ node, href }) => {
+        const number = await total(href, read);
+        unknown += number === null ? 1 : 0;
+        badge(node, number === null ? "?" : number.toLocaleString("en"));
+      });
+      said.textContent = unknown === 0 ? " Counted." : ` ${unknown} of ${collections.length} could not be counted: this needs a key that may list them.`;
+    } catch (error) {
+      said.textContent = ` The server cannot be reached: ${error.message}`;
+    }
+    button.removeAttribute("aria-disabled");
+  };
+  const button = el("button", { type: "button", onclick: () => button.hasAttribute("aria-disabled") || count() }, `Count the records (${collections.length === 1 ? "one request" : `${collections.length} requests`})`);
+  return collections.length === 0 ? null : el("p", {}, button, said);
+}
+
+/** All that there is: kinds with a collection of their own lead there. */
+async function whole(links, follow, read) {
+  const svg = await copy();
+  const collections = [];
+  for (const node of svg.querySelectorAll("a")) {
+    const href = links[node.dataset.rel]?.href;
+    node.removeAttribute("href");
+    if (!isOurs(href)) continue;
+    lead(node, href, follow);
+    if (node.dataset.kind !== undefined) collections.push({ node, href });
+  }
+  const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the interface" }, svg);
+  const days = el("div", {});
+  const show = async () => fill(days, await (await import("./days.js")).byDay(svg, read));
+  const more = read === undefined ? null : el("p", {}, el("button", { type: "button", onclick: show }, "Records by day …"));
+  return el("figure", { class: "map" }, box, read === undefined ? null : counter(collections, read), more, days);
+}
+
+/**
+ * The map around a record, as a node: `links` are its `_links`, `follow` is given the address of what is chosen. For the entry
+ * point, which has a link to the documentation, it is the whole map. `read` sends a GET with the key, and gives status and JSON;
+ * without it nothing is counted.
+ */
+export async function draw(record, links, follow, read) {
+  beautify();
+  if (links?.docs !== undefined) return whole(links, follow, read);
+  const { node, collections } = neighbours(record, links ?? {}, follow, await picture());
+  return el("figure", { class: "map" }, node, read === undefined ? null : counter(collections, read));
+}
