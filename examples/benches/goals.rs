@@ -2,7 +2,7 @@
 //!
 //! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and rusqlite with a shared sync, and
 //! no key, rule or report. `cargo bench -p svc-examples --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`,
-//! `-- bulk`, `-- idle` and `-- mixed` one of them. It reads `/proc`, so it needs Linux.
+//! `-- bulk`, `-- idle`, `-- mixed` and `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
 //! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1. Figures are medians of rounds in
 //! which the sides take turns. CPU is that of the server's process; `driver` is the share of one core that the load itself took.
@@ -21,6 +21,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::hint::black_box;
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -29,11 +30,17 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use load::{CONNECTIONS, Run, asked, load, rounds};
-use measure::{Bound, Report, is_asked_for, median};
+use measure::{Bound, Report, cpu_each, interleaved, is_asked_for, median};
 use mimalloc::MiMalloc;
 use process::{Connection, KEY, Server, body, request};
 use svc_core::auth::{FixedKeys, Rights};
+use svc_core::field_set::FieldSet;
+use svc_core::helper::{FunctionName, HelperName};
+use svc_core::link::{Base, ConventionalLayout, Dialect};
 use svc_core::memory::MemoryStore;
+use svc_core::model::{Person, Signature};
+use svc_core::read::{Bodies, Caps, HelperBody, Limits as JsonLimits, Links};
+use svc_core::value::Timestamp;
 use svc_core::{Api, Tenant, Vendor};
 use svc_tower::SvcService;
 use svc_tower::server::{Limits, Server as HttpServer};
@@ -86,6 +93,9 @@ fn main() -> ExitCode {
     }
     if is_asked_for("idle") {
         idle(&mut report);
+    }
+    if is_asked_for("parse") {
+        parse(&mut report);
     }
     report.finish()
 }
@@ -300,6 +310,33 @@ fn idle(report: &mut Report) {
     let detail = format!("{ours:.1} KiB, bare hyper {bare:.1} KiB");
     let what = format!("memory of an idle connection of {HELD}, against bare hyper");
     report.line(&what, Bound::AtMost(1.3), ours / bare, "x", &detail);
+}
+
+/// Reading and checking the body of a helper call, against reading the same bytes into `serde_json::Value`.
+fn parse(report: &mut Report) {
+    const TIMES: u32 = 20_000;
+    let call = signature("", "0c0n0", "Volunteer");
+    let body = body(&call);
+    let (base, dialect, limits, caps) = (Base::default(), Dialect::default(), JsonLimits::default(), Caps::default());
+    let links = Links { base: &base, layout: &ConventionalLayout, dialect: &dialect };
+    let bodies = Bodies { links, namespace: "demo", limits: &limits, caps: &caps, now: Timestamp::now() };
+    let taken = (FieldSet::<Signature>::writable().bits().into(), FieldSet::<Person>::writable().bits().into());
+    let helper = HelperBody::new(HelperName::RecordSignature, None, taken.0, taken.1, &[FunctionName::AddTags]);
+    let read = || {
+        let object = bodies.object(black_box(body)).expect("an object");
+        let (plan, problems) = bodies.plan(&helper, &object);
+        assert!(problems.is_empty() && plan.functions.tags.len() == 1, "{problems:?}");
+        black_box(plan);
+    };
+    let value = || {
+        let value: serde_json::Value = serde_json::from_slice(black_box(body)).expect("a value");
+        black_box(value);
+    };
+    let many = |work: &dyn Fn()| cpu_each(TIMES, || (0..TIMES).for_each(|_| work()));
+    let [read, value] = interleaved(ROUNDS, [&mut || many(&read), &mut || many(&value)]);
+    let detail = format!("{read:.2} us, serde_json {value:.2} us, {} bytes", body.len());
+    let what = "reading and checking a helper's body, against serde_json's Value";
+    report.line(what, Bound::AtMost(2.0), read / value, "x", &detail);
 }
 
 /// A member of the first record of a collection.

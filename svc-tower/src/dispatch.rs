@@ -11,7 +11,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, HeaderName, Method, request::Parts};
+use http::{
+    Extensions, HeaderName, HeaderValue, Method,
+    header::{ACCEPT, VARY},
+    request::Parts,
+};
 use http_body_util::Empty;
 use svc_core::{
     Base, Code, Error, Tenant,
@@ -129,8 +133,43 @@ impl<'a> Incoming<'a> {
         None
     }
 
+    /// That nothing is at the address; in a browser, with what was perhaps meant.
     fn nothing_here(&self) -> Answer {
+        #[cfg(feature = "pages")]
+        if self.is_read() {
+            let pages = self.pages();
+            let mut answer =
+                if pages.is_wanted() { pages.missing(self.parts.uri.path()) } else { self.api.nothing_here().into() };
+            answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
+            return answer;
+        }
         self.api.nothing_here().into()
+    }
+
+    #[cfg(feature = "pages")]
+    fn is_read(&self) -> bool {
+        matches!(self.parts.method, Method::GET | Method::HEAD)
+    }
+
+    fn pages(&self) -> Pages<'_> {
+        Pages {
+            api: self.api,
+            base: &self.base,
+            body_limit: self.settings.body_limit,
+            headers: &self.parts.headers,
+            kept: self.kept,
+        }
+    }
+
+    /// The entry point for people, where a browser asks (F14 of the pages).
+    #[cfg(feature = "pages")]
+    async fn entry_page(&self) -> Answer {
+        // It does not depend on who asks, and conditions of the request are about the page.
+        let request = Request::new(&Method::GET, Target::EntryPoint).with_base(self.base.clone());
+        let hal = self.api.answer(Identity::Nobody, request).await;
+        let Some(mut answer) = self.pages().entry_point(&hal.body) else { return hal.into() };
+        answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
+        answer
     }
 
     /// The error object of a code.
@@ -150,7 +189,7 @@ impl<'a> Incoming<'a> {
     pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> Answer {
         let Some(call) = self.call.take() else { return self.nothing_here() };
         if let Some(reply) = call.immediate() {
-            return reply.into();
+            return if self.target.is_none() { self.nothing_here() } else { reply.into() };
         }
         let admitted = self.in_time(Duration::ZERO, pin!(self.admission(call))).await;
         match admitted {
@@ -262,22 +301,24 @@ impl<'a> Incoming<'a> {
     }
 
     async fn respond(&self, admitted: Admitted<'a>) -> Answer {
+        let is_entry_point = *admitted.target() == Target::EntryPoint;
+        #[cfg(feature = "pages")]
+        if is_entry_point && self.pages().is_wanted() {
+            // Its future would make that of every read as large.
+            return Box::pin(self.entry_page()).await;
+        }
         if !admitted.operation().is_document() {
             let mut reply = admitted.answer().await;
             let following = reply.following.take();
-            let answer = Answer::from(reply);
+            let mut answer = Answer::from(reply);
+            if is_entry_point && cfg!(feature = "pages") {
+                answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
+            }
             return match following {
                 Some(following) => self.streamed(answer, *following),
                 None => answer,
             };
         }
-        let documents = Pages {
-            api: self.api,
-            base: &self.base,
-            body_limit: self.settings.body_limit,
-            headers: &self.parts.headers,
-            kept: self.kept,
-        };
-        documents.answer(admitted.target()).unwrap_or_else(|| self.nothing_here())
+        self.pages().answer(admitted.target()).unwrap_or_else(|| self.nothing_here())
     }
 }

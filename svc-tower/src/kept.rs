@@ -1,4 +1,5 @@
-//! Documents that are the same for everybody, made once for each address of the entry point (UND-40).
+//! Documents that are the same for everybody, made once for each address of the entry point (UND-40), and compressed once
+//! where HTML is served.
 
 use std::{
     collections::HashMap,
@@ -12,10 +13,13 @@ use http::{
 };
 use svc_core::api::{EntityTag, EntityTags};
 
+#[cfg(feature = "pages")]
+use crate::gzip;
 use crate::response::{Answer, Media};
 
-/// Bytes that are kept at most: those of a server are less than a million for each name that proxies call it by.
-const MOST: usize = 8 << 20;
+/// Bytes that are kept at most: those of a server with all its pages are less than half of it for each name that proxies
+/// call it by.
+const MOST: usize = 16 << 20;
 
 /// The documents that were made so far.
 #[derive(Debug, Default)]
@@ -23,80 +27,110 @@ pub(crate) struct Kept(Mutex<Made>);
 
 #[derive(Debug, Default)]
 struct Made {
-    by_address: HashMap<String, Document>,
+    by_place: HashMap<String, Document>,
     bytes: usize,
 }
 
-/// A document as it is sent.
+/// A document in the forms in which it is sent.
 #[derive(Debug, Clone)]
 struct Document {
+    plain: Form,
+    /// The same in fewer bytes, for those who take it so (RFC 9110, 12.5.3).
+    #[cfg(feature = "pages")]
+    gzip: Option<Form>,
+}
+
+/// Bytes as they are sent, and their entity tag: each form has one of its own.
+#[derive(Debug, Clone)]
+struct Form {
     body: Bytes,
-    /// Its entity tag.
     tag: HeaderValue,
 }
 
-impl Document {
-    fn new(body: Bytes) -> Self {
-        let tag = tag_of(&body);
+impl From<Bytes> for Form {
+    fn from(body: Bytes) -> Self {
+        // Hexadecimal digits in quotes are a header's value.
+        let tag = EntityTag::of(&body).to_header().unwrap_or_else(|| HeaderValue::from_static("\"\""));
         Self { body, tag }
     }
 }
 
+impl Document {
+    fn new(body: Bytes) -> Self {
+        Self {
+            #[cfg(feature = "pages")]
+            gzip: gzip::compressed(&body).map(Form::from),
+            plain: body.into(),
+        }
+    }
+
+    /// The bytes of all its forms.
+    fn len(&self) -> usize {
+        #[cfg(feature = "pages")]
+        let more = self.gzip.as_ref().map_or(0, |form| form.body.len());
+        #[cfg(not(feature = "pages"))]
+        let more = 0;
+        self.plain.body.len().saturating_add(more)
+    }
+
+    /// The answer with the form that the client asks for; 304 for who has it.
+    fn answer(self, media: Media, asked: &HeaderMap) -> Answer {
+        #[cfg(feature = "pages")]
+        if let Some(form) = self.gzip.filter(|_| gzip::is_taken(asked)) {
+            let mut answer = form.answer(media, asked);
+            gzip::mark(&mut answer);
+            return answer;
+        }
+        let answer = self.plain.answer(media, asked);
+        #[cfg(feature = "pages")]
+        let answer = gzip::varying(answer);
+        answer
+    }
+}
+
+impl Form {
+    fn answer(self, media: Media, asked: &HeaderMap) -> Answer {
+        let Self { body, tag } = self;
+        let mut answer = if has(asked, &tag) { Answer::not_modified() } else { Answer::page(media, body) };
+        answer.more.insert(ETAG, tag);
+        answer
+    }
+}
+
 impl Kept {
-    /// The answer with the document at an address, which is made if this is the first time; 304 for who has it. `None`
-    /// where there is no such document.
+    /// The answer with the document of a place, such as its address, which is made if this is the first time; 304 for who
+    /// has it. `None` where there is no such document.
     pub(crate) fn answer(
         &self,
-        address: String,
+        place: String,
         media: Media,
         asked: &HeaderMap,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<Answer> {
-        let Document { body, tag } = match self.get(&address) {
+        let document = match self.get(&place) {
             Some(document) => document,
-            None => self.keep(address, Document::new(make()?.into())),
+            None => self.keep(place, Document::new(make()?.into())),
         };
-        let mut answer = if has(asked, &tag) { Answer::not_modified() } else { Answer::page(media, body) };
-        answer.more.insert(ETAG, tag);
-        Some(answer)
+        Some(document.answer(media, asked))
     }
 
-    fn get(&self, address: &str) -> Option<Document> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_address.get(address).cloned()
+    fn get(&self, place: &str) -> Option<Document> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_place.get(place).cloned()
     }
 
-    fn keep(&self, address: String, document: Document) -> Document {
+    fn keep(&self, place: String, document: Document) -> Document {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = made.bytes.saturating_add(document.body.len());
+        let bytes = made.bytes.saturating_add(document.len());
         // Names that somebody made up do not keep the server's own out for good.
         if bytes > MOST {
             *made = Made::default();
         }
-        made.bytes = made.bytes.saturating_add(document.body.len());
-        if let Some(before) = made.by_address.insert(address, document.clone()) {
-            made.bytes = made.bytes.saturating_sub(before.body.len());
+        made.bytes = made.bytes.saturating_add(document.len());
+        if let Some(before) = made.by_place.insert(place, document.clone()) {
+            made.bytes = made.bytes.saturating_sub(before.len());
         }
         document
     }
-}
-
-/// The same document with its tag; 304 for who has it.
-pub(crate) fn unless_known(answer: Answer, asked: &HeaderMap) -> Answer {
-    let Some(body) = answer.body.bytes() else { return answer };
-    let tag = tag_of(body);
-    let mut answer = answer;
-    if has(asked, &tag) {
-        let more = std::mem::take(&mut answer.more);
-        answer = Answer::not_modified();
-        answer.more = more;
-    }
-    answer.more.insert(ETAG, tag);
-    answer
-}
-
-fn tag_of(body: &[u8]) -> HeaderValue {
-    // Hexadecimal digits in quotes are a header's value.
-    EntityTag::of(body).to_header().unwrap_or_else(|| HeaderValue::from_static("\"\""))
 }
 
 /// Whether a request names this tag, or any, as one that its client has; weak or strong is no matter (RFC 9110, 13.1.2).
@@ -146,8 +180,8 @@ mod tests {
         for number in 0..25 {
             kept.answer(number.to_string(), Media::Hal, &HeaderMap::new(), || Some(long.clone())).unwrap();
             let made = kept.0.lock().unwrap();
-            assert_eq!(made.bytes, made.by_address.len() * long.len());
-            assert!(made.bytes <= MOST && made.by_address.contains_key(&number.to_string()), "{number}");
+            assert_eq!(made.bytes, made.by_place.values().map(Document::len).sum::<usize>());
+            assert!(made.bytes <= MOST && made.by_place.contains_key(&number.to_string()), "{number}");
         }
     }
 }

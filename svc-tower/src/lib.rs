@@ -91,11 +91,15 @@ pub mod documents;
 mod even;
 mod guard;
 pub mod guide;
+#[cfg(feature = "pages")]
+mod gzip;
 mod head;
 mod kept;
 mod lines;
 mod observe;
 mod pages;
+#[cfg(feature = "pages")]
+mod quality;
 mod response;
 mod response_body;
 mod route;

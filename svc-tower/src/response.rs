@@ -23,6 +23,8 @@ pub(crate) struct Answer {
     pub(crate) more: HeaderMap,
     /// Whether the connection cannot be used again.
     pub(crate) close: bool,
+    /// Whether what is at the address never changes: its contents have another address then (HAL-04 is about all others).
+    pub(crate) is_lasting: bool,
     /// What the log and the client know a failure by (ERR-28).
     pub(crate) reference_code: Option<String>,
     /// The code of a failure, the first of several (ERR-24).
@@ -72,7 +74,7 @@ impl Media {
         match self {
             #[cfg(feature = "pages")]
             Self::Html => Some(
-                "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+                "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
             ),
             #[cfg(feature = "pages")]
             Self::App => Some("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
@@ -91,30 +93,37 @@ impl Answer {
             // Addresses have ids in them, which is nothing for the sites that a page leads to.
             headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
-        let (body, more) = (body.into().into(), HeaderMap::new());
-        Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }
+        Self::new(StatusCode::OK, headers, body.into().into())
+    }
+
+    /// The page of an address at which there is nothing.
+    #[cfg(feature = "pages")]
+    pub(crate) fn missing(body: String) -> Self {
+        Self { status: StatusCode::NOT_FOUND, code: Some(Code::ResourceNotFound), ..Self::page(Media::Html, body) }
     }
 
     /// Lines that are made while the client reads them.
     pub(crate) fn lines(media: &'static str, body: ResponseBody) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-        let more = HeaderMap::new();
-        Self { status: StatusCode::OK, headers, body, more, close: false, reference_code: None, code: None }
+        Self::new(StatusCode::OK, headers, body)
     }
 
     /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
     pub(crate) fn not_modified() -> Self {
-        let (headers, body, more) = (HeaderMap::new(), ResponseBody::default(), HeaderMap::new());
-        Self { status: StatusCode::NOT_MODIFIED, headers, body, more, close: false, reference_code: None, code: None }
+        Self::new(StatusCode::NOT_MODIFIED, HeaderMap::new(), ResponseBody::default())
+    }
+
+    fn new(status: StatusCode, headers: HeaderMap, body: ResponseBody) -> Self {
+        let more = HeaderMap::new();
+        Self { status, headers, body, more, close: false, is_lasting: false, reference_code: None, code: None }
     }
 }
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
         let Reply { status, headers, body, reference_code, code, .. } = reply;
-        let body = body.into();
-        Self { status, headers, body, more: HeaderMap::new(), close: false, reference_code, code }
+        Self { reference_code, code, ..Self::new(status, headers, body.into()) }
     }
 }
 
@@ -129,11 +138,12 @@ pub(crate) struct Sending<'a> {
 
 /// The response that an answer becomes.
 pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<ResponseBody> {
-    let Answer { status, mut headers, body, more, close, .. } = answer;
+    let Answer { status, mut headers, body, more, close, is_lasting, .. } = answer;
     // Of parts that are still to be made nobody knows it.
     let length = body.bytes().map(Bytes::len);
     let body = if sending.is_head { ResponseBody::default() } else { body };
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("max-age=0, private, must-revalidate"));
+    let cached = if is_lasting { "max-age=31536000, immutable" } else { "max-age=0, private, must-revalidate" };
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(cached));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(VARY, HeaderValue::from_name(sending.dialect.key_header().clone()));
     if length == Some(0) {

@@ -57,6 +57,7 @@ impl fmt::Display for Route<'_> {
             Target::Capabilities => f.write_str("capabilities"),
             Target::OpenApi => f.write_str("openapi"),
             Target::JsonSchema(_) => f.write_str("json schema"),
+            Target::Form(_) => f.write_str("form"),
             _ => f.write_str("other"),
         }
     }

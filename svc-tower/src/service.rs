@@ -41,7 +41,7 @@ type Answering = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infa
 pub struct SvcService {
     api: Api,
     settings: Arc<Settings>,
-    /// Shared by its clones: nothing that is set on one of them changes a document.
+    /// Shared by its clones, until something is set on one of them.
     kept: Arc<Kept>,
 }
 
@@ -174,6 +174,8 @@ impl SvcService {
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
+        // Pages tell of settings.
+        self.kept = Arc::default();
         self
     }
 

@@ -4,6 +4,7 @@
 mod campaign_page;
 mod driver;
 mod guarded;
+mod light;
 mod safe_writes;
 mod seen;
 mod steps;

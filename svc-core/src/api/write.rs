@@ -279,15 +279,12 @@ impl Api {
         container: Option<&Address>,
         body: &Object,
     ) -> (RawPlan, Vec<Problem>) {
+        let (action, person) = (self.taken(helper.records()), self.taken(Kind::Person));
         let call = HelperBody {
-            helper,
-            container,
-            action: self.taken(helper.records()),
-            person: self.taken(Kind::Person),
-            functions: &self.inner.functions,
             atomic: self.inner.settings.atomic,
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
             changes_people: cx.caller.may(Right::On(Kind::Person, Operation::Update)),
+            ..HelperBody::new(helper, container, action, person, &self.inner.functions)
         };
         let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);
         // Where all of it fails, what is not supported fails with it (ERR-38).

@@ -26,6 +26,7 @@ const EXPLORER: &str = "docs/explorer";
 const CAPABILITIES: &str = "docs/capabilities";
 const OPENAPI: &str = "docs/openapi.json";
 const SCHEMAS: &str = "docs/schemas/";
+const FORMS: &str = "docs/forms/";
 const JSON: &str = ".json";
 const SIGNUP: &str = "person_signup";
 const SIGNUP_ALIAS: &str = "person_signup_helper";
@@ -57,6 +58,11 @@ impl Layout for ConventionalLayout {
             Target::OpenApi => out.push_str(OPENAPI),
             Target::JsonSchema(name) => {
                 out.push_str(SCHEMAS);
+                out.push_str(name);
+                out.push_str(JSON);
+            }
+            Target::Form(name) => {
+                out.push_str(FORMS);
                 out.push_str(name);
                 out.push_str(JSON);
             }
@@ -103,10 +109,10 @@ impl Layout for ConventionalLayout {
             return Some(Target::OpenApi);
         }
         if let Some(file) = path.strip_prefix(SCHEMAS) {
-            let name = file.strip_suffix(JSON)?;
-            let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-            let is_name = (1..=64).contains(&name.len()) && name.bytes().all(good);
-            return is_name.then(|| Target::JsonSchema(Cow::Owned(name.to_owned())));
+            return document(file).map(Target::JsonSchema);
+        }
+        if let Some(file) = path.strip_prefix(FORMS) {
+            return document(file).map(Target::Form);
         }
         if let Some(relation) = path.strip_prefix(DOCS_PAGE) {
             let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':');
@@ -120,6 +126,14 @@ impl Layout for ConventionalLayout {
     fn is_conventional(&self) -> bool {
         true
     }
+}
+
+/// The name of a JSON document, from that of its file.
+fn document(file: &str) -> Option<Cow<'static, str>> {
+    let name = file.strip_suffix(JSON)?;
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    let is_name = (1..=64).contains(&name.len()) && name.bytes().all(good);
+    is_name.then(|| Cow::Owned(name.to_owned()))
 }
 
 fn push_record(address: &Address, out: &mut String) {
@@ -264,6 +278,10 @@ mod tests {
             "docs/schemas/person",
             "docs/schemas/.json",
             "docs/schemas/a/b.json",
+            "docs/forms",
+            "docs/forms/people",
+            "docs/forms/.json",
+            "docs/forms/a/b.json",
             "batch",
             "people/batch/batch",
             "people/person_signup/batch/batch",

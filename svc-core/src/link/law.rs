@@ -22,6 +22,7 @@ pub(crate) fn targets() -> Vec<Target> {
         Target::Capabilities,
         Target::OpenApi,
         Target::JsonSchema(Cow::Borrowed("record_signature_helper")),
+        Target::Form(Cow::Borrowed("petition_signatures")),
         Target::Helper { helper: HelperName::PersonSignup, container: None },
     ];
     for of_webhook in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {

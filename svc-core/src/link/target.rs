@@ -99,7 +99,7 @@ pub enum Target {
     Docs,
     /// The page of one relation, and the template of the curie (ENT-22, HAL-18).
     DocsPage(Cow<'static, str>),
-    /// The explorer of the documentation, and by name each file that it consists of; its page has no name.
+    /// The explorer of the documentation, and by name each file that it and the other pages consist of; its page has no name.
     Explorer(Cow<'static, str>),
     /// The capability document (UND-40).
     Capabilities,
@@ -107,6 +107,8 @@ pub enum Target {
     OpenApi,
     /// The JSON Schema of a kind, of a helper's body, or of another document, by its name.
     JsonSchema(Cow<'static, str>),
+    /// What a form has to know of one route, by the route's name; `routes` is the list of them.
+    Form(Cow<'static, str>),
 }
 
 /// A record that a link leads to: one of this server, or an address elsewhere.

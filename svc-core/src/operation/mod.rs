@@ -130,6 +130,8 @@ pub enum Shape {
     OpenApi,
     /// A JSON Schema.
     JsonSchema,
+    /// What a form has to know of a route.
+    Form,
     /// A collection, or the part of one under a record (COL-01).
     Collection,
     /// One record (COL-03).
@@ -159,6 +161,7 @@ impl Shape {
             Target::Capabilities => Self::Capabilities,
             Target::OpenApi => Self::OpenApi,
             Target::JsonSchema(_) => Self::JsonSchema,
+            Target::Form(_) => Self::Form,
             Target::Collection { .. } => Self::Collection,
             Target::Record(_) => Self::Record,
             Target::Helper { helper: HelperName::Schedule, .. } => Self::Schedule,

@@ -112,6 +112,14 @@ pub static OPERATIONS: &[OperationSpec] = &[
         Output::Document,
         "The document.",
     ),
+    public(
+        "form",
+        Shape::Form,
+        Handler::Document,
+        "What a form has to know of one route; `routes` is the list of them.",
+        Output::Document,
+        "The document.",
+    ),
     OperationSpec {
         name: "changes",
         method: Method::GET,

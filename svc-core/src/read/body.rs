@@ -60,6 +60,20 @@ pub struct HelperBody<'a> {
 
 type Problems = Vec<Problem>;
 
+impl<'a> HelperBody<'a> {
+    /// The body of a call with a key that may change people; what fails in it stays the only thing that fails (ERR-34).
+    #[must_use]
+    pub fn new(
+        helper: HelperName,
+        container: Option<&'a Address>,
+        action: Taken<'a>,
+        person: Taken<'a>,
+        functions: &'a [FunctionName],
+    ) -> Self {
+        Self { helper, container, action, person, functions, atomic: false, strangers: None, changes_people: true }
+    }
+}
+
 impl Bodies<'_> {
     /// The object that the body holds.
     ///

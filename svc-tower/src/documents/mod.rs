@@ -4,6 +4,8 @@
 //! A service answers with them below `docs/`. A program that publishes them elsewhere makes them here.
 
 mod example;
+#[cfg(feature = "pages")]
+pub(crate) mod forms;
 #[cfg(feature = "openapi")]
 mod json_schema;
 #[cfg(feature = "openapi")]

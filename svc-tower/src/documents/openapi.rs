@@ -6,6 +6,9 @@ mod operations;
 mod repeats;
 mod routes;
 
+#[cfg(feature = "pages")]
+pub(super) use routes::{Route, routes};
+
 use serde_json::{Map, Value, json};
 use svc_core::{api::Api, context::Base, model::Kind};
 
@@ -52,8 +55,9 @@ pub fn openapi(api: &Api, base: &Base) -> Value {
             "title": api.vendor().product_name(),
             "version": api.vendor().interface_version(),
             "description": "Generated from the tables that route and check the requests of this server. Bodies are JSON; \
-                            members that are not described are ignored. `OPTIONS` on every path names its methods. A slash \
-                            at the end of a path makes no difference.",
+                            members that are not described are ignored. Every path that answers `GET` answers `HEAD` as \
+                            well, with the same headers and without the body. `OPTIONS` on every path names its methods. A \
+                            slash at the end of a path makes no difference.",
         },
         "servers": [{ "url": if server.is_empty() { "/" } else { server } }],
         "tags": tags,

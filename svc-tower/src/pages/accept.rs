@@ -1,49 +1,62 @@
-//! Whether a client asks for the machine form of a page.
+//! Whether a client would rather have a page for people or its machine form.
 
 use http::{HeaderMap, header::ACCEPT};
 
+use crate::quality::qualities;
+
 const MACHINE: [&str; 2] = ["application/hal+json", "application/json"];
-const PEOPLE: [&str; 3] = ["text/html", "text/*", "*/*"];
+const PEOPLE: [&str; 2] = ["text/html", "text/*"];
+const ANY: &str = "*/*";
+
+/// The qualities of what is asked for by name, and of anything.
+#[derive(Debug, Default)]
+struct Asked {
+    machine: Option<u16>,
+    people: Option<u16>,
+    any: u16,
+}
+
+impl Asked {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut asked = Self::default();
+        for (media, quality) in qualities(headers, &ACCEPT) {
+            if MACHINE.contains(&media.as_str()) {
+                asked.machine = asked.machine.max(Some(quality));
+            } else if PEOPLE.contains(&media.as_str()) {
+                asked.people = asked.people.max(Some(quality));
+            } else if media == ANY {
+                asked.any = asked.any.max(quality);
+            }
+        }
+        asked
+    }
+}
 
 /// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML (ENT-22).
 pub(super) fn wants_machine_form(headers: &HeaderMap) -> bool {
-    let [mut machine, mut people] = [0_u16; 2];
-    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    for range in values.flat_map(|value| value.split(',')) {
-        let mut parts = range.split(';').map(str::trim);
-        let media = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        let quality = quality.map_or(1000, thousandths);
-        if MACHINE.contains(&media.as_str()) {
-            machine = machine.max(quality);
-        } else if PEOPLE.contains(&media.as_str()) {
-            people = people.max(quality);
-        }
-    }
-    machine > people
+    let asked = Asked::of(headers);
+    asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
-/// A quality such as `0.5` in thousandths; what is no number counts as 1.
-fn thousandths(quality: &str) -> u16 {
-    let (whole, fraction) = quality.split_once('.').unwrap_or((quality, ""));
-    if whole != "0" {
-        return 1000;
-    }
-    let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
-    digits.parse().unwrap_or(1000)
+/// Whether `Accept` names HTML, and HAL or anything not as well: browsers do. What is made for programs is theirs otherwise
+/// (HAL-03).
+pub(super) fn wants_html(headers: &HeaderMap) -> bool {
+    let asked = Asked::of(headers);
+    asked.people.unwrap_or(0) > asked.machine.unwrap_or(asked.any)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn headers(accept: &str) -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, accept.parse().unwrap())])
+    }
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
     #[test]
     fn ent_22_the_machine_form_is_asked_for_by_name() {
-        let asks = |accept: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT, accept.parse().unwrap());
-            wants_machine_form(&headers)
-        };
         for machine in [
             "application/hal+json",
             "application/json",
@@ -51,20 +64,47 @@ mod tests {
             "text/html;q=0.4, application/hal+json;q=0.5",
             "application/hal+json, */*;q=0.1",
         ] {
-            assert!(asks(machine), "{machine}");
+            assert!(wants_machine_form(&headers(machine)), "{machine}");
         }
         for people in [
             "*/*",
             "text/html",
-            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            BROWSER,
             "application/hal+json, */*",
             "application/hal+json;q=0.3, text/html;q=0.31",
             "application/hal+json;q=0",
             "image/png",
             "",
         ] {
-            assert!(!asks(people), "{people}");
+            assert!(!wants_machine_form(&headers(people)), "{people}");
         }
         assert!(!wants_machine_form(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn f14_html_in_place_of_hal_is_asked_for_by_name() {
+        for html in [
+            BROWSER,
+            "text/html",
+            "text/*, */*;q=0.5",
+            "text/html;q=0.5, application/hal+json;q=0.4",
+            "application/hal+json;q=0, text/html;q=0.1, */*",
+        ] {
+            assert!(wants_html(&headers(html)), "{html}");
+        }
+        for hal in [
+            "*/*",
+            "",
+            "application/hal+json",
+            "application/json, text/html;q=0.9",
+            "text/html, application/hal+json",
+            "text/html, */*",
+            "text/html;q=0, */*",
+            "text/html;q=0.5, */*;q=0.8",
+            "image/png",
+        ] {
+            assert!(!wants_html(&headers(hal)), "{hal}");
+        }
+        assert!(!wants_html(&HeaderMap::new()));
     }
 }

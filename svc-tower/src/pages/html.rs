@@ -1,11 +1,12 @@
 //! The pages as HTML. The template escapes every text.
 
-use std::fmt::Write as _;
-
-use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use maud::{Markup, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use super::STYLE;
+use super::{
+    frame,
+    text::{Prose, code_block, title},
+};
 use crate::documents::{
     DocField, DocLink, DocOperation, DocPage, DocRule, Entry, ExampleRequest, Facts, Language, Listing, Subject,
     indented,
@@ -14,56 +15,27 @@ use crate::documents::{
 /// A page as HTML.
 pub(super) fn page(api: &Api, base: &Base, page: &DocPage) -> String {
     let site = Site { api, base };
-    let title = page.title.replace('`', "");
-    let is_start = page.subject == Subject::Start;
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) @if !is_start { " – " (api.vendor().product_name()) } }
-                link rel="stylesheet" href=(site.href(&Target::DocsPage(STYLE.into())));
-            }
-            body {
-                a class="skip" href="#main" { "Skip to the content" }
-                header {
-                    nav aria-label="Documentation" {
-                        ul {
-                            li { a href=(site.href(&Target::Docs)) aria-current=[is_start.then_some("page")] { "Documentation" } }
-                            li { a href=(site.href(&Target::Explorer("".into()))) { "Explorer" } }
-                            li { a href=(site.page("relations")) { "Relations" } }
-                            li { a href=(site.page("error")) { "Errors" } }
-                        }
-                    }
-                }
-                main id="main" { (site.contents(page)) }
-                footer { p { "Documentation of " code { (base.as_str()) } ", generated from the tables that route its requests." } }
-            }
-        }
-    };
-    markup.into_string()
+    frame::framed(site, page, &site.contents(page))
 }
 
 /// Where links lead: within this server without its scheme and host.
 #[derive(Debug, Clone, Copy)]
-struct Site<'a> {
-    api: &'a Api,
-    base: &'a Base,
+pub(super) struct Site<'a> {
+    pub(super) api: &'a Api,
+    pub(super) base: &'a Base,
 }
 
 impl Site<'_> {
-    fn href(self, target: &Target) -> String {
+    pub(super) fn href(self, target: &Target) -> String {
         self.local(&self.api.href(self.base, target)).to_owned()
     }
 
-    fn page(self, name: &str) -> String {
+    pub(super) fn page(self, name: &str) -> String {
         self.href(&Target::DocsPage(name.to_owned().into()))
     }
 
     /// An address of this server as a path.
-    fn local(self, href: &str) -> &str {
+    pub(super) fn local(self, href: &str) -> &str {
         let host_end = |address: &str| {
             let start = address.find("://")?.checked_add(3)?;
             start.checked_add(address.get(start..)?.find('/')?)
@@ -75,8 +47,9 @@ impl Site<'_> {
     }
 
     fn contents(self, page: &DocPage) -> Markup {
-        // The start page leads on before it shows anything.
         let is_start = page.subject == Subject::Start;
+        // These lead on before they show anything.
+        let leads_on = matches!(page.subject, Subject::Start | Subject::EntryPoint | Subject::Missing);
         html! {
             h1 { (title(&page.title)) }
             p class="summary" { (Prose(&page.summary)) }
@@ -84,6 +57,7 @@ impl Site<'_> {
             @if is_start {
                 p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
             }
+            @if leads_on { @for list in &page.lists { (self.list(list)) } }
             @if !is_start { (facts_tables(&page.facts)) }
             (self.operations(&page.operations))
             (self.fields(page))
@@ -92,7 +66,7 @@ impl Site<'_> {
             @if let Some(example) = &page.example {
                 section id="example" { h2 { "Example" } (code_block("An example", "json", &indented(example))) }
             }
-            @for list in &page.lists { (self.list(list)) }
+            @if !leads_on { @for list in &page.lists { (self.list(list)) } }
             @if is_start { (facts_tables(&page.facts)) (self.requests(&page.requests)) }
         }
     }
@@ -291,80 +265,6 @@ fn facts_tables(tables: &[Facts]) -> Markup {
                     @for (name, text) in &facts.rows { tr { th scope="row" { (Prose(name)) } td { (Prose(text)) } } }
                 }
             }
-        }
-    }
-}
-
-/// Code that can be scrolled with the keyboard.
-/// A title that may go on in another line within a long name.
-fn title(text: &str) -> Markup {
-    PreEscaped(Prose(text).render().into_string().replace('_', "_<wbr>"))
-}
-
-fn code_block(label: &str, language: &str, text: &str) -> Markup {
-    html! { pre tabindex="0" role="region" aria-label=(label) { code class=(language) { (Verbatim(text)) } } }
-}
-
-/// Prose in which pairs of backticks mark code; a single one stays a backtick.
-struct Prose<'a>(&'a str);
-
-impl Render for Prose<'_> {
-    fn render(&self) -> Markup {
-        let mut parts = Vec::new();
-        let mut rest = self.0;
-        while let Some((before, code, after)) = split_code(rest) {
-            parts.push((before, code));
-            rest = after;
-        }
-        html! { @for (before, code) in parts { (before) code { (code) } } (rest) }
-    }
-}
-
-/// What comes before, in, and after the first pair of backticks.
-fn split_code(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once('`')?;
-    let (code, after) = rest.split_once('`')?;
-    Some((before, code, after))
-}
-
-/// Text between tags, where quotes need no escape: examples are full of them.
-struct Verbatim<'a>(&'a str);
-
-impl Render for Verbatim<'_> {
-    fn render(&self) -> Markup {
-        let mut out = String::with_capacity(self.0.len());
-        for letter in self.0.chars() {
-            match letter {
-                '&' => out.push_str("&amp;"),
-                '<' => out.push_str("&lt;"),
-                '>' => out.push_str("&gt;"),
-                other => drop(out.write_char(other)),
-            }
-        }
-        PreEscaped(out)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn ent_22_backticks_mark_code_and_everything_is_escaped() {
-        let out = Prose("`<a>` & `b` or ` \"c\"").render().into_string();
-        assert_eq!(out, "<code>&lt;a&gt;</code> &amp; <code>b</code> or ` &quot;c&quot;");
-        assert_eq!(Verbatim("</pre> & \"x\"").render().into_string(), "&lt;/pre&gt; &amp; \"x\"");
-    }
-
-    proptest! {
-        #[test]
-        fn ent_22_no_text_becomes_markup(text in ".{0,60}") {
-            let prose = Prose(&text).render().into_string();
-            let plain = prose.replace("<code>", "").replace("</code>", "");
-            prop_assert!(!plain.contains(['<', '>', '"']));
-            prop_assert!(!Verbatim(&text).render().into_string().contains(['<', '>']));
         }
     }
 }

@@ -1,12 +1,21 @@
 //! What lies below `docs/` inside the mount (ENT-22, UND-40): the [documents](crate::documents), the pages of the
-//! documentation as HTML for people and as HAL for machines, and the explorer.
+//! documentation as HTML for people and as HAL for machines, and the explorer. A browser gets pages also at the entry point,
+//! and where there is nothing.
 
 #[cfg(feature = "pages")]
 mod accept;
 #[cfg(feature = "pages")]
 mod explorer;
 #[cfg(feature = "pages")]
+mod files;
+#[cfg(feature = "pages")]
+mod frame;
+#[cfg(feature = "pages")]
 mod html;
+#[cfg(feature = "pages")]
+mod missing;
+#[cfg(feature = "pages")]
+mod text;
 
 use http::{
     HeaderMap, HeaderValue,
@@ -16,13 +25,9 @@ use svc_core::{Base, api::Api, link::Target};
 
 use crate::{
     documents::{self, DocPage, Docs},
-    kept::{Kept, unless_known},
+    kept::Kept,
     response::{Answer, Media},
 };
-
-/// The name of the style sheet among the pages; no relation has it.
-#[cfg(feature = "pages")]
-const STYLE: &str = "style";
 
 /// What a request for a document is answered from.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +35,8 @@ pub(crate) struct Pages<'a> {
     pub(crate) api: &'a Api,
     pub(crate) base: &'a Base,
     pub(crate) body_limit: usize,
-    /// The headers of the request: `Accept` decides between HTML and HAL, `If-None-Match` whether a document is sent.
+    /// The headers of the request: `Accept` decides between HTML and HAL, `If-None-Match` whether a document is sent,
+    /// `Accept-Encoding` in which form.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) kept: &'a Kept,
 }
@@ -48,21 +54,23 @@ impl<'a> Pages<'a> {
             Target::JsonSchema(name) => {
                 self.once(target, Media::Json, || text(&documents::json_schema(self.api, self.base, name)?))
             }
-            _ => Some(unless_known(self.anew(target)?, self.headers)),
-        }
-    }
-
-    /// What is made for each request that asks for it.
-    fn anew(self, target: &Target) -> Option<Answer> {
-        match target {
-            Target::Docs => Some(self.page(&self.docs().start())),
+            Target::Docs => self.page(target, || Some(self.docs().start())),
+            Target::DocsPage(name) => self.page(target, || self.docs().page(name)),
             #[cfg(feature = "pages")]
-            Target::DocsPage(name) if name == STYLE => {
-                Some(Answer::page(Media::Css, include_str!("style.css").to_owned()))
+            Target::Form(name) => {
+                self.once(target, Media::Json, || text(&documents::forms::form(self.api, self.base, name)?))
             }
-            Target::DocsPage(name) => Some(self.page(&self.docs().page(name)?)),
             #[cfg(feature = "pages")]
-            Target::Explorer(file) => explorer::file(self.api, self.base, file),
+            Target::Explorer(name) if name.is_empty() => {
+                self.once(target, Media::App, || Some(explorer::page(self.api, self.base)))
+            }
+            #[cfg(feature = "pages")]
+            Target::Explorer(name) => {
+                let file = files::find(name)?;
+                let mut answer = self.once(target, file.media, || Some(file.contents()))?;
+                answer.is_lasting = file.is_version;
+                Some(answer)
+            }
             _ => None,
         }
     }
@@ -76,18 +84,44 @@ impl<'a> Pages<'a> {
         Docs::new(self.api, self.base, self.body_limit)
     }
 
-    fn page(self, page: &DocPage) -> Answer {
-        let mut answer = self.in_form(page);
+    /// A page in the form that is asked for.
+    fn page(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
+        let mut answer = self.in_form(target, page)?;
         answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
-        answer
+        Some(answer)
     }
 
-    fn in_form(self, page: &DocPage) -> Answer {
+    fn in_form(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
         #[cfg(feature = "pages")]
         if !accept::wants_machine_form(self.headers) {
-            return Answer::page(Media::Html, html::page(self.api, self.base, page));
+            return self.html(target, page);
         }
-        Answer::page(Media::Hal, self.docs().machine_form(page).to_string())
+        self.once(target, Media::Hal, || Some(self.docs().machine_form(&page()?).to_string()))
+    }
+}
+
+#[cfg(feature = "pages")]
+impl Pages<'_> {
+    /// A page as HTML, which is kept beside the document of the same address.
+    fn html(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
+        let place = format!("{}#html", self.api.href(self.base, target));
+        self.kept.answer(place, Media::Html, self.headers, || Some(html::page(self.api, self.base, &page()?)))
+    }
+
+    /// The entry point for people, where a browser asks: `entry_point` is what programs get there.
+    pub(crate) fn entry_point(self, entry_point: &[u8]) -> Option<Answer> {
+        self.html(&Target::EntryPoint, || Some(self.docs().entry_point(entry_point)))
+    }
+
+    /// Whether what is made for programs is asked for as a page.
+    pub(crate) fn is_wanted(self) -> bool {
+        accept::wants_html(self.headers)
+    }
+
+    /// The page of an address at which there is nothing, which leads to what was perhaps meant.
+    pub(crate) fn missing(self, path: &str) -> Answer {
+        let page = missing::page(&self.docs(), path);
+        Answer::missing(html::page(self.api, self.base, &page))
     }
 }
 

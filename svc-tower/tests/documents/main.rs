@@ -6,6 +6,7 @@ mod support;
 
 mod bodies;
 mod documents;
+mod forms;
 mod narrowed;
 mod routes;
 

@@ -27,6 +27,7 @@ fn targets() -> Vec<Target> {
         Target::Capabilities,
         Target::OpenApi,
         Target::JsonSchema("person".into()),
+        Target::Form("people".into()),
         Target::Helper { helper: HelperName::PersonSignup, container: None },
     ];
     for &kind in Kind::ALL {
@@ -60,6 +61,18 @@ fn fits(template: &str, path: &str) -> bool {
     template.len() == path.len() && template.iter().zip(&path).all(one)
 }
 
+/// F13 of the pages: each `HEAD` beside its `GET` would be every other line in the menu of a reader.
+#[test]
+fn und_28_the_document_says_once_that_every_get_answers_head() {
+    let server = Server::with(|api| api);
+    let document = openapi(&server.api, server.api.base());
+    let about = document["info"]["description"].as_str().expect("a description");
+    assert!(about.contains("Every path that answers `GET` answers `HEAD` as well"), "{about}");
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        assert!(item.get("head").is_none(), "{path}");
+    }
+}
+
 #[test]
 fn und_35_the_document_has_every_route_and_no_other() {
     let servers = [
@@ -82,10 +95,10 @@ fn und_35_the_document_has_every_route_and_no_other() {
             let path = format!("/{}", href.strip_prefix(base.as_str()).expect("below the base"));
             let template =
                 paths.keys().filter(|template| fits(template, &path)).min_by_key(|it| it.matches('{').count());
-            for method in ["get", "head", "post", "put", "patch", "delete"] {
+            for method in ["get", "post", "put", "patch", "delete"] {
                 let standard = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
-                // The explorer is served by the pages alone.
-                let is_served = cfg!(feature = "pages") || !matches!(target, Target::Explorer(_));
+                // The explorer is served by the pages alone, and its forms.
+                let is_served = cfg!(feature = "pages") || !matches!(target, Target::Explorer(_) | Target::Form(_));
                 let offered = api.operation(&standard, &target).filter(|_| is_served);
                 let operation = template.and_then(|template| paths[template].get(method));
                 assert_eq!(operation.is_some(), offered.is_some(), "{method} {path}");

@@ -18,7 +18,7 @@ async fn ent_22_without_pages_the_machine_form_is_all_there_is() {
         let found = answer.object().get("title").and_then(|title| title.as_str()).map(str::to_owned);
         assert!(found.is_some_and(|found| found == title || title.is_empty()), "{path}");
     }
-    for path in ["/docs/explorer", "/docs/explorer/explorer.js", "/docs/v1/style", "/docs/v1/nothing"] {
+    for path in ["/docs/explorer", "/docs/explorer/explorer.js", "/docs/v1/nothing"] {
         assert_eq!(exchange(&service, without_key("GET", path), "").await.status, StatusCode::NOT_FOUND, "{path}");
     }
 }

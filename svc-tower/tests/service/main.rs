@@ -8,9 +8,11 @@ mod connections;
 #[cfg(feature = "tokio")]
 mod deliveries;
 mod docs;
+mod for_people;
 mod heads;
 mod http_rules;
 mod keys;
+mod light;
 mod log;
 mod machine;
 mod observe;

@@ -69,7 +69,7 @@ pub(super) fn validators(api: &Api, output: Output, response: &mut Value) {
 }
 
 fn is_read(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
+    *method == Method::GET
 }
 
 fn is_change(method: &Method, target: &Target) -> bool {

@@ -21,11 +21,12 @@ pub(super) const JSON: &str = "application/json";
 const EVENTS: ContentType = ContentType::Events;
 const HTML: &str = "text/html";
 
-/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere.
+/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and `HEAD` goes with every
+/// `GET`: the document says so once.
 pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool) -> Option<Value> {
     let mut item = Map::new();
     for offered in all.api.operations(&route.target) {
-        for method in all.api.methods(offered.spec()) {
+        for method in all.api.methods(offered.spec()).filter(|method| *method != Method::HEAD) {
             let about = operation(all, &method, route, &offered, has_html);
             item.insert(method.as_str().to_ascii_lowercase(), about);
         }
@@ -43,6 +44,7 @@ pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool
 fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
     let schema = match target {
         Target::JsonSchema(_) => json!({ "type": "string", "enum": json_schema_names(all.api) }),
+        Target::Form(_) => json!({ "type": "string", "pattern": "^[a-z0-9_]{1,64}$" }),
         Target::DocsPage(_) => json!({ "type": "string", "pattern": "^[A-Za-z0-9_:\\-]{1,64}$" }),
         _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9_\\-]{1,64}$" }),
     };
@@ -92,11 +94,6 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
     let error = json!({ HAL: { "schema": all.error() } });
     conditions::answers(all.api, method, &route.target, &error, &mut responses);
     repeats::answers(all.api, method, is_of_records, &error, &mut responses);
-    if *method == Method::HEAD {
-        for response in responses.values_mut().filter_map(Value::as_object_mut) {
-            response.remove("content");
-        }
-    }
     about.insert("responses".to_owned(), responses.into());
     about.into()
 }

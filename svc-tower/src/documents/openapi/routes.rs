@@ -14,16 +14,16 @@ use crate::documents::json_schema::{record, template};
 
 /// One path of the document and what it leads to.
 #[derive(Debug)]
-pub(super) struct Route {
-    pub(super) path: String,
+pub(in crate::documents) struct Route {
+    pub(in crate::documents) path: String,
     /// The names of the ids in it.
     pub(super) ids: Vec<String>,
-    pub(super) target: Target,
+    pub(in crate::documents) target: Target,
 }
 
 /// The paths of every target of the interface, of the explorer where there is HTML; which of the others are served is not
 /// asked here.
-pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
+pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     let mut add = |target: Target, of: Option<Kind>| {
         let (path, ids) = template(api, base, &target, of);
@@ -67,8 +67,9 @@ pub(super) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
         let path = template(api, base, &target, None).0.replace(WEBHOOK, &format!("{{{WEBHOOK}}}"));
         routes.push(Route { path, ids: vec![WEBHOOK.to_owned()], target });
     }
-    // Their names are no ids; the placeholder is a name that neither has.
-    for (make, placeholder) in [(page as fn(&'static str) -> Target, "relation"), (schema, "name")] {
+    // Their names are no ids; the placeholder is a name that none of them has.
+    let named = [(page as fn(&'static str) -> Target, "relation"), (schema, "name"), (form, "name")];
+    for (make, placeholder) in named.into_iter().take(if has_html { 3 } else { 2 }) {
         let (path, _) = template(api, base, &make(PLACEHOLDER), None);
         if path.contains(PLACEHOLDER) {
             let path = path.replace(PLACEHOLDER, &format!("{{{placeholder}}}"));
@@ -91,6 +92,11 @@ const PLACEHOLDER: &str = "any_name_0";
 
 fn page(name: &'static str) -> Target {
     Target::DocsPage(name.into())
+}
+
+/// For the explorer alone.
+fn form(name: &'static str) -> Target {
+    Target::Form(name.into())
 }
 
 fn schema(name: &'static str) -> Target {

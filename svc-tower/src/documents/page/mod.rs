@@ -4,6 +4,8 @@
 mod batch;
 mod changes;
 mod codes;
+#[cfg(feature = "pages")]
+mod entry_point;
 mod fields;
 mod filters;
 mod machine;
@@ -28,6 +30,10 @@ use super::example::{ExampleRequest, Examples};
 pub enum Subject {
     /// The whole server.
     Start,
+    /// The entry point (ENT-01).
+    EntryPoint,
+    /// An address at which there is nothing (UND-35).
+    Missing,
     /// One kind of record (HAL-14).
     Resource,
     /// A collection (COL-01).
@@ -242,6 +248,24 @@ impl<'a> Docs<'a> {
         let topics = topics::names(self.api);
         let fixed = relation::names().into_iter().chain(functions).chain(topics).chain(codes);
         fixed.map(Cow::Borrowed).chain(types::names().map(Cow::Owned)).collect()
+    }
+
+    /// The entry point for people: `answer` is what programs get there.
+    #[cfg(feature = "pages")]
+    pub(crate) fn entry_point(&self, answer: &[u8]) -> DocPage {
+        entry_point::page(self, answer)
+    }
+
+    /// The page of an address at which there is nothing; `near` is what was perhaps meant.
+    #[cfg(feature = "pages")]
+    pub(crate) fn missing(&self, near: Vec<Entry>) -> DocPage {
+        entry_point::missing(self, near)
+    }
+
+    /// A link to the page of this name, called as it is on the wire.
+    #[cfg(feature = "pages")]
+    pub(crate) fn entry_of(&self, name: &str) -> Entry {
+        if relation::names().contains(&name) { self.relation(name) } else { self.entry(name) }
     }
 
     fn examples(&self) -> Examples<'a> {

@@ -132,7 +132,7 @@ fn operations(docs: &Docs<'_>, kind: Kind) -> Vec<DocOperation> {
 }
 
 /// The operations of this server on a target.
-fn operations_at(docs: &Docs<'_>, target: &Target) -> Vec<DocOperation> {
+pub(super) fn operations_at(docs: &Docs<'_>, target: &Target) -> Vec<DocOperation> {
     let address = docs.api.href(docs.base, target);
     let operation = |offered: Offered| DocOperation {
         name: offered.spec().name,

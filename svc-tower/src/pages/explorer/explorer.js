@@ -1,6 +1,6 @@
 // The explorer: reads a resource, shows it, follows its links, and offers the writes that this server declares.
 
-import { readDeclared } from "./declared.js";
+import { readRoutes } from "./declared.js";
 import { el, fill } from "./dom.js";
 import { showNone, showRead } from "./exchange.js";
 import { columns, during, place, say, unreachable } from "./frame.js";
@@ -64,7 +64,7 @@ async function start() {
     return;
   }
   try {
-    await readDeclared();
+    await readRoutes();
   } catch (error) {
     say(`What the server declares cannot be read: ${error.message}`);
     return;

@@ -34,7 +34,9 @@ export async function send({ method, address, body, guards = {} }, key) {
   if (key) headers[key.header] = key.value;
   const begun = performance.now();
   try {
-    const response = await fetch(address, { method, headers, body, cache: "no-store", redirect: "error", credentials: "omit" });
+    // What anybody may read is kept by the browser, and asked for by its tag; nothing else is.
+    const cache = key ? "no-store" : "no-cache";
+    const response = await fetch(address, { method, headers, body, cache, redirect: "error", credentials: "omit" });
     const text = await response.text();
     const milliseconds = performance.now() - begun;
     const tag = response.headers.get("ETag");

@@ -3,12 +3,12 @@
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
-use crate::response::{Answer, Media};
+use super::files::{self, Source};
+use crate::{documents::forms::ROUTES, response::Media};
 
 /// The files besides the page.
-const FILES: &[(&str, Media, &str)] = &[
+pub(super) const FILES: &[Source] = &[
     ("explorer.css", Media::Css, include_str!("explorer.css")),
-    ("icon.svg", Media::Svg, include_str!("icon.svg")),
     ("explorer.js", Media::Script, include_str!("explorer.js")),
     ("body.js", Media::Script, include_str!("body.js")),
     ("columns.js", Media::Script, include_str!("columns.js")),
@@ -38,19 +38,10 @@ const FILES: &[(&str, Media, &str)] = &[
     ("write.js", Media::Script, include_str!("write.js")),
 ];
 
-/// The page of the explorer, or one of its files.
-pub(super) fn file(api: &Api, base: &Base, name: &str) -> Option<Answer> {
-    if name.is_empty() {
-        return Some(Answer::page(Media::App, page(api, base)));
-    }
-    let (_, media, text) = FILES.iter().find(|(known, ..)| *known == name)?;
-    Some(Answer::page(*media, (*text).to_owned()))
-}
-
 /// The page: all that the script is told stands in attributes.
-fn page(api: &Api, base: &Base) -> String {
+pub(super) fn page(api: &Api, base: &Base) -> String {
     let href = |target: &Target| api.href(base, target);
-    let file = |name: &'static str| href(&Target::Explorer(name.into()));
+    let file = |name: &str| href(&files::target(name));
     let title = format!("Explorer – {}", api.vendor().product_name());
     let markup = html! {
         (DOCTYPE)
@@ -64,8 +55,9 @@ fn page(api: &Api, base: &Base) -> String {
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }
-            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities)) data-docs=(href(&Target::Docs))
-                data-about-keys=(href(&Target::DocsPage("authentication".into()))) data-pages=(href(&Target::DocsPage("".into()))) {
+            body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
+                data-about-keys=(href(&Target::DocsPage("authentication".into()))) data-pages=(href(&Target::DocsPage("".into())))
+                data-capabilities=(href(&Target::Capabilities)) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
         }

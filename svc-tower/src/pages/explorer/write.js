@@ -1,6 +1,7 @@
 // Writes: a form for each that the server declares, sent once, and what came of it.
 
 import { Body } from "./body.js";
+import { describe } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
 import { isReplayed, showWrite } from "./exchange.js";
 import { during, place, say, unreachable } from "./frame.js";
@@ -17,8 +18,14 @@ import { title } from "./values.js";
  * Opens the form of a write; `opener` is the button that it was opened by. `initial` is what a new record has already, and
  * `then` is called with the answer in place of what usually follows.
  */
-export function open(action, panel, seen, opener, { initial, then = finished } = {}) {
+export async function open(action, panel, seen, opener, { initial, then = finished } = {}) {
   const { method, address, about } = action;
+  try {
+    await describe(action.route);
+  } catch (error) {
+    say(`The form cannot be read: ${error.message}`);
+    return;
+  }
   const schema = action.route.body(method.toLowerCase());
   const body = schema ? new Body(schema, { record: method === "PUT" ? seen.json : undefined, initial }) : null;
   const guards = new Guards(action);
