@@ -108,7 +108,7 @@ class Text {
       return parse(this.area.value);
     } catch (error) {
       const start = Number(/character (\d+)/.exec(error.message)?.[1] ?? 1) - 1;
-      this.complain(`This is no JSON. ${error.message}`, { start, end: start + 1 });
+      this.complain(error.message, { start, end: start + 1 });
       return undefined;
     }
   }
