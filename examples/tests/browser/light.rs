@@ -60,11 +60,13 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
     // A form costs its own route, once, and no whole document.
     session.use_key(KEY).await?;
     session.open("people").await?;
-    session.browser.wait_for("document.querySelectorAll('.card').length === 25").await?;
+    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 25").await?;
     session.browser.press("Create a person").await?;
     session.browser.wait_for("document.querySelector('.panel form')").await?;
     let form = received(&mut session).await?;
-    let described: Vec<_> = form.iter().filter(|(address, _)| address.contains("/docs/")).collect();
+    // Beside the explorer's own files, which are loaded on their first use.
+    let is_described = |address: &str| address.contains("/docs/") && !address.contains("/docs/explorer/");
+    let described: Vec<_> = form.iter().filter(|(address, _)| is_described(address)).collect();
     assert!(
         matches!(&described[..], [(address, 1..=20_000)] if address.ends_with("/docs/forms/people.json")),
         "{form:#?}"

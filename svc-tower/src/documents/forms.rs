@@ -20,21 +20,13 @@ pub(crate) fn form(api: &Api, base: &Base, name: &str) -> Option<Value> {
     if name == ROUTES {
         return Some(list(api, base, &whole, &routes));
     }
-    let route = routes.iter().find(|route| name_of(&route.target).as_deref() == Some(name))?;
-    let path = &route.path;
+    let path = &routes.iter().find(|route| name_of(&route.target).as_deref() == Some(name))?.path;
     let mut item = whole.get("paths")?.get(path)?.clone();
     if !has_form(&item) {
         return None;
     }
-    let is_collection = matches!(route.target, Target::Collection { .. });
-    for (method, operation) in operations(&mut item) {
-        // The records of a page are shown by their schema.
-        match operation.get_mut("responses").and_then(Value::as_object_mut) {
-            Some(responses) if is_collection && method == "get" => {
-                responses.retain(|status, _| status.starts_with('2'));
-            }
-            _ => drop(operation.remove("responses")),
-        }
+    for operation in operations(&mut item) {
+        operation.remove("responses");
     }
     let mut schemas = Map::new();
     collect(&item, &whole, &mut schemas);
@@ -51,7 +43,7 @@ fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
         if let Some(item) = item.as_object_mut() {
             item.remove("parameters");
         }
-        for (_, operation) in operations(&mut item) {
+        for operation in operations(&mut item) {
             operation.retain(|name, _| matches!(name.as_str(), "operationId" | "summary" | "responses" | "security"));
             if let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) {
                 responses.retain(|status, response| {
@@ -68,7 +60,12 @@ fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
         }
         listed.push(route);
     }
-    json!({ "key_header": api.dialect().key_header_text(), "routes": listed })
+    json!({
+        "key_header": api.dialect().key_header_text(),
+        "prefix": api.dialect().prefix(),
+        "max_pagesize": api.sizes().max_page,
+        "routes": listed,
+    })
 }
 
 /// The name of a route, from what it leads to; `None` for what takes nothing.
@@ -101,10 +98,9 @@ fn has_form(item: &Value) -> bool {
         .any(|(_, operation)| operation.get("requestBody").is_some() || operation.get("parameters").is_some())
 }
 
-fn operations(item: &mut Value) -> impl Iterator<Item = (&str, &mut Map<String, Value>)> {
+fn operations(item: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
     let members = item.as_object_mut().into_iter().flatten();
-    let operations = members.filter(|(name, _)| *name != "parameters");
-    operations.filter_map(|(method, operation)| Some((method.as_str(), operation.as_object_mut()?)))
+    members.filter(|(name, _)| *name != "parameters").filter_map(|(_, operation)| operation.as_object_mut())
 }
 
 /// Takes every schema that a part refers to, and what those refer to.

@@ -13,7 +13,7 @@ pub(super) type Source = (&'static str, Media, &'static str);
 
 /// The files of the documentation's pages.
 const PAGES: &[Source] = &[
-    (STYLE, Media::Css, include_str!("style.css")),
+    (STYLE, Media::Css, concat!(include_str!("style.css"), include_str!("map/map.css"))),
     (ICON, Media::Svg, include_str!("explorer/icon.svg")),
     (SEARCH, Media::Script, include_str!("search.js")),
 ];

@@ -12,7 +12,7 @@ export class Body {
   constructor(schema, { record, initial }) {
     this.schema = schema;
     this.isChange = record !== undefined;
-    this.form = forms().make(schema, record ?? initial);
+    this.form = forms.make(schema, record ?? initial);
     this.text = null;
     this.holder = el("div", {}, this.form.node);
     this.turn = el("button", { type: "button", class: "small", onclick: () => this.turnOver() }, "Edit as JSON");
@@ -49,7 +49,7 @@ export class Body {
     }
     const value = this.text.read();
     if (value === undefined) return;
-    const form = forms().make(this.schema, this.isChange ? merged(this.form.initial, value) : value);
+    const form = forms.make(this.schema, this.isChange ? merged(this.form.initial, value) : value);
     const lost = this.unknown(value, form);
     if (lost.length > 0) {
       this.text.complain(`The fields cannot show ${lost.join(", ")}: it can be sent as JSON only.`, placeOf(this.text.area.value, lost[0]));
@@ -108,7 +108,7 @@ class Text {
       return parse(this.area.value);
     } catch (error) {
       const start = Number(/character (\d+)/.exec(error.message)?.[1] ?? 1) - 1;
-      this.complain(`This is no JSON. ${error.message}`, { start, end: start + 1 });
+      this.complain(error.message, { start, end: start + 1 });
       return undefined;
     }
   }

@@ -1,7 +1,9 @@
 // The columns of a collection: from the schema of its records and from what is seen, chosen, and kept in this browser.
 
 import { el, fill, newId } from "./dom.js";
-import { forms } from "./form.js";
+import { schemaOf } from "./declared.js";
+import { Forms } from "./form.js";
+import { during, say } from "./frame.js";
 import { Digits, toJson } from "./json.js";
 import { base } from "./server.js";
 
@@ -45,21 +47,20 @@ function* seenIn(value, steps = []) {
 }
 
 /** The paths to all leaves of a schema; of a list its first element. */
-function* declaredIn(schema, steps = []) {
-  const shape = forms().plain(schema);
-  const items = shape.items === undefined ? null : forms().plain(shape.items);
+function* declaredIn(forms, schema, steps = []) {
+  const shape = forms.plain(schema);
+  const items = shape.items === undefined ? null : forms.plain(shape.items);
   if (steps.length < DEEPEST && shape.properties) {
-    for (const [name, inner] of Object.entries(shape.properties)) if (inner.type !== "null" && name !== "curies") yield* declaredIn(inner, [...steps, name]);
+    for (const [name, inner] of Object.entries(shape.properties)) if (inner.type !== "null" && name !== "curies") yield* declaredIn(forms, inner, [...steps, name]);
   } else if (steps.length < DEEPEST && items?.properties) {
-    yield* declaredIn(items, [...steps, 0]);
+    yield* declaredIn(forms, items, [...steps, 0]);
   } else if (!shape.additionalProperties || shape.type !== "object") {
     yield steps;
   }
 }
 
-/** All columns of records: those that are seen in the order of the server, then what is declared besides. */
-function columnsOf(schema, records) {
-  const paths = [...records.flatMap((record) => [...seenIn(record)]), ...(schema ? declaredIn(schema) : [])];
+/** The columns of paths, each once. */
+function columnsOf(paths) {
   const all = new Map();
   for (const steps of paths.filter((steps) => steps.length > 0 && steps[0] !== "_embedded" && steps[1] !== "curies")) {
     const column = new Column(steps);
@@ -89,15 +90,27 @@ function kept(use) {
   }
 }
 
+/** The steps of a name such as `email_addresses[0].address`. */
+const stepsOf = (name) => [...name.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([step, index]) => (index === undefined ? step : Number(index)));
+
 /** The columns of one kind of records: all of them, and those that are chosen. Only their names are kept, no value. */
 export class Columns {
-  constructor(kind, schema, records) {
+  constructor(kind, records) {
+    this.kind = kind;
     this.place = `explorer-columns ${new URL(base).pathname} ${kind}`;
-    this.all = columnsOf(schema, records);
+    this.paths = records.flatMap((record) => [...seenIn(record)]);
+    this.all = columnsOf(this.paths);
     this.usual = usual(this.all, records);
     const names = this.read();
-    const known = (names ?? []).map((name) => this.all.find((column) => column.name === name)).filter(Boolean);
-    this.chosen = names === null ? this.usual : known;
+    const named = (name) => this.all.find((column) => column.name === name) ?? new Column(stepsOf(String(name)));
+    this.chosen = names === null ? this.usual : names.map(named);
+  }
+
+  /** Adds what the schema of the kind declares beside what is seen. */
+  async complete() {
+    const schema = await schemaOf(this.kind);
+    if (schema === null) return;
+    this.all = columnsOf([...this.paths, ...declaredIn(new Forms(schema), schema)]);
   }
 
   read() {
@@ -119,16 +132,17 @@ export class Columns {
   form(changed) {
     const count = el("span", {});
     const list = el("div", { class: "choice" });
-    const show = () => fill(count, `${this.chosen.length} of ${this.all.length}`);
+    const show = () => fill(count, this.chosen.length);
+    const isChosen = (column) => this.chosen.some(({ name }) => name === column.name);
     const box = (column) => {
       const id = newId();
       const tick = () => {
-        const others = this.chosen.filter((one) => one !== column);
+        const others = this.chosen.filter(({ name }) => name !== column.name);
         this.choose(control.checked ? [...others, column] : others);
         show();
         changed();
       };
-      const control = el("input", { type: "checkbox", id, checked: this.chosen.includes(column), onchange: tick });
+      const control = el("input", { type: "checkbox", id, checked: isChosen(column), onchange: tick });
       return el("span", { class: "keep" }, control, el("label", { for: id }, column.name));
     };
     const boxes = () => fill(list, this.all.map(box));
@@ -138,13 +152,22 @@ export class Columns {
       show();
       changed();
     };
-    boxes();
     show();
-    return el(
+    const begin = () => during(async () => {
+      try {
+        await this.complete();
+      } catch (error) {
+        say(`What the server declares cannot be read: ${error.message}`);
+      }
+      boxes();
+    });
+    const node = el(
       "details",
       {},
       el("summary", {}, "Columns (", count, ")"),
       el("div", { role: "group", "aria-label": "Columns" }, list, el("button", { type: "button", class: "small", onclick: reset }, "The usual ones")),
     );
+    node.addEventListener("toggle", begin, { once: true });
+    return node;
   }
 }

@@ -1,6 +1,6 @@
 // The explorer: reads a resource, shows it, follows its links, and offers the writes that this server declares.
 
-import { describe, readDeclared } from "./declared.js";
+import { readRoutes } from "./declared.js";
 import { el, fill } from "./dom.js";
 import { showNone, showRead } from "./exchange.js";
 import { columns, during, place, say, unreachable } from "./frame.js";
@@ -48,7 +48,7 @@ async function read(address, after) {
     return;
   }
   try {
-    const [done] = await Promise.all([send({ method: "GET", address }, auth()), describe(route)]);
+    const done = await send({ method: "GET", address }, auth());
     if (mine !== turn) return;
     if (after === null) say(`GET was answered with ${done.status}.`);
     showRead(done);
@@ -64,7 +64,7 @@ async function start() {
     return;
   }
   try {
-    await readDeclared();
+    await readRoutes();
   } catch (error) {
     say(`What the server declares cannot be read: ${error.message}`);
     return;

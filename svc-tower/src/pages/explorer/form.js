@@ -8,7 +8,7 @@ import { server } from "./server.js";
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** Makes forms from the schemas of one document. */
-class Forms {
+export class Forms {
   constructor(document) {
     this.document = document;
   }
@@ -59,10 +59,8 @@ class Forms {
   }
 }
 
-let made = null;
-
-/** The forms of what the server declares. */
-export const forms = () => (made ??= new Forms(server));
+/** The forms of the routes that are described. */
+export const forms = new Forms({ components: { schemas: server.schemas } });
 
 const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 

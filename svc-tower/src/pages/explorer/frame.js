@@ -43,9 +43,13 @@ export const settled = () => new Promise((done) => (pending === 0 ? done() : wai
 export function later(load) {
   const holder = el("div", {});
   during(async () => {
-    const { node, shown } = await load();
-    fill(holder, node);
-    shown?.();
+    try {
+      const { node, shown } = await load();
+      fill(holder, node);
+      shown?.();
+    } catch (error) {
+      fill(holder, el("p", { class: "bad" }, `A part of this page cannot be read: ${error.message}`));
+    }
   });
   return holder;
 }

@@ -32,10 +32,10 @@ export async function send({ method, address, body, guards = {} }, key) {
   const request = { method, address, body, guards, keyHeader: key?.header };
   const headers = { Accept: "application/hal+json", ...headersOf(request) };
   if (key) headers[key.header] = key.value;
-  // What anybody may read is kept by the browser, and asked for by its tag; nothing else is.
-  const cache = key ? "no-store" : "no-cache";
   const begun = performance.now();
   try {
+    // What anybody may read is kept by the browser, and asked for by its tag; nothing else is.
+    const cache = key ? "no-store" : "no-cache";
     const response = await fetch(address, { method, headers, body, cache, redirect: "error", credentials: "omit" });
     const text = await response.text();
     const milliseconds = performance.now() - begun;

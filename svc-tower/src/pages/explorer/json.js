@@ -47,7 +47,7 @@ export function token(text, from) {
     first === '"' ? ["string", endOfString(text, start)]
     : "-0123456789".includes(first) ? ["number", endOf(NUMBER, text, start)]
     : ["word", endOf(WORD, text, start)];
-  if (end < 0) throw new SyntaxError(`No JSON at character ${start + 1}.`);
+  if (end < 0) throw new SyntaxError(`Not valid JSON at character ${start + 1}.`);
   return { kind, start, end };
 }
 

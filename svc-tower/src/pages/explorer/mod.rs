@@ -63,9 +63,9 @@ pub(super) fn page(api: &Api, base: &Base) -> String {
                 link rel="stylesheet" href=(file("explorer.css"));
                 script type="module" src=(file("explorer.js")) {}
             }
-            body data-base=(base.as_str()) data-capabilities=(href(&Target::Capabilities))
-                data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
-                data-pages=(href(&Target::DocsPage("".into()))) data-about-keys=(href(&Target::DocsPage("authentication".into()))) {
+            body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
+                data-about-keys=(href(&Target::DocsPage("authentication".into()))) data-pages=(href(&Target::DocsPage("".into())))
+                data-capabilities=(href(&Target::Capabilities)) {
                 main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
         }

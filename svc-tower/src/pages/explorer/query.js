@@ -9,7 +9,7 @@ export function queryForm(declared, address, problems) {
   const { searchParams } = new URL(address);
   const properties = Object.fromEntries(declared.map(({ name, description, schema }) => [name, { ...schema, description }]));
   const asked = Object.fromEntries(Object.keys(properties).filter((name) => searchParams.has(name)).map((name) => [name, searchParams.get(name)]));
-  const form = forms().make({ type: "object", properties }, asked);
+  const form = forms.make({ type: "object", properties }, asked);
   const all = () => Object.assign(new URL(address), { search: "" });
   const submit = (event) => {
     event.preventDefault();

@@ -1,5 +1,6 @@
 // A resource as it is shown: its fields, its links, what it embeds, and the writes that the server declares of it.
 
+import { describe } from "./declared.js";
 import { el, fill, plain } from "./dom.js";
 import { during, later, place } from "./frame.js";
 import { go } from "./go.js";
@@ -54,7 +55,7 @@ export function showResource(done, address) {
     const problems = problemsOf(done);
     const head = heading(name, address);
     // Behind the heading: what is wrong with the query has the focus then.
-    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query(address, problems) ?? told(problems));
+    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query(address, problems));
     return;
   }
   const links = linksOf(json);
@@ -81,7 +82,7 @@ function parts(done, address) {
   const toRead = linksOf(json).filter(([rel, link]) => !NOT_OFFERED.has(rel) && routeOf(link.href)?.item.get);
   return [
     done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
-    query(address, []),
+    json._embedded ? query(address, []) : null,
     json._embedded ? later(async () => (await import("./table.js")).collection(done, address)) : properties(json),
     linkButtons(toRead),
     json._embedded ? null : map(json),
@@ -101,12 +102,14 @@ function map(json) {
   return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: opened }, el("summary", {}, "Show what this leads to"), place)];
 }
 
-/** The form of a collection's query; null where none is declared. */
-function query(address, problems) {
-  const declared = routeOf(address)?.query() ?? [];
-  if (declared.length === 0) return null;
-  return later(async () => (await import("./query.js")).queryForm(declared, address, problems));
-}
+/** The form of a collection's query, where one is declared; else what is wrong as a list. */
+const query = (address, problems) => later(async () => {
+  const route = routeOf(address);
+  await describe(route);
+  const declared = route?.query() ?? [];
+  if (declared.length > 0) return (await import("./query.js")).queryForm(declared, address, problems);
+  return { node: problems.length > 0 ? told(problems) : null };
+});
 
 function linkButtons(links) {
   if (links.length === 0) return null;

@@ -1,20 +1,19 @@
 // What this server declares, and how its addresses stand in the explorer.
 
 /** What the page is told: all addresses are made by the server. */
-export const { base, capabilities, routes, docs, aboutKeys, pages } = document.body.dataset;
+export const { base, routes, capabilities, docs, aboutKeys, pages } = document.body.dataset;
 
-/** What is declared, once it was read; `components` has the schemas of those routes that were described. */
-export const server = { header: "", prefix: "", matching: "", functions: [], pageSize: 0, routes: [], components: { schemas: {} } };
+/** What is declared, as far as it was read: `schemas` are those of the routes that are described. */
+export const server = { header: "", prefix: "", pageSize: 0, routes: [], schemas: {} };
 
 const QUERY = new Set(["filter", "order"]);
 
-/** A path that is declared, with its operations. */
+/** A path that is declared, with its operations; `form` is where their bodies and parameters are described. */
 export class Route {
-  constructor(template, item, form) {
-    this.parts = template.split("/").filter((part) => part !== "");
-    this.item = item;
-    /** Where its bodies and parameters are described; undefined where it has none. */
+  constructor({ path, item, form }) {
     this.form = form;
+    this.parts = path.split("/").filter((part) => part !== "");
+    this.item = item;
     this.ids = this.parts.filter(isId).length;
     const pattern = this.parts.map((part) => part.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+"));
     this.pattern = new RegExp(`^${pattern.join("/")}$`);

@@ -1,6 +1,6 @@
 // What became of each part of a helper's call, and what of it can be sent again alone: never what was recorded.
 
-import { describe } from "./declared.js";
+import { describe, readCapabilities } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
 import { showWrite } from "./exchange.js";
 import { during, place, say, unreachable } from "./frame.js";
@@ -28,7 +28,7 @@ function opens(record) {
 
 /** Shows a helper's answer in a panel. */
 export async function showSteps(done, action, panel) {
-  const call = new Call(done, action);
+  const call = new Call(done, action, await readCapabilities());
   const isPart = done.status >= 400;
   const said = isPart
     ? el("p", { class: "bad", role: "status", tabindex: "-1" }, `Done in part: ${done.status}. What was done stays, so this call is not sent again: only what failed is.`)
@@ -38,8 +38,7 @@ export async function showSteps(done, action, panel) {
   fill(panel, said, el("section", { "aria-labelledby": id }, el("h3", { id }, "What was done"), list));
   said.focus();
   showWrite(done, [here(), action.address, ...call.records.map(selfOf)]);
-  if (isPart) await Promise.all(call.failed().map(describe));
-  fill(list, isPart ? call.entries() : await call.whole());
+  fill(list, isPart ? await call.entries() : await call.whole());
   if (list.childElementCount === 0) fill(panel, said);
 }
 
@@ -47,9 +46,11 @@ const step = (isGood, ...nodes) => el("li", { class: isGood ? "good-step" : "bad
 
 /** A call of a helper: what was sent, and what was answered. */
 class Call {
-  constructor(done, action) {
+  constructor(done, action, { person_matching, action_functions }) {
     this.done = done;
     this.action = action;
+    this.matching = person_matching ?? "";
+    this.functions = action_functions ?? [];
     this.sent = done.request.body === undefined ? {} : parse(done.request.body);
     this.error = errorOf(done);
     this.statuses = this.error === null ? [] : [this.error.resource_status ?? []].flat();
@@ -78,8 +79,8 @@ class Call {
     }
     const [record] = this.records;
     const kind = this.action.route.kind("post", "200");
-    if (kind === "person") return [this.signedUp(record), ...this.functions()];
-    return [await this.whose(record), step(true, `${begun(words(kind))} recorded.`, opens(record)), ...this.functions()].filter((node) => node !== null);
+    if (kind === "person") return [this.signedUp(record), ...this.extras()];
+    return [await this.whose(record), step(true, `${begun(words(kind))} recorded.`, opens(record)), ...this.extras()].filter((node) => node !== null);
   }
 
   /** The person of a signup: it has no other record to be compared with. */
@@ -113,31 +114,26 @@ class Call {
     ];
     return [
       alike.length > 0 ? el("p", { class: "hint" }, "Sent and known: ", quoted(alike)) : null,
-      server.matching === "" ? null : el("details", {}, el("summary", {}, "How this server finds people"), el("p", {}, server.matching)),
+      this.matching === "" ? null : el("details", {}, el("summary", {}, "How this server finds people"), el("p", {}, this.matching)),
     ];
   }
 
   /** What the call asked for beside the record, by the names that the server declares. */
-  functions() {
-    return server.functions.filter((name) => this.sent[name] !== undefined).map((name) => {
+  extras() {
+    return this.functions.filter((name) => this.sent[name] !== undefined).map((name) => {
       const all = [this.sent[name]].flat().filter((value) => typeof value === "string");
       return step(true, "Done: ", el("code", {}, name), all.length > 0 ? [": ", quoted(all)] : null);
     });
   }
 
-  /** The routes that may send alone what failed. */
-  failed() {
-    const kinds = this.statuses.filter((entry) => entry.response_code >= 400).map((entry) => kindOf(entry.resource));
-    return server.routes.filter((route) => kinds.some((kind) => creates(route, kind)));
-  }
-
   /** The steps of a call of which a part failed, in the order of the server. */
   entries() {
-    return this.statuses.map((entry, at) => this.entry(entry, this.statuses.slice(0, at).filter(({ resource }) => resource === entry.resource).length));
+    const placeOf = (entry, at) => this.statuses.slice(0, at).filter(({ resource }) => resource === entry.resource).length;
+    return Promise.all(this.statuses.map((entry, at) => this.entry(entry, placeOf(entry, at))));
   }
 
   /** One part; `place` is its place among those of its kind. */
-  entry(entry, place) {
+  async entry(entry, place) {
     const name = begun(words(entry.resource));
     const record = this.found[entry.resource];
     if (entry.response_code < 400) {
@@ -149,14 +145,14 @@ class Call {
     const problems = described(entry);
     const element = this.element(entry, problems, place);
     const node = step(false, `${name} failed: ${entry.response_code}.`, element === undefined ? null : [" Sent: ", el("code", {}, shortly(element))], told(problems));
-    node.append(...this.again(entry, problems, element, node));
+    node.append(...(await this.again(entry, problems, element, node)));
     return node;
   }
 
   /** What was sent for a part: by the name of the property and its place; undefined where that does not tell. */
   element(entry, problems, place) {
     const [, name, index] = /^(\w+)(?:\[(\d+)\])?/.exec(problems[0]?.properties[0] ?? "") ?? [];
-    if (!server.functions.includes(name)) return undefined;
+    if (!this.functions.includes(name)) return undefined;
     const all = [this.sent[name] ?? []].flat();
     if (index !== undefined) return all[index];
     const count = this.statuses.filter(({ resource }) => resource === entry.resource).length;
@@ -164,12 +160,12 @@ class Call {
   }
 
   /** A way to send one part alone, or why there is none. */
-  again(entry, problems, element, node) {
+  async again(entry, problems, element, node) {
     const none = (why) => [el("p", { class: "hint" }, why)];
     if (entry.response_code >= 500) return none("This server does not do this: there is nothing to send again.");
     const person = this.person();
     if (!this.hasKey || person === undefined) return none("Without a key this cannot be sent alone: somebody with a key can add it to the person.");
-    const route = alone(kindOf(entry.resource));
+    const route = await alone(kindOf(entry.resource));
     if (route === undefined) return none("This server has no way to send this alone.");
     const panel = el("div", { class: "panel" });
     const begin = (event) => during(() => this.choose(route, { person, element, panel, node, opener: event.target }));
@@ -183,9 +179,9 @@ class Call {
     const isAddress = [part.element, part.element?.question].find((value) => isOurs(value) && routeOf(value) === below);
     const sibling = below && this.action.route.above(1) === below ? route.addressFrom(this.action.address) : undefined;
     try {
-      if (sibling !== undefined) this.form(route, sibling, part);
+      if (sibling !== undefined) await this.form(route, sibling, part);
       else if (isAddress) await this.formBelow(route, isAddress, part);
-      else if (below === undefined || below.ids === 0) this.form(route, route.addressFrom(this.action.address), part);
+      else if (below === undefined || below.ids === 0) await this.form(route, route.addressFrom(this.action.address), part);
       else await this.list(route, groups.addressFrom(this.action.address), part);
     } catch (error) {
       say(unreachable(error));
@@ -218,7 +214,8 @@ class Call {
     const name = words(route.above(1).kind("get", "200"));
     const groups = routeOf(address);
     const created = (done) => this.formBelow(route, selfOf(done.json), part);
-    const create = (event) => during(() => open({ method: "POST", address, route: groups, about: groups.item.post }, part.panel, { json: null }, event.target, { then: created }));
+    const action = { method: "POST", address, route: groups, about: groups.item.post };
+    const create = (event) => during(() => open(action, part.panel, { json: null }, event.target, { then: created }));
     fill(
       part.panel,
       el("div", { class: "field" }, el("label", { for: id }, `Which ${name}`), select, more, wrong),
@@ -233,7 +230,7 @@ class Call {
     const links = Object.values(done.json?._links ?? {}).map((link) => link.href);
     const target = links.find((href) => isOurs(href) && routeOf(href) === route);
     if (target === undefined) say("That record leads to no such place.");
-    else this.form(route, target, part);
+    else await this.form(route, target, part);
   }
 
   /** The form of the part, with its person, and with what was sent for it. */
@@ -250,27 +247,25 @@ class Call {
       node.className = "good-step";
       said.focus();
     };
-    during(() => open({ method: "POST", address, route, about: route.item.post }, panel, { json: null }, opener, { initial, then }));
+    return open({ method: "POST", address, route, about: route.item.post }, panel, { json: null }, opener, { initial, then });
   }
 
   /** The fields of the record itself, without the person and what was to be done for it. */
   ownFields() {
-    return Object.fromEntries(Object.entries(this.sent).filter(([name]) => name !== "person" && !server.functions.includes(name)));
+    return Object.fromEntries(Object.entries(this.sent).filter(([name]) => name !== "person" && !this.functions.includes(name)));
   }
 }
 
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
 const shortly = (element) => (isObject(element) ? String(element.question ?? "an object") : String(element));
 
-/** Whether one of a kind is created there. */
-const creates = (route, kind) => route.item.post && route.item.get && route.kind("post", "201") === kind;
-
 /** Where one of a kind is created for a person: the shortest path that is declared. */
-function alone(kind) {
+async function alone(kind) {
   const takesPerson = (route) => {
-    const links = forms().plain(forms().plain(route.body("post")).properties?._links);
+    const links = forms.plain(forms.plain(route.body("post")).properties?._links);
     return links.properties?.[relation("person")] !== undefined;
   };
-  const all = server.routes.filter((route) => creates(route, kind) && takesPerson(route));
-  return all.toSorted((one, other) => one.parts.length - other.parts.length)[0];
+  const all = server.routes.filter((route) => route.item.post && route.item.get && route.kind("post", "201") === kind);
+  await Promise.all(all.map(describe));
+  return all.filter(takesPerson).toSorted((one, other) => one.parts.length - other.parts.length)[0];
 }

@@ -12,9 +12,10 @@ const SIZES = [10, 25, 50, 100, 250, 500];
 
 /** Everything of a collection: how to turn its pages, its records, and what is done with them. */
 export function collection(done, address) {
-  const { name, records } = pageOf(done);
-  const schema = schemaOf(address, name);
-  const columns = new Columns(name || plainPath(address), schema, records);
+  const { records } = pageOf(done);
+  const self = records[0]?._links?.self?.href;
+  const kind = (isOurs(self) && routeOf(self)?.kind("get", "200")) || plainPath(address);
+  const columns = new Columns(kind, records);
   const region = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Records" });
   const show = () => fill(region, table(records, columns.chosen));
   show();
@@ -23,13 +24,6 @@ export function collection(done, address) {
   const turns = paging(done.json, address, "Pages");
   turns.append(...jumps(done.json, address));
   return { node: el("div", {}, turns, records.length === 0 ? nothing : [tools, region, paging(done.json, address, "Pages, below the records")]) };
-}
-
-/** The schema of the records that a page embeds; undefined where none is declared. */
-function schemaOf(address, name) {
-  const content = Object.values(routeOf(address)?.item.get?.responses?.["200"]?.content ?? {})[0];
-  const page = content?.schema?.$ref?.split("/").at(-1);
-  return server.components.schemas[page]?.properties?._embedded?.properties?.[name]?.items;
 }
 
 function table(records, columns) {

@@ -19,13 +19,13 @@ import { title } from "./values.js";
  * `then` is called with the answer in place of what usually follows.
  */
 export async function open(action, panel, seen, opener, { initial, then = finished } = {}) {
+  const { method, address, about } = action;
   try {
     await describe(action.route);
   } catch (error) {
     say(`The form cannot be read: ${error.message}`);
     return;
   }
-  const { method, address, about } = action;
   const schema = action.route.body(method.toLowerCase());
   const body = schema ? new Body(schema, { record: method === "PUT" ? seen.json : undefined, initial }) : null;
   const guards = new Guards(action);

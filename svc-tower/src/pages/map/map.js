@@ -39,7 +39,8 @@ export async function total(href, read, query = {}) {
   const address = new URL(href);
   for (const [name, value] of Object.entries({ per_page: 1, ...query })) address.searchParams.set(name, value);
   const { status, json } = await read(address.href);
-  return status === 200 && Number.isSafeInteger(json?.total_records) ? json.total_records : null;
+  const count = Number(json?.total_records ?? Number.NaN);
+  return status === 200 && Number.isSafeInteger(count) ? count : null;
 }
 
 /** A button that counts the records of collections, with one request for each. */
