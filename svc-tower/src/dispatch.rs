@@ -11,11 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{
-    Extensions, HeaderName, HeaderValue, Method,
-    header::{ACCEPT, VARY},
-    request::Parts,
-};
+use http::{Extensions, HeaderName, Method, header::ACCEPT, request::Parts};
 use http_body_util::Empty;
 use svc_core::{
     Base, Code, Error, Tenant,
@@ -138,10 +134,9 @@ impl<'a> Incoming<'a> {
         #[cfg(feature = "pages")]
         if self.is_read() {
             let pages = self.pages();
-            let mut answer =
-                if pages.is_wanted() { pages.missing(self.parts.uri.path()) } else { self.api.nothing_here().into() };
-            answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
-            return answer;
+            let answer =
+                if pages.wants_html() { pages.missing(self.parts.uri.path()) } else { self.api.nothing_here().into() };
+            return answer.varying_by(ACCEPT);
         }
         self.api.nothing_here().into()
     }
@@ -164,12 +159,13 @@ impl<'a> Incoming<'a> {
     /// The entry point for people, where a browser asks (F14 of the pages).
     #[cfg(feature = "pages")]
     async fn entry_page(&self) -> Answer {
+        if let Some(answer) = self.pages().known_entry_point() {
+            return answer.varying_by(ACCEPT);
+        }
         // It does not depend on who asks, and conditions of the request are about the page.
         let request = Request::new(&Method::GET, Target::EntryPoint).with_base(self.base.clone());
         let hal = self.api.answer(Identity::Nobody, request).await;
-        let Some(mut answer) = self.pages().entry_point(&hal.body) else { return hal.into() };
-        answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
-        answer
+        self.pages().entry_point(&hal.body).varying_by(ACCEPT)
     }
 
     /// The error object of a code.
@@ -303,7 +299,7 @@ impl<'a> Incoming<'a> {
     async fn respond(&self, admitted: Admitted<'a>) -> Answer {
         let is_entry_point = *admitted.target() == Target::EntryPoint;
         #[cfg(feature = "pages")]
-        if is_entry_point && self.pages().is_wanted() {
+        if is_entry_point && self.pages().wants_html() {
             // Its future would make that of every read as large.
             return Box::pin(self.entry_page()).await;
         }
@@ -312,7 +308,7 @@ impl<'a> Incoming<'a> {
             let following = reply.following.take();
             let mut answer = Answer::from(reply);
             if is_entry_point && cfg!(feature = "pages") {
-                answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
+                answer = answer.varying_by(ACCEPT);
             }
             return match following {
                 Some(following) => self.streamed(answer, *following),

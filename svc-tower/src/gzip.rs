@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use http::{
     HeaderMap, HeaderValue,
-    header::{ACCEPT_ENCODING, CONTENT_ENCODING, VARY},
+    header::{ACCEPT_ENCODING, CONTENT_ENCODING},
 };
 
 use crate::{quality::qualities, response::Answer};
@@ -35,18 +35,12 @@ pub(crate) fn is_taken(asked: &HeaderMap) -> bool {
     gzip > 0 && gzip >= plain.unwrap_or(0)
 }
 
-/// Says of an answer that it is compressed.
-pub(crate) fn mark(answer: &mut Answer) {
+/// The answer, which says that it is compressed.
+pub(crate) fn marked(mut answer: Answer) -> Answer {
     // Of what is not sent there is no coding.
     if answer.body.bytes().is_some_and(|body| !body.is_empty()) {
         answer.more.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    answer.more.append(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
-}
-
-/// The answer, and that others get it compressed.
-pub(crate) fn varying(mut answer: Answer) -> Answer {
-    answer.more.append(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
     answer
 }
 

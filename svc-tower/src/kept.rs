@@ -7,6 +7,8 @@ use std::{
 };
 
 use bytes::Bytes;
+#[cfg(feature = "pages")]
+use http::header::ACCEPT_ENCODING;
 use http::{
     HeaderMap, HeaderValue,
     header::{ETAG, IF_NONE_MATCH},
@@ -77,13 +79,11 @@ impl Document {
     fn answer(self, media: Media, asked: &HeaderMap) -> Answer {
         #[cfg(feature = "pages")]
         if let Some(form) = self.gzip.filter(|_| gzip::is_taken(asked)) {
-            let mut answer = form.answer(media, asked);
-            gzip::mark(&mut answer);
-            return answer;
+            return gzip::marked(form.answer(media, asked)).varying_by(ACCEPT_ENCODING);
         }
         let answer = self.plain.answer(media, asked);
         #[cfg(feature = "pages")]
-        let answer = gzip::varying(answer);
+        let answer = answer.varying_by(ACCEPT_ENCODING);
         answer
     }
 }
@@ -107,11 +107,20 @@ impl Kept {
         asked: &HeaderMap,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<Answer> {
-        let document = match self.get(&place) {
-            Some(document) => document,
-            None => self.keep(place, Document::new(make()?.into())),
-        };
-        Some(document.answer(media, asked))
+        match self.known(&place, media, asked) {
+            Some(answer) => Some(answer),
+            None => Some(self.make(place, media, asked, make()?)),
+        }
+    }
+
+    /// The answer with the document of a place that was made before.
+    pub(crate) fn known(&self, place: &str, media: Media, asked: &HeaderMap) -> Option<Answer> {
+        Some(self.get(place)?.answer(media, asked))
+    }
+
+    /// The answer with a document that is kept from now on.
+    pub(crate) fn make(&self, place: String, media: Media, asked: &HeaderMap, text: String) -> Answer {
+        self.keep(place, Document::new(text.into())).answer(media, asked)
     }
 
     fn get(&self, place: &str) -> Option<Document> {

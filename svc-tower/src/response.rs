@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Response, StatusCode, Version,
+    HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version,
     header::{
         CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY,
         X_CONTENT_TYPE_OPTIONS,
@@ -39,7 +39,7 @@ pub(crate) enum Media {
     Json,
     #[cfg(feature = "pages")]
     Html,
-    /// A page with scripts of this server.
+    /// A page that its scripts fill, and that stands in no frame.
     #[cfg(feature = "pages")]
     App,
     #[cfg(feature = "pages")]
@@ -112,6 +112,12 @@ impl Answer {
     /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
     pub(crate) fn not_modified() -> Self {
         Self::new(StatusCode::NOT_MODIFIED, HeaderMap::new(), ResponseBody::default())
+    }
+
+    /// The same, which others get in another form by what they send in a header.
+    pub(crate) fn varying_by(mut self, header: HeaderName) -> Self {
+        self.more.append(VARY, header.into());
+        self
     }
 
     fn new(status: StatusCode, headers: HeaderMap, body: ResponseBody) -> Self {

@@ -215,10 +215,13 @@ impl SvcService {
 
     /// The answer, whatever happens in the backend.
     async fn find_answer(&self, incoming: &mut Incoming<'_>, body: &mut Option<AnyBody>) -> Answer {
-        if let Some(refusal) = incoming.refused_by_head() {
-            return refusal;
-        }
-        let said = match caught(pin!(incoming.answer(body))).await {
+        let found = async {
+            match incoming.refused_by_head() {
+                Some(refusal) => refusal,
+                None => incoming.answer(body).await,
+            }
+        };
+        let said = match caught(pin!(found)).await {
             Ok(answer) => return answer,
             Err(said) => said,
         };

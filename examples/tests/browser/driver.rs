@@ -58,6 +58,8 @@ pub(crate) struct Browser {
     session: String,
     /// The addresses that were asked for, as far as the log was read.
     seen: Vec<String>,
+    /// How many of them were told.
+    told: usize,
     _profile: tempfile::TempDir,
 }
 
@@ -82,7 +84,8 @@ impl Browser {
         let raw = Raw::connect(([127, 0, 0, 1], port).into()).await?;
         let profile = tempfile::tempdir()?;
         let data = format!("--user-data-dir={}", profile.path().display());
-        let mut browser = Self { driver, port, raw, session: String::new(), seen: Vec::new(), _profile: profile };
+        let mut browser =
+            Self { driver, port, raw, session: String::new(), seen: Vec::new(), told: 0, _profile: profile };
         let options = [
             "--headless",
             "--no-sandbox",
@@ -292,7 +295,15 @@ impl Browser {
     /// The entries of a log since it was last asked for: `browser` is the console, `performance` every request.
     pub(crate) async fn log(&mut self, kind: &str) -> TestResult<Vec<Value>> {
         let entries = self.command("se/log", json!({ "type": kind })).await?;
-        Ok(entries.as_array().cloned().unwrap_or_default())
+        let entries = entries.as_array().cloned().unwrap_or_default();
+        for entry in &entries {
+            let message: Value =
+                serde_json::from_str(entry["message"].as_str().unwrap_or_default()).unwrap_or_default();
+            if message["message"]["method"] == "Network.requestWillBeSent" {
+                self.seen.extend(message["message"]["params"]["request"]["url"].as_str().map(str::to_owned));
+            }
+        }
+        Ok(entries)
     }
 
     /// Every request since the log was last read.
@@ -304,12 +315,18 @@ impl Browser {
                 requests.push(message["message"]["params"]["request"].take());
             }
         }
-        self.seen.extend(requests.iter().filter_map(|request| request["url"].as_str().map(str::to_owned)));
         Ok(requests)
     }
 
-    /// Every address that was asked for.
+    /// Every address that was asked for since this was last called.
     pub(crate) async fn requested(&mut self) -> TestResult<Vec<String>> {
+        self.requests().await?;
+        let from = std::mem::replace(&mut self.told, self.seen.len());
+        Ok(self.seen.get(from..).unwrap_or_default().to_vec())
+    }
+
+    /// Every address that was ever asked for.
+    pub(crate) async fn all_requested(&mut self) -> TestResult<Vec<String>> {
         self.requests().await?;
         Ok(std::mem::take(&mut self.seen))
     }

@@ -63,8 +63,9 @@ async fn point_2_on_a_telephone_the_pages_stand_behind_a_button_and_fields_are_l
     session.browser.wait_for("location.pathname.endsWith('/docs/v1/petition')").await?;
     let fits = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
     assert_eq!(session.browser.run(fits).await?, true);
-    let hidden = "return [...document.querySelectorAll('.fields td')].some((cell) => cell.getBoundingClientRect().right > innerWidth);";
-    assert_eq!(session.browser.run(hidden).await?, false, "every cell of every field is seen");
+    let seen = "const cells = [...document.querySelectorAll('.fields td')];
+        return cells.length > 0 && cells.every((cell) => cell.getBoundingClientRect().right <= innerWidth);";
+    assert_eq!(session.browser.run(seen).await?, true, "every cell of every field is seen");
     session.end(&[]).await
 }
 

@@ -124,6 +124,16 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     assert_eq!((&row("given_name")?[2], &row("given_name")?[3]), (&json!("Meanwhile"), &json!("–")));
     assert_eq!((&row("source")?[2], &row("source")?[3]), (&json!("the post"), &json!("a stall")));
     assert_eq!(client.get(&person).await?["source"], "the post", "nothing was overwritten");
+    // Nor by a form that is opened again: it has the record as it was read, and the tag of that.
+    session.browser.press("Close").await?;
+    session.browser.press("Change a person").await?;
+    session.browser.enter("source", "a stall").await?;
+    session.browser.press("Send").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel').innerText.includes('Somebody changed this record meanwhile')")
+        .await?;
+    assert_eq!(client.get(&person).await?["source"], "the post", "nor with the tag of what was never shown");
     assert_open_to_all(&mut session.browser).await?;
     // On what is there now, only what was typed is changed.
     session.browser.press("Send again, to what is there now").await?;
@@ -131,7 +141,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     let now = client.get(&person).await?;
     assert_eq!((&now["given_name"], &now["source"]), (&json!("Meanwhile"), &json!("a stall")));
     let sent = session.browser.requested_bodies().await?;
-    assert_eq!(sent, ["{\"source\": \"a stall\"}"; 2]);
+    assert_eq!(sent, ["{\"source\": \"a stall\"}"; 3]);
     // What was changed since it was read is not deleted unseen, either.
     session.browser.press("Delete a person").await?;
     assert_eq!(client.send("PUT", &person, Some(&json!({"source": "a fair"}))).await?.status, 200);

@@ -68,6 +68,15 @@ impl Session {
         Ok(session)
     }
 
+    /// With the key of the demo, at the form of an action that a path below the entry point offers.
+    async fn at_form(path: &str, action: &str) -> TestResult<Self> {
+        let mut session = Self::start().await?;
+        session.use_key(KEY).await?;
+        session.open(path).await?;
+        session.browser.press(action).await?;
+        Ok(session)
+    }
+
     /// Turns the open explorer to a path below the entry point, where it is not yet.
     async fn open(&mut self, path: &str) -> TestResult {
         self.browser.turn(&format!("location.hash = {};", json!(format!("#/{path}")))).await
@@ -106,7 +115,7 @@ impl Session {
         let complaints: Vec<&Value> = complaints.iter().filter(|entry| !is_expected(entry)).collect();
         assert!(complaints.is_empty(), "{complaints:#?}");
         let host = self.demo.base_url.split('/').take(3).collect::<Vec<_>>().join("/");
-        let requested = self.browser.requested().await?;
+        let requested = self.browser.all_requested().await?;
         assert!(!requested.is_empty());
         for address in requested {
             // The browser's own pages come from itself.
@@ -180,10 +189,7 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
     if !is_wanted() {
         return Ok(());
     }
-    let mut session = Session::start().await?;
-    session.use_key(KEY).await?;
-    session.open("questions").await?;
-    session.browser.press("Create a question").await?;
+    let mut session = Session::at_form("questions", "Create a question").await?;
     session.browser.choose("question_type *", "Paragraph").await?;
     session.browser.enter("title", "Which days?").await?;
     session.browser.click("//summary[.='responses']").await?;

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use crate::support::TestResult;
-use crate::support::program::KEY;
 use crate::{Session, is_wanted};
 
 /// A key that the demo does not know.
@@ -18,10 +17,7 @@ async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on()
     if !is_wanted() {
         return Ok(());
     }
-    let mut session = Session::start().await?;
-    session.use_key(KEY).await?;
-    session.open("tags").await?;
-    session.browser.press("Create a tag").await?;
+    let mut session = Session::at_form("tags", "Create a tag").await?;
     session.browser.enter("name", "clicked-thrice").await?;
     let thrice =
         "const send = document.querySelector('.panel button[type=submit]'); [1, 2, 3].forEach(() => send.click());
@@ -74,4 +70,31 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
     session.browser.wait_for(leads_on).await?;
     assert_eq!(session.browser.run("return document.querySelectorAll('.panel form').length;").await?, json!(1));
     session.end(&[401, 403]).await
+}
+
+/// F6: what a write is answered with, once somebody has gone on, changes nothing of what is shown there.
+#[tokio::test]
+async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::at_form("tags", "Create a tag").await?;
+    session.browser.enter("name", "left-behind").await?;
+    session.browser.press("Send").await?;
+    session.browser.click("//a[.='Open left-behind']").await?;
+    session.browser.press("Delete a tag").await?;
+    // It comes once the other page stands.
+    let hold = "const whole = window.fetch; window.fetch = async (address, how) => {
+        const answer = await whole(address, how);
+        const stands = () => document.querySelectorAll('.records tbody tr').length === 25;
+        if (how?.method === 'DELETE') await new Promise((done) => {
+            const look = () => (stands() ? done() : requestAnimationFrame(look));
+            look();
+        });
+        return answer; };
+        document.querySelector('.panel button[type=submit]').click(); location.hash = '#/people';";
+    session.browser.run(hold).await?;
+    session.browser.wait_for("document.querySelector('.said').textContent.endsWith('was answered with 204.')").await?;
+    assert_eq!(session.browser.run("return document.querySelector('h1').textContent;").await?, "people");
+    session.end(&[]).await
 }

@@ -23,10 +23,7 @@ async fn f3_the_exchange_of_a_write_stays_beside_the_record_it_led_to() -> TestR
     if !is_wanted() {
         return Ok(());
     }
-    let mut session = Session::start().await?;
-    session.use_key(KEY).await?;
-    session.open("tags").await?;
-    session.browser.press("Create a tag").await?;
+    let mut session = Session::at_form("tags", "Create a tag").await?;
     session.browser.enter("name", "seen").await?;
     session.browser.enter("description", "To be emptied").await?;
     session.browser.press("Send").await?;
@@ -215,6 +212,8 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelectorAll('.steps > li').length === 2").await?;
     session.browser.click("//summary[starts-with(., 'Exchanges of this tab')]").await?;
+    // The browser tells of the opening a moment later.
+    session.browser.wait_for("document.querySelector('.journal tbody tr')").await?;
     let rows = "return [...document.querySelectorAll('.journal tbody tr')].map(row => [...row.cells].slice(0, 3).map(cell => cell.textContent));";
     let rows = session.browser.run(rows).await?;
     let rows = rows.as_array().ok_or("no rows")?;
@@ -237,6 +236,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
     // A write is sent again only once somebody said so; with its key, nothing is done twice.
     session.browser.click(&format!("({row}//button[.='Repeat'])[1]")).await?;
     session.browser.press("Cancel").await?;
+    session.browser.wait_for("!document.querySelector('dialog[open]')").await?;
     assert_eq!(client.get(&signatures).await?["total_records"], before + 1);
     session.browser.click(&format!("({row}//button[.='Repeat'])[1]")).await?;
     session.browser.press("Ask for its answer again").await?;
@@ -260,10 +260,7 @@ async fn idm_01_a_changed_body_has_a_key_of_its_own() -> TestResult {
     if !is_wanted() {
         return Ok(());
     }
-    let mut session = Session::start().await?;
-    session.use_key(KEY).await?;
-    session.open("tags").await?;
-    session.browser.press("Create a tag").await?;
+    let mut session = Session::at_form("tags", "Create a tag").await?;
     session.browser.enter("name", "first-text").await?;
     let key = "return document.querySelector('.panel').innerText.match(/Idempotency-Key: (\\S+)/)?.[1] ?? null;";
     let first = session.browser.run(key).await?;

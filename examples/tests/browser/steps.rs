@@ -71,6 +71,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     // The tag alone: an existing one is chosen, and the form knows whom it is for.
     session.browser.click("(//button[.='Send only this'])[1]").await?;
     session.browser.choose("Which tag", "volunteer").await?;
+    session.browser.press("Choose").await?;
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelectorAll('.good-step').length === 3").await?;
     // The list alone: it is created first.
@@ -179,4 +180,30 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
     let buttons = "return [...document.querySelectorAll('.panel button')].length;";
     assert_eq!(session.browser.run(buttons).await?, 0);
     session.end(&[400, 401]).await
+}
+
+#[tokio::test]
+async fn f1_what_was_done_is_not_sent_again_when_what_follows_cannot_be_read() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    let mut client = session.client().await?;
+    let petition = petition(&session, &mut client).await?;
+    let signatures = link(&petition, "svc:signatures")?;
+    let before = total(&mut client, &signatures).await?;
+    session.use_key(KEY).await?;
+    sign(&mut session, "ida@example.org").await?;
+    let lose = "const whole = window.fetch; window.fetch = async (address, how) => {
+        if (String(address).includes('/people/')) throw new TypeError('lost');
+        return whole(address, how); };";
+    session.browser.run(lose).await?;
+    session.browser.press("Send").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.said').textContent.startsWith('It was done, with 200.')")
+        .await?;
+    assert_eq!(session.browser.run("return document.querySelector('.panel form');").await?, Value::Null);
+    assert_eq!(total(&mut client, &signatures).await?, before + 1);
+    session.end(&[]).await
 }

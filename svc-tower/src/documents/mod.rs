@@ -13,6 +13,7 @@ mod json_schema;
 mod openapi;
 mod own;
 mod page;
+mod parameters;
 mod refusals;
 #[cfg(feature = "pages")]
 pub(crate) mod search;
@@ -22,8 +23,6 @@ pub use example::{ExampleRequest, Language, indented};
 pub use json_schema::json_schema;
 #[cfg(feature = "openapi")]
 pub use openapi::openapi;
-#[cfg(feature = "pages")]
-pub(crate) use page::COMPARE;
 pub use page::{DocField, DocLink, DocOperation, DocPage, DocRule, Docs, Entry, Facts, Listing, Subject};
 
 use svc_core::{Base, api::Api, capability::Declaration, schema::ObjectSchema};

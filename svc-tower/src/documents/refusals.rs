@@ -1,4 +1,5 @@
-//! What an operation can be refused with, from the tables by which it is checked (ERR-24, Annex C).
+//! What an operation can be refused with (ERR-24, Annex C): from the tables by which it is checked, and, for the rules that are
+//! code, from the short lists below.
 
 use http::Method;
 use svc_core::{

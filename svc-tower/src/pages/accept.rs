@@ -38,8 +38,8 @@ pub(super) fn wants_machine_form(headers: &HeaderMap) -> bool {
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
-/// Whether `Accept` names HTML, and HAL or anything not as well: browsers do. What is made for programs is theirs otherwise
-/// (HAL-03).
+/// Whether `Accept` names HTML, and rather than HAL or, where that is not named, anything: browsers do. What is made for programs
+/// is sent otherwise (HAL-03).
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {
     let asked = Asked::of(headers);
     asked.people.unwrap_or(0) > asked.machine.unwrap_or(asked.any)

@@ -48,6 +48,7 @@ pub(super) fn target(name: &str) -> Target {
 /// A file that is asked for.
 #[derive(Debug)]
 pub(super) struct Found {
+    name: &'static str,
     pub(super) media: Media,
     text: &'static str,
     /// Whether it is asked for by its version.
@@ -57,7 +58,7 @@ pub(super) struct Found {
 /// The file of this name, with its version or without; `None` where there is none. A page that was open while the server became another one asks for
 /// the version before, and gets the one that there is.
 pub(super) fn find(name: &str) -> Option<Found> {
-    let found = |(_, media, text): &Source, is_version| Found { media: *media, text, is_version };
+    let found = |(name, media, text): &Source, is_version| Found { name, media: *media, text, is_version };
     if let Some(file) = all().find(|(known, ..)| *known == name) {
         return Some(found(file, false));
     }
@@ -70,6 +71,11 @@ pub(super) fn find(name: &str) -> Option<Found> {
 }
 
 impl Found {
+    /// The one place of it, by whichever version it is asked for.
+    pub(super) fn place(&self) -> Target {
+        target(self.name)
+    }
+
     /// The file as it is sent: scripts import each other by their versions.
     pub(super) fn contents(&self) -> String {
         let mut text = self.text.to_owned();
@@ -94,7 +100,14 @@ mod tests {
             let plain = find(name).unwrap();
             assert!(!plain.is_version, "{name}");
             assert_eq!(plain.contents(), by_version.contents(), "{name}");
-            assert!(!by_version.contents().contains("\"./dom.js\""), "{name}: it imports versions");
+            let contents = by_version.contents();
+            for imported in
+                ["from \"./", "import(\"./", "import \"./"].into_iter().flat_map(|mark| contents.split(mark).skip(1))
+            {
+                let imported = imported.split_once('"').unwrap().0;
+                assert!(find(imported).unwrap().is_version, "{name} imports {imported}");
+            }
+            assert_eq!(plain.place(), by_version.place(), "{name}: one place for all its names");
             let (stem, ending) = name.rsplit_once('.').unwrap();
             assert!(!find(&format!("{stem}.00000000.{ending}")).unwrap().is_version, "{name}: one from before");
             assert!(find(&format!("{stem}.x.{ending}")).is_none() && find(stem).is_none());

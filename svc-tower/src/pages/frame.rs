@@ -13,23 +13,16 @@ use crate::documents::{DocPage, Listing, Subject};
 /// The whole page.
 pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> String {
     let product = site.api.vendor().product_name();
-    let title = page.title.replace('`', "");
     let is_start = page.subject == Subject::Start;
+    let title = page.title.replace('`', "");
+    let title = if is_start { title } else { format!("{title} – {product}") };
     let place = site.docs.place(page);
     let groups = site.docs.navigation(page);
     let group = groups.iter().find(|group| group.entries.iter().any(|entry| entry.href == place));
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) @if !is_start { " – " (product) } }
-                link rel="icon" type="image/svg+xml" href=(site.href(&files::target(ICON)));
-                link rel="stylesheet" href=(site.href(&files::target(STYLE)));
-                script type="module" src=(site.href(&files::target(SEARCH))) {}
-            }
+            (head(&title, STYLE, SEARCH, |name| site.href(&files::target(name))))
             body {
                 a class="skip" href="#main" { "Skip to the content" }
                 header class="top" {
@@ -65,6 +58,21 @@ pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> Strin
         }
     };
     markup.into_string()
+}
+
+/// The head of a page with its style sheet and its script, which are files of the pages.
+pub(super) fn head(title: &str, style: &str, script: &str, file: impl Fn(&str) -> String) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            link rel="icon" type="image/svg+xml" href=(file(ICON));
+            link rel="stylesheet" href=(file(style));
+            script type="module" src=(file(script)) {}
+        }
+    }
 }
 
 /// One group of pages.

@@ -27,8 +27,11 @@ fn nearest(docs: &Docs<'_>, word: &str) -> Vec<Entry> {
         .into_iter()
         .filter_map(|name| {
             let known = plain(&name);
-            let distance = strsim::osa_distance(&word, &known);
             let is_part = word.len() > 3 && known.contains(&word);
+            if !is_part && word.len().abs_diff(known.len()) > far {
+                return None;
+            }
+            let distance = strsim::osa_distance(&word, &known);
             (distance <= far || is_part).then(|| (distance, name.into_owned()))
         })
         .collect();

@@ -23,10 +23,7 @@ mod requests;
 #[cfg(feature = "pages")]
 mod text;
 
-use http::{
-    HeaderMap, HeaderValue,
-    header::{ACCEPT, VARY},
-};
+use http::{HeaderMap, header::ACCEPT};
 use svc_core::{Base, api::Api, link::Target};
 
 use crate::{
@@ -69,7 +66,11 @@ impl<'a> Pages<'a> {
                 self.once(target, Media::Json, || text(&documents::json_schema(self.api, self.base, name)?))
             }
             Target::Docs => self.page(target, || Some(self.docs().start())),
-            Target::DocsPage(name) => self.page(target, || self.docs().page(name)),
+            Target::DocsPage(name) => {
+                // With and without the prefix it is one page.
+                let plain = self.api.dialect().without_prefix(name).unwrap_or(name);
+                self.page(&Target::DocsPage(plain.to_owned().into()), || self.docs().page(plain))
+            }
             #[cfg(feature = "pages")]
             Target::Form(name) => {
                 self.once(target, Media::Json, || text(&documents::forms::form(self.api, self.base, name)?))
@@ -90,7 +91,7 @@ impl<'a> Pages<'a> {
             #[cfg(feature = "pages")]
             Target::Explorer(name) => {
                 let file = files::find(name)?;
-                let mut answer = self.once(target, file.media, || Some(file.contents()))?;
+                let mut answer = self.once(&file.place(), file.media, || Some(file.contents()))?;
                 answer.is_lasting = file.is_version;
                 Some(answer)
             }
@@ -109,9 +110,7 @@ impl<'a> Pages<'a> {
 
     /// A page in the form that is asked for.
     fn page(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
-        let mut answer = self.in_form(target, page)?;
-        answer.more.append(VARY, HeaderValue::from_name(ACCEPT));
-        Some(answer)
+        Some(self.in_form(target, page)?.varying_by(ACCEPT))
     }
 
     fn in_form(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
@@ -127,20 +126,28 @@ impl<'a> Pages<'a> {
 impl Pages<'_> {
     /// A page as HTML, which is kept beside the document of the same address.
     fn html(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
-        let place = format!("{}#html", self.api.href(self.base, target));
-        // A page whose scripts make it.
-        let is_app = matches!(target, Target::DocsPage(name) if name == documents::COMPARE);
-        let media = if is_app { Media::App } else { Media::Html };
-        self.kept.answer(place, media, self.headers, || Some(html::page(self.docs(), self.api, self.base, &page()?)))
+        let make = || Some(html::page(self.docs(), self.api, self.base, &page()?));
+        self.kept.answer(self.place_of_html(target), Media::Html, self.headers, make)
     }
 
-    /// The entry point for people, where a browser asks: `entry_point` is what programs get there.
-    pub(crate) fn entry_point(self, entry_point: &[u8]) -> Option<Answer> {
-        self.html(&Target::EntryPoint, || Some(self.docs().entry_point(entry_point)))
+    fn place_of_html(self, target: &Target) -> String {
+        format!("{}#html", self.api.href(self.base, target))
     }
 
-    /// Whether what is made for programs is asked for as a page.
-    pub(crate) fn is_wanted(self) -> bool {
+    /// The entry point for people as it was made before; `None` where it has to be made.
+    pub(crate) fn known_entry_point(self) -> Option<Answer> {
+        let place = self.place_of_html(&Target::EntryPoint);
+        self.kept.known(&place, Media::Html, self.headers)
+    }
+
+    /// The entry point for people: `entry_point` is what programs get there.
+    pub(crate) fn entry_point(self, entry_point: &[u8]) -> Answer {
+        let page = html::page(self.docs(), self.api, self.base, &self.docs().entry_point(entry_point));
+        self.kept.make(self.place_of_html(&Target::EntryPoint), Media::Html, self.headers, page)
+    }
+
+    /// Whether HTML is asked for rather than what programs get.
+    pub(crate) fn wants_html(self) -> bool {
         accept::wants_html(self.headers)
     }
 

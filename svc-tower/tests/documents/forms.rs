@@ -45,7 +45,11 @@ fn point_9_the_list_of_routes_is_that_of_the_open_api_document() {
                     (&operation["summary"], &operation["operationId"]),
                     (&whole["summary"], &whole["operationId"])
                 );
-                for (status, response) in operation["responses"].as_object().expect("responses") {
+                assert_eq!(operation.get("security"), whole.get("security"));
+                let responses = operation["responses"].as_object().expect("responses");
+                let all = whole["responses"].as_object().expect("responses").keys();
+                assert!(responses.keys().eq(all.filter(|status| status.starts_with('2'))), "{responses:?}");
+                for (status, response) in responses {
                     assert_eq!(response.get("content"), whole["responses"][status].get("content"), "{status}");
                 }
                 assert!(operation.get("requestBody").is_none() && operation.get("parameters").is_none());

@@ -19,7 +19,10 @@ async fn cap_04_the_page_says_what_it_needs_and_loads_nothing_of_others() {
     let service = service();
     let page = exchange(&service, without_key("GET", PAGE), "").await;
     assert_eq!((page.status, page.header("content-type")), (StatusCode::OK, Some("text/html; charset=utf-8")));
-    let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let policy = concat!(
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; ",
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    );
     assert_eq!(page.header("content-security-policy"), Some(policy), "scripts and requests are of this server only");
     let text = page.text();
     assert!(text.contains("data-capabilities=\"/docs/capabilities\"><p>The comparison needs JavaScript."), "{text}");

@@ -17,7 +17,7 @@ use crate::{
     client::{exchange, service, without_key},
 };
 
-/// The page that has scripts.
+/// The page that has a script of its own besides the search.
 const COMPARE: &str = "/docs/v1/compare";
 
 async fn page(service: &SvcService, path: &str) -> String {
@@ -27,13 +27,10 @@ async fn page(service: &SvcService, path: &str) -> String {
         (StatusCode::OK, Some("text/html; charset=utf-8")),
         "{path}"
     );
-    let mut policy = concat!(
+    let policy = concat!(
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; ",
         "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     );
-    if path == COMPARE {
-        policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    }
     assert_eq!(answer.header("content-security-policy"), Some(policy));
     assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
     answer.text().to_owned()

@@ -8,7 +8,7 @@ use svc_core::{
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    operation::{Key, Output},
+    operation::Key,
     read::{Json, Object},
     schema::{LinkTarget, LinkWrite, Mode, Type},
     value::ClosedEnum,
@@ -18,7 +18,7 @@ use super::{
     ExampleRequest, Examples, created, record,
     values::{Extent, chosen, value},
 };
-use crate::documents::{own::Own, refusals};
+use crate::documents::{own::Own, parameters::parameters, refusals};
 
 impl Examples<'_> {
     /// A request whose method and target this server serves; `None` for others.
@@ -51,15 +51,8 @@ impl Examples<'_> {
 
     /// What a query can have there.
     fn parameters(&self, offered: &Offered, target: &Target) -> Vec<(String, String)> {
-        let parameters = match (offered.spec().success(self.api.response_style()).output, target) {
-            (Output::Collection, Target::Collection { kind, scope: Scope::All }) => {
-                self.api.parameters().into_iter().chain(self.api.filter_parameters(*kind)).collect()
-            }
-            (Output::Collection, _) => self.api.parameters(),
-            (Output::Changes, _) => self.api.changes_parameters(),
-            _ => Vec::new(),
-        };
-        parameters.into_iter().map(|it| (it.name.to_owned(), it.text)).collect()
+        let output = offered.spec().success(self.api.response_style()).output;
+        parameters(self.api, output, target).into_iter().map(|it| (it.name.to_owned(), it.text)).collect()
     }
 
     /// Where the explorer shows a target; where its address has ids, what they are found in.

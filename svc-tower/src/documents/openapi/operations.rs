@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::{
-    api::{Api, ContentType, Offered},
+    api::{ContentType, Offered},
     link::{Address, Scope, Target},
     model::Kind,
     operation::{Input, Key, OperationSpec, Output},
@@ -14,6 +14,7 @@ use super::{KEY, batches, conditions, repeats, routes::Route};
 use crate::documents::{
     json_schema::{Definitions, Form, helper_needs_body},
     json_schema_names,
+    parameters::parameters as of_query,
 };
 
 pub(super) const HAL: &str = "application/hal+json";
@@ -67,11 +68,8 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
         _ => {}
     }
     let mut parameters = conditions::parameters(all.api, method, &route.target);
-    match spec.success(all.api.response_style()).output {
-        Output::Collection => parameters.extend(paging(collection_parameters(all.api, &route.target))),
-        Output::Changes => parameters.extend(paging(all.api.changes_parameters())),
-        _ => {}
-    }
+    let output = spec.success(all.api.response_style()).output;
+    parameters.extend(paging(of_query(all.api, output, &route.target)));
     let is_of_records = matches!(spec.input, Input::Create | Input::Update | Input::Call | Input::Batch);
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
         if is_of_records {
@@ -104,15 +102,6 @@ fn kind_of(target: &Target) -> Option<Kind> {
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
         _ => None,
     }
-}
-
-/// What a collection takes (COL-29, UND-14, FLT-01, FLT-09).
-fn collection_parameters(api: &Api, target: &Target) -> Vec<Parameter> {
-    let filters = match target {
-        Target::Collection { kind, scope: Scope::All } => api.filter_parameters(*kind),
-        _ => Vec::new(),
-    };
-    api.parameters().into_iter().chain(filters).collect()
 }
 
 /// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is ignored.

@@ -68,8 +68,11 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Ve
         routes.push(Route { path, ids: vec![WEBHOOK.to_owned()], target });
     }
     // Their names are no ids; the placeholder is a name that none of them has.
-    let named = [(page as fn(&'static str) -> Target, "relation"), (schema, "name"), (form, "name")];
-    for (make, placeholder) in named.into_iter().take(if has_html { 3 } else { 2 }) {
+    let mut named = vec![(page as fn(&'static str) -> Target, "relation"), (schema, "name")];
+    if has_html {
+        named.push((form, "name"));
+    }
+    for (make, placeholder) in named {
         let (path, _) = template(api, base, &make(PLACEHOLDER), None);
         if path.contains(PLACEHOLDER) {
             let path = path.replace(PLACEHOLDER, &format!("{{{placeholder}}}"));

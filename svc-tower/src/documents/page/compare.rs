@@ -2,7 +2,7 @@
 
 use super::{DocPage, Docs, Entry, Listing, Subject, map, open};
 
-pub(crate) const NAME: &str = "compare";
+pub(super) const NAME: &str = "compare";
 
 pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let summary = "What another server has that this one lacks, and the other way round: by what each declares.";

@@ -18,8 +18,6 @@ mod topics;
 mod types;
 mod webhooks;
 
-#[cfg(feature = "pages")]
-pub(crate) use compare::NAME as COMPARE;
 use std::borrow::Cow;
 
 use serde::Serialize;

@@ -3,6 +3,7 @@
 use svc_core::{error::Code, model::Kind, value::ClosedEnum};
 
 use super::{DocPage, Docs, Entry, Listing, Subject, topics, types};
+use crate::documents::graph::in_words;
 
 /// Every page that people look for, in groups.
 pub(super) fn groups(docs: &Docs<'_>, page: &DocPage) -> Vec<Listing> {
@@ -31,11 +32,4 @@ pub(super) fn groups(docs: &Docs<'_>, page: &DocPage) -> Vec<Listing> {
 pub(super) fn place(docs: &Docs<'_>, page: &DocPage) -> String {
     let kind = Kind::ALL.iter().find(|kind| page.subject == Subject::Collection && kind.plural() == page.name);
     docs.href(kind.map_or(&page.name, |kind| kind.singular()))
-}
-
-/// A name as words: `Advocacy campaign` for `advocacy_campaign`.
-fn in_words(name: &str) -> String {
-    let mut letters = name.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters.map(|letter| if letter == '_' { ' ' } else { letter })).collect()
 }

@@ -6,7 +6,7 @@ use svc_core::{
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    operation::Key,
+    operation::{Key, Output},
     schema::{LinkSpec, LinkTarget, LinkWrite, Type},
     value::ClosedEnum,
 };
@@ -16,7 +16,7 @@ use super::{
     fields::{Access, set_by},
     open, webhooks,
 };
-use crate::documents::{example::record, json_schema_names, refusals};
+use crate::documents::{example::record, json_schema_names, parameters::parameters, refusals};
 
 /// The page of a relation or an action function, without prefix; `None` for one that the interface does not have.
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
@@ -191,10 +191,9 @@ fn collection(docs: &Docs<'_>, kind: Kind) -> DocPage {
     ]
     .map(|(name, text)| docs.plain(name, "integer", text))
     .into();
-    let filters = api.filter_parameters(kind);
-    let is_filtered = !filters.is_empty();
-    let parameters = api.parameters().into_iter().chain(filters);
-    let rows = parameters.map(|parameter| (parameter.name.to_owned(), parameter.text)).collect();
+    let is_filtered = !api.filterable(kind).is_empty();
+    let parameters = parameters(api, Output::Collection, &Target::Collection { kind, scope: Scope::All });
+    let rows = parameters.into_iter().map(|parameter| (parameter.name.to_owned(), parameter.text)).collect();
     page.facts.push(Facts { title: "Query", rows });
     page.requests = docs.examples().of_collection(kind);
     let parents = schema.scopes().filter(|parent| api.offers_under(kind, *parent));

@@ -133,7 +133,6 @@ function normal(document, reader) {
   const own = (name, otherwise) => reader.text(dialect, name, "dialect", otherwise);
   const [prefix, versionField] = [own("prefix", "svc"), own("version_field", "svc_version")];
   const names = new Map([[own("network_a_share", "network_a_share"), "network_a_share"], [own("network_b_share", "network_b_share"), "network_b_share"]]);
-  const plain = (relation) => (relation.startsWith(`${prefix}:`) ? relation.slice(prefix.length + 1) : relation);
   const limits = reader.object(document, "limits", "");
   const entry = reader.object(document, "entry_point", "");
   const entryFields = [...reader.texts(entry, "fields", "entry_point")].map((name) => (name === versionField ? "version of the interface" : name));
@@ -144,12 +143,11 @@ function normal(document, reader) {
   }));
   const helpers = new Map(reader.objects(document, "helpers", "").map(([name, helper]) => {
     const at = `helpers.${name}`;
-    return [name, { relation: plain(reader.text(helper, "relation", at)), anonymous: reader.flag(helper, "anonymous", at, false) }];
+    return [name, { anonymous: reader.flag(helper, "anonymous", at, false) }];
   }));
   return {
     notes,
     address: reader.text(document, "base_url", "", ""),
-    namespace: reader.text(document, "namespace", "", ""),
     general: new Map(Object.entries({
       "version of the interface": reader.text(document, "interface_version", "", "not named"),
       "prefix of relations": prefix,

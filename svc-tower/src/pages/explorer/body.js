@@ -2,7 +2,7 @@
 
 import { el, fill, newId } from "./dom.js";
 import { forms } from "./form.js";
-import { parse, placeOf, toJson } from "./json.js";
+import { isObject, parse, placeOf, toJson } from "./json.js";
 import { problemItem } from "./problems.js";
 
 const INDENT = "  ";
@@ -71,7 +71,6 @@ export class Body {
   }
 }
 
-const isObject = (value) => value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
 
 /** With the members of objects in one order. */
 function sorted(value) {

@@ -4,7 +4,7 @@ import { el, fill, newId } from "./dom.js";
 import { schemaOf } from "./declared.js";
 import { Forms } from "./form.js";
 import { during, say } from "./frame.js";
-import { Digits, toJson } from "./json.js";
+import { isNested, toJson } from "./json.js";
 import { base } from "./server.js";
 
 /** Deeper nested values stand in one cell. */
@@ -16,8 +16,7 @@ const FIRST = 6;
 /** What the first column says already, or what says nothing to people. */
 const SELDOM = new Set(["id", "identifiers", "name", "title", "given_name", "family_name", "origin_system", "description", "modified_date"]);
 
-const isObject = (value) => value !== null && typeof value === "object" && !(value instanceof Digits);
-const isScalars = (value) => Array.isArray(value) && !value.some(isObject);
+const isScalars = (value) => Array.isArray(value) && !value.some(isNested);
 
 /** A column: the steps that lead to its value, and its name, such as `email_addresses[0].address`. */
 class Column {
@@ -28,7 +27,7 @@ class Column {
 
   /** Its value in a record; undefined where that has none. */
   of(record) {
-    return this.steps.reduce((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), record);
+    return this.steps.reduce((at, step) => (isNested(at) && Object.hasOwn(at, step) ? at[step] : undefined), record);
   }
 
   /** The same as a text. */
@@ -36,13 +35,13 @@ class Column {
     const value = this.of(record);
     if (value === undefined || value === null) return "";
     if (isScalars(value)) return value.map(String).join(", ");
-    return isObject(value) ? toJson(value) : String(value);
+    return isNested(value) ? toJson(value) : String(value);
   }
 }
 
 /** The paths to all leaves of a value. */
 function* seenIn(value, steps = []) {
-  if (!isObject(value) || isScalars(value) || steps.length >= DEEPEST) yield steps;
+  if (!isNested(value) || isScalars(value) || steps.length >= DEEPEST) yield steps;
   else for (const [name, inner] of Object.entries(value)) yield* seenIn(inner, [...steps, Array.isArray(value) ? Number(name) : name]);
 }
 

@@ -1,9 +1,9 @@
 // Nodes, made without markup: every text becomes a text node, so nothing that a server sends can run.
 
-/** What is not seen, or turns the text around it: controls, directions, blanks without a width. */
-const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/** What is not seen, or turns the text around it; but for lines, tabs, and the joiners that words and pictures are made with. */
+export const UNSEEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-const named = (unit) => `U+${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+const named = (letter) => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** A text in which what is not seen is named. */
 export const plain = (text) => String(text).replace(UNSEEN, (unit) => `[${named(unit)}]`);
@@ -15,7 +15,7 @@ function nodes(children) {
     if (child instanceof Node) return [child];
     const text = String(child);
     if (text.search(UNSEEN) < 0) return [text];
-    const parts = text.split(new RegExp(`(${UNSEEN.source})`));
+    const parts = text.split(new RegExp(`(${UNSEEN.source})`, "u"));
     return parts.map((part, at) => (at % 2 === 1 ? el("span", { class: "unseen" }, named(part)) : part));
   });
 }

@@ -15,7 +15,10 @@ const isWrite = ({ request }) => request.method !== "GET";
 /** A table of all, to which new ones are added as they come. */
 export function exchangesTable() {
   const rows = el("tbody", {}, noted().map(row));
-  whenNoted((done) => rows.prepend(row(done)));
+  whenNoted((done) => {
+    rows.prepend(row(done));
+    while (rows.childElementCount > noted().length) rows.lastElementChild.remove();
+  });
   const node = el(
     "table",
     {},
@@ -52,6 +55,8 @@ function repeat(done, opener) {
   if (!isWrite(done)) return sendAgain(done.request.guards, done);
   const { method, address, guards } = done.request;
   const hasKey = guards["Idempotency-Key"] !== undefined;
+  // To another API key the same Idempotency-Key is new.
+  const isSame = hasKey && done.request.keyTurn === auth()?.turn;
   const dialog = el("dialog", { "aria-label": "Repeat a write", onclose: () => { dialog.remove(); opener.focus(); } });
   const choice = (text, again) => el("button", { type: "button", onclick: () => { dialog.close(); sendAgain(again, done); } }, text);
   const renewed = hasKey ? { ...guards, "Idempotency-Key": newKey() } : guards;
@@ -59,8 +64,8 @@ function repeat(done, opener) {
     dialog,
     el("h2", {}, "Send this write again?"),
     el("p", {}, el("code", {}, `${method} ${address}`)),
-    el("p", {}, hasKey ? "With its own Idempotency-Key nothing is done twice: the server gives its answer again. With a new one it is done once more." : "It is done once more."),
-    el("p", { class: "copies" }, hasKey ? choice("Ask for its answer again", guards) : null, choice("Do it once more", renewed), el("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
+    el("p", {}, isSame ? "With its own Idempotency-Key nothing is done twice: the server gives its answer again. With a new one it is done once more." : "It is done once more."),
+    el("p", { class: "copies" }, isSame ? choice("Ask for its answer again", guards) : null, choice("Do it once more", renewed), el("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
   );
   document.body.append(dialog);
   dialog.showModal();

@@ -31,6 +31,7 @@ let turn = 0;
 async function read(address, after) {
   turn += 1;
   const mine = turn;
+  fill(place.sample);
   if (!isOurs(address)) {
     fill(place.resource);
     showNone();
@@ -38,7 +39,6 @@ async function read(address, after) {
     return;
   }
   showCrumbs(address);
-  fill(place.sample);
   if (after === null) say("Reading …");
   const route = routeOf(address);
   if (route && !route.item.get) {
@@ -54,7 +54,13 @@ async function read(address, after) {
     showRead(done);
     showResource(done, address);
   } catch (error) {
-    if (mine === turn) say(unreachable(error));
+    if (mine !== turn) return;
+    // What was there before has another address.
+    if (after === null) {
+      fill(place.resource);
+      showNone();
+    }
+    say(unreachable(error));
   }
 }
 

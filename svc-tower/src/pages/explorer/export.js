@@ -2,19 +2,23 @@
 
 import { el, fill, newId } from "./dom.js";
 import { send } from "./http.js";
-import { itemsOf } from "./json.js";
+import { Digits, itemsOf } from "./json.js";
 import { auth } from "./key.js";
 import { isOurs, nameOf, server } from "./server.js";
 
 /** A text that spreadsheets would take for a formula is marked as a text. */
 const FORMULA = /^[\s]*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
-/** A cell: a number is no formula, also one with a sign. */
-function cell(column, record) {
-  const text = column.textOf(record);
-  const isText = typeof column.of(record) !== "object" || Array.isArray(column.of(record));
-  const safe = isText && FORMULA.test(text) ? `'${text}` : text;
+/** A text as a cell. */
+function textCell(text) {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** What a record has in a column: a number is no formula, also one with a sign. */
+function cell(column, record) {
+  const inner = column.of(record);
+  return inner instanceof Digits ? inner.text : textCell(column.textOf(record));
 }
 
 /** How a page of records is written: a head, then a text for each page. */
@@ -23,7 +27,7 @@ const FORMATS = {
     ending: "csv",
     type: "text/csv;charset=utf-8",
     // The mark by which spreadsheets know the encoding.
-    head: (columns) => `\uFEFF${columns.map(({ name }) => `"${name.replaceAll('"', '""')}"`).join(",")}\r\n`,
+    head: (columns) => `\uFEFF${columns.map(({ name }) => textCell(name)).join(",")}\r\n`,
     page: (columns, page) => page.records.map((record) => `${columns.map((column) => cell(column, record)).join(",")}\r\n`).join(""),
   },
   NDJSON: {
@@ -84,7 +88,8 @@ export function exportForm(seen, address, columns) {
         bar.value = one.total > 0 ? read / one.total : 0;
         fill(status, `${read} of ${Number.isNaN(one.total) ? "?" : one.total} records read.`);
       };
-      await walk(begin(address), (one) => { file.add(one); tell(one); }, () => isStopped);
+      // Who leaves the page stops it, too.
+      await walk(begin(address), (one) => { file.add(one); tell(one); }, () => (isStopped ||= !bar.isConnected));
       if (!isStopped) file.save();
       fill(status, isStopped ? `Stopped after ${count(read)}.` : `${count(read)} saved.`);
     } catch (error) {
@@ -125,9 +130,11 @@ function begin(address) {
 /** Reads page after page until the last one, or until somebody stops it. */
 async function walk(first, use, isStopped) {
   const seen = new Set();
-  for (let next = first; isOurs(next) && !seen.has(next) && !isStopped(); ) {
+  const key = auth();
+  for (let next = first; next !== undefined && !isStopped(); ) {
+    if (!isOurs(next) || seen.has(next)) throw new Error("The next page is none that follows.");
     seen.add(next);
-    const done = await send({ method: "GET", address: next }, auth());
+    const done = await send({ method: "GET", address: next }, key);
     if (done.status !== 200 || done.json === null) throw new Error(`The server answered with ${done.status}.`);
     const page = pageOf(done);
     use(page);

@@ -1,7 +1,7 @@
 // Forms, made from the schema of a body; what is wrong with it is shown beside the field.
 
 import { el, fill, newId, prose } from "./dom.js";
-import { Digits, isSame } from "./json.js";
+import { Digits, isObject, isSame } from "./json.js";
 import { problemItem } from "./problems.js";
 import { server } from "./server.js";
 
@@ -108,12 +108,11 @@ class Form {
   }
 }
 
-const isPlain = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
 
 /** The merge patch that makes one value of another; undefined where they are the same. */
 function difference(before, now) {
   if (isSame(before, now)) return undefined;
-  if (!isPlain(before) || !isPlain(now)) return now ?? null;
+  if (!isObject(before) || !isObject(now)) return now ?? null;
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const changed = names.map((name) => [name, difference(before[name], now[name])]);
   return Object.fromEntries(changed.filter(([, change]) => change !== undefined));

@@ -13,7 +13,7 @@ const heights = new Map();
 export const here = () => addressOf(location.hash);
 
 /** Reads what is shown anew. `after` is the write that changed it: its exchange stays beside it. */
-export const reload = (after = null) => during(() => reader(here(), after));
+export const reload = (after = null) => during(() => reader?.(here(), after));
 
 /** Goes to an address, to its top; reads it anew when it is there already. */
 export function go(address) {

@@ -1,7 +1,7 @@
 // What guards a write: the state that it is made to, and a key by which it is done once however often it is sent.
 
 import { el, fill } from "./dom.js";
-import { send, tagOf } from "./http.js";
+import { send } from "./http.js";
 import { isSame } from "./json.js";
 import { value } from "./values.js";
 
@@ -13,20 +13,20 @@ export function newKey() {
 
 /** The headers that guard the requests of one form, and a line that shows them. */
 export class Guards {
-  constructor({ method, address, about }) {
-    this.address = address;
+  /** `tag` is that of the record that the form is about, as it was read; null where there is none. */
+  constructor({ method, about }, tag) {
     this.changes = method === "PUT" || method === "DELETE";
     this.repeats = (about.parameters ?? []).some((parameter) => parameter.name === "Idempotency-Key");
     this.node = el("p", { class: "soft" });
-    this.begin();
+    this.begin(tag);
   }
 
-  /** From what is known now: the tag of what was read last, and a key of its own. */
-  begin() {
+  /** Begins another request, to the state that this tag names, with a key of its own. */
+  begin(tag = this.tag) {
     this.headers = {};
     this.body = undefined;
-    const tag = this.changes ? tagOf(this.address) : undefined;
-    if (tag !== undefined) this.headers["If-Match"] = tag;
+    this.tag = tag;
+    if (this.changes && tag !== null) this.headers["If-Match"] = tag;
     if (this.repeats) this.headers["Idempotency-Key"] = newKey();
     fill(this.node, Object.entries(this.headers).map(([name, text]) => el("code", {}, `${name}: ${text}`)));
   }
@@ -73,5 +73,5 @@ export async function conflict(address, known, typed, key) {
     el("thead", {}, el("tr", {}, ["Field", ...columns].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, told.map(row)),
   );
-  return { now, table: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "What differs" }, told.length === 0 ? "No field that is shown differs." : table) };
+  return { tag: done.tag, table: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "What differs" }, told.length === 0 ? "No field that is shown differs." : table) };
 }

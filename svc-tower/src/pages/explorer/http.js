@@ -2,15 +2,10 @@
 
 import { parse } from "./json.js";
 import { note } from "./journal.js";
+import { isOurs } from "./server.js";
 
 /** What is sent with a body: a mistake in it is an error, not passed over. */
 const BODY_HEADERS = { "Content-Type": "application/json", Prefer: "handling=strict" };
-
-/** The entity tag of what was read last from each address. */
-const tags = new Map();
-
-/** That of an address; undefined where none is known. */
-export const tagOf = (address) => tags.get(address);
 
 /** The headers of a request beside the one with the key. */
 export const headersOf = ({ body, guards = {} }) => ({ ...guards, ...(body === undefined ? {} : BODY_HEADERS) });
@@ -26,10 +21,11 @@ function valueOf(text) {
 
 /**
  * Sends a request and reads its answer as text and, where it is JSON, as a value.
- * `guards` are headers that guard a write, `key` is a header's name and value, or null.
+ * `guards` are headers that guard a write, `key` is a header's name and value, or null. No address of others gets any of it.
  */
 export async function send({ method, address, body, guards = {} }, key) {
-  const request = { method, address, body, guards, keyHeader: key?.header };
+  if (!isOurs(address)) throw new Error(`this is no address of the interface: ${address}`);
+  const request = { method, address, body, guards, keyHeader: key?.header, keyTurn: key?.turn };
   const headers = { Accept: "application/hal+json", ...headersOf(request) };
   if (key) headers[key.header] = key.value;
   const begun = performance.now();
@@ -40,7 +36,6 @@ export async function send({ method, address, body, guards = {} }, key) {
     const text = await response.text();
     const milliseconds = performance.now() - begun;
     const tag = response.headers.get("ETag");
-    if (response.ok && tag !== null) tags.set(response.headers.get("Content-Location") ?? address, tag);
     return note({
       request,
       status: response.status,

@@ -14,14 +14,16 @@ const listeners = new Set();
 
 /** Notes an exchange, and gives it back. */
 export function note(done) {
-  all.push(done);
+  // A copy: what is forgotten here may still be shown, and saved.
+  const kept = { ...done };
+  all.push(kept);
   if (all.length > LONGEST) all.shift();
   let size = 0;
   for (const one of all.toReversed()) {
     size += one.text.length;
-    if (size > LARGEST && one !== done) Object.assign(one, { text: "", json: null, isForgotten: true });
+    if (size > LARGEST && one !== kept) Object.assign(one, { text: "", json: null, isForgotten: true });
   }
-  for (const listener of listeners) listener(done);
+  for (const listener of listeners) listener(kept);
   return done;
 }
 

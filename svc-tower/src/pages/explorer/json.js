@@ -52,7 +52,19 @@ export function token(text, from) {
 }
 
 /** The text that a string token stands for. */
-export const textOf = (text, { start, end }) => JSON.parse(text.slice(start, end));
+export function textOf(text, { start, end }) {
+  try {
+    return JSON.parse(text.slice(start, end));
+  } catch {
+    throw new SyntaxError(`Not valid JSON at character ${start + 1}.`);
+  }
+}
+
+/** Whether a value is an object or an array, not digits. */
+export const isNested = (value) => value !== null && typeof value === "object" && !(value instanceof Digits);
+
+/** Whether a value is an object, no array. */
+export const isObject = (value) => isNested(value) && !Array.isArray(value);
 
 /** The value of a JSON text, its numbers as digits; throws where it is none. */
 export function parse(text) {

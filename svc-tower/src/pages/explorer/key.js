@@ -15,10 +15,13 @@ function kept(use) {
   }
 }
 
+/** How many keys there were: an answer that is kept for one is not given to another. */
+let turn = 0;
+
 let key = kept((store) => store.getItem(KEPT)) ?? "";
 
 /** The header of a request, and the key in it; null without one. */
-export const auth = () => (key === "" || server.header === "" ? null : { header: server.header, value: key });
+export const auth = () => (key === "" || server.header === "" ? null : { header: server.header, value: key, turn });
 
 /** The form at the head of the page; `use` is called with each other key. */
 export function keyForm(use) {
@@ -27,6 +30,7 @@ export function keyForm(use) {
   const forget = el("button", { type: "button", class: "small", onclick: () => take("", false) }, "Forget key");
   const store = () => kept((session) => (keep.checked && key !== "" ? session.setItem(KEPT, key) : session.removeItem(KEPT)));
   const take = (text, isKept) => {
+    turn += text === key ? 0 : 1;
     key = text;
     field.value = text;
     keep.checked = isKept;

@@ -1,10 +1,11 @@
-//! The explorer: a page, its script and its style, embedded as they stand beside this file.
+//! The explorer: its page, and the scripts and styles that fill it, embedded as they stand beside this file.
 
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
 
 use super::{
     files::{self, Source},
+    frame::head,
     map,
 };
 use crate::{documents::forms::ROUTES, response::Media};
@@ -49,20 +50,11 @@ pub(super) const FILES: &[Source] = &[
 /// The page: all that the script is told stands in attributes.
 pub(super) fn page(api: &Api, base: &Base) -> String {
     let href = |target: &Target| api.href(base, target);
-    let file = |name: &str| href(&files::target(name));
     let title = format!("Explorer – {}", api.vendor().product_name());
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                link rel="icon" type="image/svg+xml" href=(file("icon.svg"));
-                link rel="stylesheet" href=(file("explorer.css"));
-                script type="module" src=(file("explorer.js")) {}
-            }
+            (head(&title, "explorer.css", "explorer.js", |name| href(&files::target(name))))
             body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
                 data-about-keys=(href(&Target::DocsPage("authentication".into()))) data-pages=(href(&Target::DocsPage("".into())))
                 data-capabilities=(href(&Target::Capabilities)) {

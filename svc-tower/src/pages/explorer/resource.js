@@ -62,13 +62,15 @@ export function showResource(done, address) {
   // One helper may have two relations.
   const addresses = [...new Set(links.map(([, link]) => link.href))];
   const helpers = addresses.map((address) => ({ address, route: routeOf(address) })).filter(({ route }) => route && !route.item.get);
-  const here = { address: (json._links?.self?.href ?? address).split("?")[0], route: routeOf(address) };
-  const seen = { json, gone: (done) => showGone(done, name, here.address) };
+  const self = json._links?.self?.href;
+  const here = { address: (isOurs(self) ? self : address).split("?")[0], route: routeOf(address) };
+  const seen = { json, tag: done.tag, address: here.address, gone: (done) => showGone(done, name, here.address) };
   const shown = el("div", {}, parts(done, address));
   /** After a write: what is read anew takes the place of what was, the rest stays. */
   seen.renew = (again) => {
     if (again.status !== 200 || again.json === null) return;
     seen.json = again.json;
+    seen.tag = again.tag;
     fill(shown, parts(again, address));
   };
   fill(place.resource, heading(name, address), actions([here, ...helpers], seen), shown);
@@ -95,7 +97,7 @@ function map(json) {
   const read = (address) => send({ method: "GET", address }, auth());
   const drawn = async () => {
     const { draw } = await import("./map.js");
-    fill(place, await draw(json, json._links, go, read));
+    fill(place, await draw(json, json._links, read));
   };
   const begin = () => during(() => drawn().catch((error) => fill(place, `The map cannot be drawn: ${error.message}`)));
   const opened = ({ target }) => target.open && place.childElementCount === 0 && begin();

@@ -7,7 +7,7 @@ import { during, place, say, unreachable } from "./frame.js";
 import { forms } from "./form.js";
 import { here } from "./go.js";
 import { send } from "./http.js";
-import { Digits, parse } from "./json.js";
+import { isObject, parse } from "./json.js";
 import { auth } from "./key.js";
 import { described, errorOf, told } from "./problems.js";
 import { hashOf, isOurs, relation, routeOf, server } from "./server.js";
@@ -193,11 +193,12 @@ class Call {
     const id = newId();
     const select = el("select", { id }, el("option", { value: "" }, "–"));
     const wrong = el("p", { class: "bad", role: "alert", hidden: true });
-    const more = el("button", { type: "button", class: "small", hidden: true, onclick: () => during(() => add(more.value)) }, "Show more");
-    const chosen = () => during(async () => {
+    const more = el("button", { type: "button", class: "small", hidden: true, onclick: () => tried(() => add(more.value)) }, "Show more");
+    const chosen = () => tried(async () => {
       if (select.value !== "") await this.formBelow(route, select.value, part);
     });
     const add = async (next) => {
+      more.disabled = true;
       const done = await send({ method: "GET", address: next }, auth());
       const records = Object.values(done.json?._embedded ?? {}).flat();
       wrong.hidden = done.status === 200 && (records.length > 0 || select.options.length > 1);
@@ -206,19 +207,19 @@ class Call {
       const follows = done.json?._links?.next?.href;
       more.hidden = !isOurs(follows);
       more.value = more.hidden ? "" : follows;
+      more.disabled = false;
     };
     const pages = new URL(address);
     if (server.pageSize > 0) pages.searchParams.set("per_page", server.pageSize);
     await add(pages.href);
-    select.addEventListener("change", chosen);
     const name = words(route.above(1).kind("get", "200"));
     const groups = routeOf(address);
     const created = (done) => this.formBelow(route, selfOf(done.json), part);
     const action = { method: "POST", address, route: groups, about: groups.item.post };
-    const create = (event) => during(() => open(action, part.panel, { json: null }, event.target, { then: created }));
+    const create = (event) => tried(() => open(action, part.panel, { json: null }, event.target, { then: created }));
     fill(
       part.panel,
-      el("div", { class: "field" }, el("label", { for: id }, `Which ${name}`), select, more, wrong),
+      el("div", { class: "field" }, el("label", { for: id }, `Which ${name}`), select, el("button", { type: "button", class: "small", onclick: chosen }, "Choose"), more, wrong),
       groups.item.post ? el("button", { type: "button", class: "small", onclick: create }, `Create the ${name} first`) : null,
     );
     select.focus();
@@ -226,7 +227,10 @@ class Call {
 
   /** The form below a record: at the link of it that leads to such a place. */
   async formBelow(route, address, part) {
+    // Meanwhile another one may be chosen.
+    part.chosen = address;
     const done = await send({ method: "GET", address }, auth());
+    if (part.chosen !== address) return;
     const links = Object.values(done.json?._links ?? {}).map((link) => link.href);
     const target = links.find((href) => isOurs(href) && routeOf(href) === route);
     if (target === undefined) say("That record leads to no such place.");
@@ -256,7 +260,9 @@ class Call {
   }
 }
 
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
+/** Does what takes its time, and says so where no answer came. */
+const tried = (work) => during(() => work().catch((error) => say(unreachable(error))));
+
 const shortly = (element) => (isObject(element) ? String(element.question ?? "an object") : String(element));
 
 /** Where one of a kind is created for a person: the shortest path that is declared. */

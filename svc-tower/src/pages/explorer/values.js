@@ -1,7 +1,7 @@
 // What was answered, as tables and lists.
 
 import { el } from "./dom.js";
-import { Digits } from "./json.js";
+import { isNested } from "./json.js";
 import { hashOf, isOurs } from "./server.js";
 
 const RESERVED = new Set(["_links", "_embedded"]);
@@ -9,7 +9,6 @@ const RESERVED = new Set(["_links", "_embedded"]);
 /** What has more leaves is folded: its nodes are made when it is opened. */
 const MANY = 30;
 
-const isNested = (inner) => inner !== null && typeof inner === "object" && !(inner instanceof Digits);
 
 /** The fields of a document as a table. */
 export function properties(json) {

@@ -14,21 +14,26 @@ import { errorOf, problemsOf, refusal, told } from "./problems.js";
 import { hashOf, isOurs, request } from "./server.js";
 import { title } from "./values.js";
 
+/** The form that was asked for last in each panel: one that takes longer to be described does not take its place. */
+const asked = new WeakMap();
+
 /**
  * Opens the form of a write; `opener` is the button that it was opened by. `initial` is what a new record has already, and
  * `then` is called with the answer in place of what usually follows.
  */
 export async function open(action, panel, seen, opener, { initial, then = finished } = {}) {
   const { method, address, about } = action;
+  asked.set(panel, action);
   try {
     await describe(action.route);
   } catch (error) {
     say(`The form cannot be read: ${error.message}`);
     return;
   }
+  if (asked.get(panel) !== action || !panel.isConnected) return;
   const schema = action.route.body(method.toLowerCase());
   const body = schema ? new Body(schema, { record: method === "PUT" ? seen.json : undefined, initial }) : null;
-  const guards = new Guards(action);
+  const guards = new Guards(action, address === seen.address ? seen.tag : null);
   const wrong = el("div", { class: "errors", role: "alert", hidden: true });
   const beside = el("div", {});
   const sends = el("button", { type: "submit", class: method.toLowerCase() }, method === "DELETE" ? "Delete" : "Send");
@@ -39,7 +44,7 @@ export async function open(action, panel, seen, opener, { initial, then = finish
     show("Somebody changed this record meanwhile, and nothing was done.", found === null ? " It cannot be read any more." : null);
     fill(beside, found?.table);
     if (found === null) return;
-    guards.begin();
+    guards.begin(found.tag);
     sends.textContent = method === "DELETE" ? "Delete what is there now" : "Send again, to what is there now";
     sends.focus();
   };
@@ -52,14 +57,22 @@ export async function open(action, panel, seen, opener, { initial, then = finish
     try {
       const text = body?.json();
       const done = await send({ method, address, body: text, guards: guards.for(text) }, auth());
-      showWrite(done, []);
       guards.answered(done.status);
+      // Meanwhile somebody has gone on: what is shown there stays as it is.
+      if (!form.isConnected) {
+        say(`${method} ${address} was answered with ${done.status}.`);
+        return;
+      }
+      showWrite(done, []);
+      if (done.status < 400 || errorOf(done)?.request_type === "non-atomic") {
+        await follow(done);
+        return;
+      }
       const problems = problemsOf(done);
       const rest = body ? body.show(problems) : problems;
       fill(wrong, told(rest)).hidden = rest.length === 0;
       fill(beside);
-      if (done.status < 400 || errorOf(done)?.request_type === "non-atomic") await then(done, action, panel, seen);
-      else if (done.status === 412) await compare();
+      if (done.status === 412) await compare();
       else if (problems.length === 0) show(...refusal(done));
       else if (done.status === 400) show(told(rest), el("p", {}, "Nothing was stored: mend what is named, and send again."));
     } catch (error) {
@@ -69,7 +82,17 @@ export async function open(action, panel, seen, opener, { initial, then = finish
       sends.removeAttribute("aria-disabled");
     }
   };
+  /** What was done is not sent again, whatever becomes of what follows: the form goes first. */
+  const follow = async (done) => {
+    fill(panel, el("p", {}, `${method} was answered with ${done.status}.`));
+    try {
+      await then(done, action, panel, seen);
+    } catch (error) {
+      say(`It was done, with ${done.status}. What follows cannot be shown: ${error.message}`);
+    }
+  };
   const close = () => {
+    asked.delete(panel);
     fill(panel);
     fill(place.sample);
     (opener ?? document.querySelector("main h1"))?.focus();
@@ -93,9 +116,9 @@ export async function open(action, panel, seen, opener, { initial, then = finish
   ([...form.querySelectorAll("input, select, textarea, summary")].find(isSeen) ?? sends).focus();
   during(async () => {
     const { sample } = await import("./sample.js");
-    const asked = () => ({ method, address, body: body?.json(), guards: guards.headers });
+    const typed = () => ({ method, address, body: body?.json(), guards: guards.headers });
     // Meanwhile another form may be open.
-    if (form.isConnected) fill(place.sample, sample(form, asked));
+    if (form.isConnected) fill(place.sample, sample(form, typed));
   });
 }
 
@@ -132,5 +155,7 @@ async function finished(done, action, panel, seen) {
 /** Totals and lists are other ones now; what is written about is still there. */
 async function renew(seen) {
   if (seen.renew === undefined) return;
-  seen.renew(await send({ method: "GET", address: here() }, auth()));
+  const address = here();
+  const again = await send({ method: "GET", address }, auth());
+  if (here() === address) seen.renew(again);
 }

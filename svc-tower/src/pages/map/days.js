@@ -1,21 +1,22 @@
 // Small bars: how many records of a kind were created on each of the days up to the newest. The server counts; one request a day.
 
+import { readCapabilities } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
-import { each, isOurs, total } from "./map.js";
+import { each, total } from "./map.js";
 import { label, shape } from "./picture.js";
+import { isOurs } from "./server.js";
 
 const DAYS = 14;
 const DAY = 86_400_000;
-const { capabilities } = document.body.dataset;
 
 const dateOf = (time) => new Date(time).toISOString().slice(0, 10);
 
 const inWords = (name) => label(name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "), 40);
 
 /** The collections that can be filtered by when a record was created; what is done by persons, which the map shows below something, first. */
-async function countable(picture, read) {
-  const { json } = await read(capabilities);
-  const all = Object.entries(json?.collections ?? {}).filter(([, it]) => Array.isArray(it?.filter) && it.filter.includes("created_date") && isOurs(it.href));
+async function countable(picture) {
+  const { collections } = await readCapabilities();
+  const all = Object.entries(collections ?? {}).filter(([, it]) => Array.isArray(it?.filter) && it.filter.includes("created_date") && isOurs(it.href));
   const isAction = (name) => picture.querySelector(`a[data-kind="${CSS.escape(name)}"]`)?.dataset.under !== undefined;
   return all.map(([name, it]) => ({ name, href: it.href })).toSorted((one, other) => isAction(other.name) - isAction(one.name));
 }
@@ -68,7 +69,7 @@ function bars(name, days) {
 
 /** A choice of collections, and the bars of the one that is chosen. */
 export async function byDay(picture, read) {
-  const collections = await countable(picture, read);
+  const collections = await countable(picture);
   if (collections.length === 0) return el("p", { class: "soft" }, "This server has no collection that can be filtered by created_date.");
   const out = el("div", {});
   const said = el("p", { class: "soft", role: "status" });

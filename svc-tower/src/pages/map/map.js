@@ -1,29 +1,16 @@
 // The map: around one record what its links lead to, at the entry point all that there is. It is loaded when somebody wants it.
 
-import { el, fill } from "./dom.js";
+import { el } from "./dom.js";
+import { later } from "./frame.js";
 import { neighbours } from "./neighbours.js";
 import { badge, beautify, copy, label, picture } from "./picture.js";
-
-const { base } = document.body.dataset;
+import { hashOf, isOurs } from "./server.js";
 
 /** The name of a relation in words. */
 export const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26);
 
-/** Whether an address is one of this interface. */
-export function isOurs(address) {
-  return typeof address === "string" && URL.canParse(address) && `${new URL(address).href}/`.startsWith(base);
-}
-
 /** Makes a node of the picture lead to an address of the interface. */
-export function lead(node, href, follow) {
-  node.setAttribute("href", `#/${href.slice(base.length)}`);
-  node.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    follow(href);
-  });
-}
+export const lead = (node, href) => node.setAttribute("href", hashOf(href));
 
 /** Does something to each of some things, a few at a time. */
 export async function each(things, work) {
@@ -67,31 +54,30 @@ function counter(collections, read) {
 }
 
 /** All that there is: kinds with a collection of their own lead there. */
-async function whole(links, follow, read) {
+async function whole(links, read) {
   const svg = await copy();
   const collections = [];
   for (const node of svg.querySelectorAll("a")) {
     const href = links[node.dataset.rel]?.href;
     node.removeAttribute("href");
     if (!isOurs(href)) continue;
-    lead(node, href, follow);
+    lead(node, href);
     if (node.dataset.kind !== undefined) collections.push({ node, href });
   }
   const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the interface" }, svg);
   const days = el("div", {});
-  const show = async () => fill(days, await (await import("./days.js")).byDay(svg, read));
-  const more = read === undefined ? null : el("p", {}, el("button", { type: "button", onclick: show }, "Records by day …"));
-  return el("figure", { class: "map" }, box, read === undefined ? null : counter(collections, read), more, days);
+  const show = () => days.replaceChildren(later(async () => ({ node: await (await import("./days.js")).byDay(svg, read) })));
+  const more = el("p", {}, el("button", { type: "button", onclick: show }, "Records by day …"));
+  return el("figure", { class: "map" }, box, counter(collections, read), more, days);
 }
 
 /**
- * The map around a record, as a node: `links` are its `_links`, `follow` is given the address of what is chosen. For the entry
- * point, which has a link to the documentation, it is the whole map. `read` sends a GET with the key, and gives status and JSON;
- * without it nothing is counted.
+ * The map around a record, as a node: `links` are its `_links`. For the entry point, which has a link to the documentation, it is
+ * the whole map. `read` sends a GET with the key, and gives status and JSON.
  */
-export async function draw(record, links, follow, read) {
+export async function draw(record, links, read) {
   beautify();
-  if (links?.docs !== undefined) return whole(links, follow, read);
-  const { node, collections } = neighbours(record, links ?? {}, follow, await picture());
-  return el("figure", { class: "map" }, node, read === undefined ? null : counter(collections, read));
+  if (links?.docs !== undefined) return whole(links, read);
+  const { node, collections } = neighbours(record, links ?? {}, await picture());
+  return el("figure", { class: "map" }, node, counter(collections, read));
 }

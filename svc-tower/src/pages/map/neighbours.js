@@ -2,8 +2,9 @@
 // write into them. In a narrow window all of it stands below the record.
 
 import { el } from "./dom.js";
-import { isOurs, lead, words } from "./map.js";
+import { lead, words } from "./map.js";
 import { label, shape } from "./picture.js";
+import { isOurs } from "./server.js";
 import { title } from "./values.js";
 
 const HALF = 20;
@@ -45,7 +46,7 @@ function column(all) {
 }
 
 /** The picture, and its collections with their nodes. */
-export function neighbours(record, links, follow, picture) {
+export function neighbours(record, links, picture) {
   const all = targets(links, picture);
   const single = all.filter(({ kind, writes }) => kind === undefined && writes === undefined);
   const many = column(all);
@@ -67,7 +68,7 @@ export function neighbours(record, links, follow, picture) {
       shape("rect", { x: x - half, y: y - halfHeight, width: 2 * half, height: 2 * halfHeight, rx: isHelper ? 12 : 8 }),
       shape("text", { x, y: detail === null ? y + 5 : y - 2 }, label(name(it), 26)),
       detail === null ? null : shape("text", { x, y: y + 13, class: "detail" }, detail));
-    lead(made, it.href, follow);
+    lead(made, it.href);
     nodes.push(made);
     places.set(it.href, { x, y });
     if (it.kind !== undefined) collections.push({ node: made, href: it.href });

@@ -1,6 +1,6 @@
 // The picture that the server draws of its tables, and what is made of it.
 
-import { el } from "./dom.js";
+import { UNSEEN, el } from "./dom.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -16,7 +16,7 @@ export function shape(tag, attributes = {}, ...children) {
 
 /** A text of a server for a label: short, and without letters that turn others around or are not seen. */
 export function label(text, most = 24) {
-  const plain = String(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
+  const plain = String(text).replace(UNSEEN, "\uFFFD").replace(/\s+/g, " ");
   const letters = [...plain];
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : plain;
 }
