@@ -7,7 +7,7 @@ pub(crate) use raw::RawPage;
 pub use request::{PageRequest, Parameter, Values};
 pub(crate) use request::{decoded, is_token, pairs};
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use crate::{
     error::{Error, Result},
@@ -101,17 +101,17 @@ impl ListRequest {
     /// For a request that was not made of a client's: a filter for which nothing can be looked up, or an order by another date
     /// than that of the range.
     pub fn plan(&self) -> Result<Option<Plan>> {
-        self.planned().map_err(|wrong| Error::invalid(wrong.into()))
+        self.planned().map(|plan| plan.map(Cow::into_owned)).map_err(|wrong| Error::invalid(wrong.into()))
     }
 
     /// The same, and what is wrong where nothing can be looked up.
-    pub(crate) fn planned(&self) -> Result<Option<Plan>, Wrong> {
+    pub(crate) fn planned(&self) -> Result<Option<Cow<'_, Plan>>, Wrong> {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
-            (None, Some(order)) => Plan::Range(Range::whole(order)),
-            (Some(filter), _) => filter.plan().cloned().map_err(Wrong::clone)?,
+            (None, Some(order)) => Cow::Owned(Plan::Range(Range::whole(order))),
+            (Some(filter), _) => Cow::Borrowed(filter.plan().map_err(Wrong::clone)?),
         };
-        match (&plan, self.order) {
+        match (plan.as_ref(), self.order) {
             (Plan::Range(range), Some(order)) if range.field != order => Err(Wrong::of_order(range.field)),
             _ => Ok(Some(plan)),
         }

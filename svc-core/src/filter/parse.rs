@@ -34,7 +34,7 @@ pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result
 }
 
 struct Parser<'a> {
-    tokens: std::iter::Peekable<std::vec::IntoIter<(usize, Token)>>,
+    tokens: std::iter::Peekable<std::vec::IntoIter<(usize, Token<'a>)>>,
     /// The last character of the text.
     last: usize,
     fields: &'a [Filterable],
@@ -60,17 +60,21 @@ impl Parser<'_> {
         join: fn(Vec<Tree>) -> Tree,
     ) -> Result<Tree, Wrong> {
         let first = one(self)?;
-        let mut all = vec![first];
-        while self.tokens.next_if(|(_, token)| is_word(token, word)).is_some() {
+        let next = |parser: &mut Self| parser.tokens.next_if(|(_, token)| is_word(token, word)).is_some();
+        if !next(self) {
+            return Ok(first);
+        }
+        let mut all = vec![first, one(self)?];
+        while next(self) {
             all.push(one(self)?);
         }
-        Ok(if all.len() > 1 { join(all) } else { all.pop().ok_or_else(|| self.ended("a comparison"))? })
+        Ok(join(all))
     }
 
     fn one(&mut self) -> Result<Tree, Wrong> {
         let Some((at, token)) = self.tokens.next() else { return Err(self.ended("a comparison")) };
         match token {
-            Token::Word(word) => self.comparison(at, &word).map(Tree::Is),
+            Token::Word(word) => self.comparison(at, word).map(Tree::Is),
             Token::Open => {
                 self.depth = self.depth.saturating_add(1);
                 if self.depth > DEEPEST {
@@ -130,16 +134,15 @@ impl Parser<'_> {
             return Err(Wrong::new(at, format!("It has more than {MOST_VALUES} values. Ask for less at once.")));
         }
         let value = match (&token, field) {
-            (Token::Quoted(text) | Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
-                date(text).map(Value::Date)
-            }
+            (Token::Quoted(text), Filterable::CreatedDate | Filterable::ModifiedDate) => date(text).map(Value::Date),
+            (Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => date(text).map(Value::Date),
             (Token::Quoted(text), Filterable::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
             (Token::Quoted(text), Filterable::EmailAddress) => {
                 Some(normal_email(text)).filter(|text| !text.is_empty()).map(Value::Email)
             }
-            (Token::Quoted(text), Filterable::Name) => Some(Value::Name(text.clone())),
+            (Token::Quoted(text), Filterable::Name) => Some(Value::Name(text.clone().into_owned())),
             _ => None,
         };
         value.ok_or_else(|| Wrong::new(at, format!("`{}` is compared with {form}.", field.as_str())))
@@ -154,7 +157,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expect(&mut self, wanted: &Token, possible: &str) -> Result<(), Wrong> {
+    fn expect(&mut self, wanted: &Token<'_>, possible: &str) -> Result<(), Wrong> {
         match self.tokens.next() {
             Some((_, token)) if token == *wanted => Ok(()),
             Some((at, _)) => Err(Wrong::new(at, format!("Possible here: {possible}."))),
@@ -171,7 +174,7 @@ impl Parser<'_> {
     }
 }
 
-fn is_word(token: &Token, wanted: &str) -> bool {
+fn is_word(token: &Token<'_>, wanted: &str) -> bool {
     matches!(token, Token::Word(word) if word.eq_ignore_ascii_case(wanted))
 }
 

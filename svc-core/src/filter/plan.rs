@@ -88,8 +88,10 @@ pub(super) fn plan(tree: &Tree) -> Result<Plan, Wrong> {
         return Ok(Plan::Range(range));
     }
     let mut points = points(tree).map_err(|term| Wrong::new(term.at, REFUSED))?;
-    let mut seen = std::collections::HashSet::new();
-    points.retain(|point| seen.insert(point.clone()));
+    if points.len() > 1 {
+        let mut seen = std::collections::HashSet::new();
+        points.retain(|point| seen.insert(point.clone()));
+    }
     Ok(Plan::Points(points))
 }
 

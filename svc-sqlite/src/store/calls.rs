@@ -43,14 +43,18 @@ impl store::Store for Store {
         let place = Place::of(self.tenant(&cx.tenant)?, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
+            let tenant = place.tenant;
             // A page of a range that no continuation leads to counts it, which takes longer than a page.
-            let counts = matches!(plan, Plan::Range(_)) && page.after.is_none();
-            let (cursors, tenant, request) = (cursors.clone(), place.tenant, request.clone());
-            let read = move |file: &rusqlite::Connection| {
-                let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
-                filtered::page(file, kind, ordered, &plan)
-            };
-            return Ok(if counts { readers.spawn(read).await? } else { readers.with_since(cx.begun, read)? });
+            if matches!(plan, Plan::Range(_)) && page.after.is_none() {
+                let (cursors, request) = (cursors.clone(), request.clone());
+                let read = move |file: &rusqlite::Connection| {
+                    let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
+                    filtered::page(file, kind, ordered, &plan)
+                };
+                return Ok(readers.spawn(read).await?);
+            }
+            let ordered = Ordered { cursors, tenant, collection: &collection, request };
+            return Ok(readers.with_since(cx.begun, |file| filtered::page(file, kind, ordered, &plan))?);
         }
         let after = match cursors.start(place.tenant, &collection, page) {
             Start::After(row) => Some(row),
