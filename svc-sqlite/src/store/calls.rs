@@ -140,13 +140,12 @@ impl Store {
         calls: &[Call],
         blame: fn(&Call, Error) -> Error,
     ) -> error::Result<Outcome> {
-        let mut ids = Ids::default();
         let (file, tally) = (job.file, &mut *job.tally);
         let time = self.now().after(last_turn(file, tally, tenant)?);
         let mut apply = Apply::new(file, tenant, tally);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
-            let (share_names, matching) = (&self.inner.share_names, &*self.inner.matching);
+            let (ids, share_names, matching) = (Ids::default(), &self.inner.share_names, &*self.inner.matching);
             let turn = Turn::new(time, &ids, share_names, matching);
             let mut answers = Direct::new(file, tenant);
             let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
@@ -161,7 +160,6 @@ impl Store {
             changed |= !decision.changes.is_empty();
             sends |= decision.changes.iter().any(|change| matches!(change, Change::Outbox(_)));
             last = Some(decision.outcome);
-            ids = Ids::default();
         }
         let moves = apply.into_moves();
         // A turn that changes nothing gives nobody a date, and costs no sync.
