@@ -147,21 +147,27 @@ async fn the_journey_of_the_readme_goes_as_it_says() -> TestResult {
 }
 
 #[test]
-fn every_file_that_the_readme_links_to_is_there() -> TestResult {
+fn every_place_that_the_readme_links_to_is_there() -> TestResult {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let readme = fs::read_to_string(root.join("README.md"))?;
-    let mut links = 0;
-    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        match link.strip_prefix('#') {
-            Some(heading) => {
-                let anchor = |line: &str| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-                assert!(readme.lines().any(|line| line.starts_with("## ") && anchor(line) == heading), "#{heading}");
-            }
-            None => assert!(root.join(link).exists(), "{link}"),
+    let named = |before: &'static str, end: char| {
+        readme.split(before).skip(1).filter_map(move |rest| rest.split(end).next().map(str::to_owned))
+    };
+    let links: Vec<String> = named("](", ')').chain(named("href=\"", '"')).chain(named("src=\"", '"')).collect();
+    let anchor = |line: &str| {
+        let letters = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        letters.replace(|c: char| !c.is_alphanumeric() && c != '-', "")
+    };
+    for link in &links {
+        let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+        let file = root.join(if path.is_empty() { "README.md" } else { path });
+        assert!(file.exists(), "{link}");
+        if !heading.is_empty() {
+            let text = fs::read_to_string(file)?;
+            assert!(text.lines().any(|line| line.starts_with("##") && anchor(line) == heading), "{link}");
         }
-        links += 1;
     }
-    assert!(links > 10);
+    assert!(links.len() > 40 && links.iter().any(|link| link.ends_with(".png")), "{links:?}");
     Ok(())
 }
 

@@ -17,6 +17,7 @@
 //! Of the workspace the crate uses only `svc-catalogue` and `svc-declaration`, the form of the capability document: what judges a server must not
 //! share a mistake with it.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod address;

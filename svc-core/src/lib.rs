@@ -111,6 +111,7 @@
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod api;

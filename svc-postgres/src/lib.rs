@@ -14,6 +14,7 @@
 //! - A read is one round trip (`database`), of a page by key (`page`); a jump to a page has its members in memory (`jumps`).
 //! - A connection goes back to the `pool` clean, or not at all. Statements of a `pipeline` are sent without waiting in between.
 //! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod apply;

@@ -50,6 +50,7 @@
 //!   (`rows`), so nothing is parsed on the way out. Pages go by key (`page`), jumps through the offset index of `svc-core`.
 //! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod apply;

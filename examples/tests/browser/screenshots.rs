@@ -54,7 +54,7 @@ impl Album {
 }
 
 /// The bytes that stand in base64.
-fn decoded(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits: Option<Vec<u32>> = text
         .trim_end_matches('=')

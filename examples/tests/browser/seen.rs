@@ -207,7 +207,6 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
     let before = client.get(&signatures).await?["total_records"].as_u64().ok_or("no total")?;
     session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
     session.browser.press("Record a signature on a petition").await?;
-    session.browser.click("//summary[.='person']").await?;
     session.browser.enter("given_name", "Ida").await?;
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelectorAll('.steps > li').length === 2").await?;

@@ -112,13 +112,16 @@ impl<'a> Reader<'a> {
 
     /// What a page creates is what it goes on with.
     fn note(&mut self, method: &str, address: &str, answer: &Answer) -> TestResult {
-        let Some(kind) = Kind::ALL.iter().find(|kind| address.ends_with(&format!("/{}", kind.plural()))) else {
-            return Ok(());
+        let kind = Kind::ALL.iter().find(|kind| address.ends_with(&format!("/{}", kind.plural())));
+        let word = match kind {
+            Some(kind) => ExampleRequest::id_of(*kind),
+            None if address.ends_with("/webhooks") => ExampleRequest::WEBHOOK_ID.to_owned(),
+            None => return Ok(()),
         };
         if method == "POST" && answer.status < 300 {
             let record = serde_json::from_slice(&answer.body)?;
             let id = link(&record, "self")?.rsplit('/').next().ok_or("no id")?.to_owned();
-            self.ids.insert(ExampleRequest::id_of(*kind), id);
+            self.ids.insert(word, id);
         }
         Ok(())
     }
@@ -162,7 +165,9 @@ impl<'a> Reader<'a> {
             }
             text = text.replace(&format!("/{word}"), &format!("/{}", self.ids[&word]));
         }
-        Ok(text)
+        // The page that shows it makes one first.
+        let webhook = self.ids.get(ExampleRequest::WEBHOOK_ID);
+        Ok(webhook.map_or(text.clone(), |id| text.replace(ExampleRequest::WEBHOOK_ID, id)))
     }
 
     /// The id of a new record; of a stored query that is there, as no request creates one.

@@ -4,6 +4,8 @@
 //!
 //! Types of other crates in this API: `serde` (what the document is read and written with).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "text")]
 mod text;
 

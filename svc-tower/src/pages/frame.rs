@@ -75,6 +75,11 @@ pub(super) fn head(title: &str, style: &str, script: &str, file: impl Fn(&str) -
     }
 }
 
+/// A name that goes on in another line behind an underscore, where it has to.
+fn breakable(name: &str) -> Markup {
+    html! { @for part in name.split_inclusive('_') { (part) @if part.ends_with('_') { wbr; } } }
+}
+
 /// One group of pages.
 fn pages(site: Site<'_>, group: &Listing, place: &str, is_open: bool) -> Markup {
     html! {
@@ -83,7 +88,7 @@ fn pages(site: Site<'_>, group: &Listing, place: &str, is_open: bool) -> Markup 
                 summary { (group.title) }
                 ul {
                     @for entry in &group.entries {
-                        li { a href=(site.local(&entry.href)) aria-current=[(entry.href == place).then_some("page")] { (entry.name) } }
+                        li { a href=(site.local(&entry.href)) aria-current=[(entry.href == place).then_some("page")] { (breakable(&entry.name)) } }
                     }
                 }
             }

@@ -55,6 +55,9 @@ impl ExampleRequest {
     /// What stands for a key in an example.
     pub const KEY: &'static str = "YOUR_KEY";
 
+    /// What stands for the id of any webhook.
+    pub const WEBHOOK_ID: &'static str = "WEBHOOK_ID";
+
     /// What stands for the id of any record of a kind, such as `PERSON_ID`.
     #[must_use]
     pub fn id_of(kind: Kind) -> String {

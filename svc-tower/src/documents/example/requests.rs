@@ -11,7 +11,7 @@ use svc_core::{
     operation::Key,
     read::{Json, Object},
     schema::{LinkTarget, LinkWrite, Mode, Type},
-    value::ClosedEnum,
+    value::{ClosedEnum, Id},
 };
 
 use super::{
@@ -65,6 +65,7 @@ impl Examples<'_> {
             Target::Collection { scope: Scope::Under(at), .. }
             | Target::Helper { container: Some(at), .. }
             | Target::Batch { container: Some(at), .. } => all(at.kind)?,
+            Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => Target::Webhooks,
             other => other.clone(),
         };
         let explorer = cfg!(feature = "pages").then(|| self.api.href(self.base, &Target::Explorer("".into())))?;
@@ -177,6 +178,32 @@ impl Examples<'_> {
         let request = self.request(title, &Method::POST, &target, Some(body))?;
         let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
         Some(ExampleRequest { status: 400, answer, ..request })
+    }
+
+    /// All that is done with webhooks (HOOK-01 to HOOK-14).
+    pub(in crate::documents) fn of_webhooks(&self) -> Vec<ExampleRequest> {
+        let Some(id) = Id::new(ExampleRequest::WEBHOOK_ID) else { return Vec::new() };
+        let with = |name: &'static str, value: Json| {
+            let mut body = Object::new();
+            body.insert(name, value);
+            body
+        };
+        let mut new = with("url", Json::from("https://crm.example.org/webhooks"));
+        new.insert("events", vec![Json::from("created"), Json::from("changed")]);
+        let paused = with("status", Json::from("paused"));
+        let one = Target::Webhook(id.clone());
+        [
+            ("List the webhooks", &Method::GET, &Target::Webhooks, None),
+            ("Create a webhook", &Method::POST, &Target::Webhooks, Some(new)),
+            ("Read a webhook", &Method::GET, &one, None),
+            ("Pause a webhook", &Method::PUT, &one, Some(paused)),
+            ("Send again what was changed", &Method::POST, &Target::Redelivery(id.clone()), Some(Object::new())),
+            ("Change the secret of a webhook", &Method::POST, &Target::SecretRotation(id), None),
+            ("Delete a webhook", &Method::DELETE, &one, None),
+        ]
+        .into_iter()
+        .filter_map(|(title, method, target, body)| self.request(title.to_owned(), method, target, body))
+        .collect()
     }
 
     fn helper_body(&self, helper: HelperName) -> Object {

@@ -1,6 +1,6 @@
 //! The page of webhooks (HOOK-01 to HOOK-14).
 
-use svc_core::{error::Code, link::Target};
+use svc_core::error::Code;
 
 use super::{DocPage, Docs, Facts, Listing, Subject, open};
 
@@ -66,7 +66,7 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
     page.facts.push(Facts { title: "A webhook", rows });
-    page.requests = docs.examples().public("List the webhooks", &Target::Webhooks).into_iter().collect();
+    page.requests = docs.examples().of_webhooks();
     let codes =
         [Code::FieldRequired, Code::FieldInvalid, Code::PropertyUnknown, Code::CursorInvalid, Code::KeyNotAllowed];
     page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });

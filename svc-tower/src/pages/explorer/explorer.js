@@ -3,7 +3,7 @@
 import { readRoutes } from "./declared.js";
 import { el, fill } from "./dom.js";
 import { showNone, showRead } from "./exchange.js";
-import { columns, during, place, say, unreachable } from "./frame.js";
+import { columns, during, place, present, say, unreachable } from "./frame.js";
 import { begin, reload } from "./go.js";
 import { send } from "./http.js";
 import { journal } from "./journal.js";
@@ -33,7 +33,7 @@ async function read(address, after) {
   const mine = turn;
   fill(place.sample);
   if (!isOurs(address)) {
-    fill(place.resource);
+    present();
     showNone();
     say(`This is no address of the interface: ${address}`);
     return;
@@ -57,7 +57,7 @@ async function read(address, after) {
     if (mine !== turn) return;
     // What was there before has another address.
     if (after === null) {
-      fill(place.resource);
+      present();
       showNone();
     }
     say(unreachable(error));

@@ -229,6 +229,9 @@ class LinkField extends ValueField {
 const RANK = ["person", "canvass", "given_name", "family_name", "email_addresses", "name", "title", "summary", "description"];
 const LAST = new Set(["identifiers", "origin_system", "action_date", "referrer_data", "administrative_url", "_links"]);
 
+/** What a helper's call is about, which nobody leaves out. */
+const ABOUT = new Set(["person", "canvass"]);
+
 /** An object: its fields in a group that opens, the outermost one as they are. */
 class ObjectField extends Field {
   constructor(forms, shape, name, initial, depth) {
@@ -246,7 +249,7 @@ class ObjectField extends Field {
     if (depth === 0) {
       this.node = el("div", { class: "fields" }, nodes, this.errors);
     } else {
-      const isOpen = initial !== undefined || name.endsWith(" *");
+      const isOpen = initial !== undefined || name.endsWith(" *") || (depth === 1 && ABOUT.has(name));
       const hint = shape.description ? el("p", { class: "hint" }, prose(shape.description)) : null;
       this.node = el("details", { class: "group", role: "group", "aria-label": name, open: isOpen }, el("summary", {}, name), hint, this.errors, nodes);
     }
@@ -307,7 +310,7 @@ class MapField extends Field {
     const id = newId();
     this.control = el("textarea", { id, rows: 2, placeholder: "key = value", "aria-describedby": this.errors.id });
     this.control.value = Object.entries(initial ?? {}).map(([key, value]) => `${key} = ${value}`).join("\n");
-    const hint = el("span", { class: "hint" }, `${shape.description ?? ""} One "key = value" on each line.`);
+    const hint = el("span", { class: "hint" }, `${shape.description ? `${shape.description}. ` : ""}One "key = value" on each line.`);
     this.node = el("div", { class: "field" }, el("label", { for: id }, name), this.control, hint, this.errors);
   }
 

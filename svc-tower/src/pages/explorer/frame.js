@@ -8,9 +8,16 @@ export const place = {
   resource: el("section", { "aria-label": "Resource" }),
   sample: el("div", {}),
   exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
+  map: el("div", { class: "under" }),
 };
 
-export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange));
+export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange), place.map);
+
+/** Shows a resource in place of the one before; its map, where it has one, comes under it. */
+export function present(...nodes) {
+  fill(place.resource, ...nodes);
+  fill(place.map);
+}
 
 /** Says something to everybody, also to those who do not see it. */
 export function say(text) {

@@ -2,7 +2,7 @@
 
 import { describe } from "./declared.js";
 import { el, fill, plain } from "./dom.js";
-import { during, later, place } from "./frame.js";
+import { during, later, place, present } from "./frame.js";
 import { go } from "./go.js";
 import { send } from "./http.js";
 import { auth } from "./key.js";
@@ -32,7 +32,7 @@ function heading(text, address) {
 
 /** A helper has nothing to read: only what it does is shown. */
 export function showHelper(address, route) {
-  fill(place.resource, heading(nameOf(address), address), actions([{ address, route }], { json: null }));
+  present(heading(nameOf(address), address), actions([{ address, route }], { json: null }));
 }
 
 /** Nothing is left of what was deleted but the word of it. */
@@ -40,8 +40,7 @@ function showGone(done, name, address) {
   const collection = base + plainPath(address).split("/").slice(0, -1).join("/");
   const back = routeOf(collection)?.item.get ? el("p", {}, el("a", { href: hashOf(collection) }, `Go to ${nameOf(collection)}`)) : null;
   const notice = done.json?.notice;
-  fill(
-    place.resource,
+  present(
     heading(`Deleted: ${name}`, address),
     el("p", { class: "good" }, `Done: ${done.status}. ${notice ?? "The record is gone."}`),
     back,
@@ -55,7 +54,7 @@ export function showResource(done, address) {
     const problems = problemsOf(done);
     const head = heading(name, address);
     // Behind the heading: what is wrong with the query has the focus then.
-    fill(place.resource, head, el("p", { class: "bad" }, refusal(done)), query(address, problems));
+    present(head, el("p", { class: "bad" }, refusal(done)), query(address, problems));
     return;
   }
   const links = linksOf(json);
@@ -73,7 +72,8 @@ export function showResource(done, address) {
     seen.tag = again.tag;
     fill(shown, parts(again, address));
   };
-  fill(place.resource, heading(name, address), actions([here, ...helpers], seen), shown);
+  present(heading(name, address), actions([here, ...helpers], seen), shown);
+  if (!json._embedded) fill(place.map, map(json));
 }
 
 /** The links of a document that lead to one place of this interface. */
@@ -87,21 +87,20 @@ function parts(done, address) {
     json._embedded ? query(address, []) : null,
     json._embedded ? later(async () => (await import("./table.js")).collection(done, address)) : properties(json),
     linkButtons(toRead),
-    json._embedded ? null : map(json),
   ].flat(2).filter((node) => node !== null);
 }
 
 /** A record among what it links to, or the whole of the entry point; drawn once it is wished for. */
 function map(json) {
-  const place = el("div", {});
+  const drawing = el("div", {});
   const read = (address) => send({ method: "GET", address }, auth());
   const drawn = async () => {
     const { draw } = await import("./map.js");
-    fill(place, await draw(json, json._links, read));
+    fill(drawing, await draw(json, json._links, read));
   };
-  const begin = () => during(() => drawn().catch((error) => fill(place, `The map cannot be drawn: ${error.message}`)));
-  const opened = ({ target }) => target.open && place.childElementCount === 0 && begin();
-  return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: opened }, el("summary", {}, "Show what this leads to"), place)];
+  const begin = () => during(() => drawn().catch((error) => fill(drawing, `The map cannot be drawn: ${error.message}`)));
+  const opened = ({ target }) => target.open && drawing.childElementCount === 0 && begin();
+  return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: opened }, el("summary", {}, "Show what this leads to"), drawing)];
 }
 
 /** The form of a collection's query, where one is declared; else what is wrong as a list. */
