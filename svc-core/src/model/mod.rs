@@ -79,6 +79,14 @@ impl Kind {
         self.schema().plural
     }
 
+    /// Any one of it in a sentence, such as `a petition` or `an advocacy campaign`.
+    #[must_use]
+    pub fn any_in_words(self) -> String {
+        let words = self.singular().replace('_', " ");
+        let article = if words.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {words}")
+    }
+
     /// The kind whose collection has this name.
     #[must_use]
     pub fn from_plural(plural: &str) -> Option<Kind> {
@@ -89,6 +97,12 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kind_has_its_article() {
+        let said = [Kind::Person, Kind::Item, Kind::AdvocacyCampaign, Kind::SharePage].map(Kind::any_in_words);
+        assert_eq!(said, ["a person", "an item", "an advocacy campaign", "a share page"]);
+    }
 
     #[test]
     fn every_field_and_link_of_a_specified_kind_names_its_row() {

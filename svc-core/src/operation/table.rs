@@ -67,8 +67,9 @@ const fn webhook(
 
 /// Every operation of the interface, those of one shape in the order in which `Allow` names their methods.
 ///
-/// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{of}` for the record that a collection is
-/// under, `{below}` for one that is not its container, `{helper}` and `{text}` for name and purpose of the helper.
+/// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{any}` for one with its article, `{of}` for the
+/// record that a collection is under, `{below}` for one that is not its container, `{helper}` and `{text}` for name and purpose of
+/// the helper.
 pub static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",
@@ -206,7 +207,7 @@ pub static OPERATIONS: &[OperationSpec] = &[
         input: Input::Create,
         answers: CREATED,
         id: "create_{one}{below}",
-        summary: "Creates a {one}{of}.",
+        summary: "Creates {any}{of}.",
         handler: Handler::Create,
     },
     OperationSpec {
@@ -217,7 +218,7 @@ pub static OPERATIONS: &[OperationSpec] = &[
         input: Input::Nothing,
         answers: always(StatusCode::OK, Output::Record, "The record."),
         id: "read_{one}",
-        summary: "Reads a {one}.",
+        summary: "Reads {any}.",
         handler: Handler::Read,
     },
     OperationSpec {
@@ -228,7 +229,7 @@ pub static OPERATIONS: &[OperationSpec] = &[
         input: Input::Update,
         answers: always(StatusCode::OK, Output::Record, "The record."),
         id: "update_{one}",
-        summary: "Changes a {one}.",
+        summary: "Changes {any}.",
         handler: Handler::Update,
     },
     OperationSpec {
@@ -239,7 +240,7 @@ pub static OPERATIONS: &[OperationSpec] = &[
         input: Input::Nothing,
         answers: DELETED,
         id: "delete_{one}",
-        summary: "Deletes a {one}.",
+        summary: "Deletes {any}.",
         handler: Handler::Delete,
     },
     OperationSpec {

@@ -7,6 +7,8 @@ use crate::quality::qualities;
 const MACHINE: [&str; 2] = ["application/hal+json", "application/json"];
 const PEOPLE: [&str; 2] = ["text/html", "text/*"];
 const ANY: &str = "*/*";
+/// What browsers name beside HTML, and programs do not: Java's old client sends `text/html, image/gif, ..., */*; q=.2` by itself.
+const BROWSERS: &str = "application/xhtml+xml";
 
 /// The qualities of what is asked for by name, and of anything.
 #[derive(Debug, Default)]
@@ -14,6 +16,7 @@ struct Asked {
     machine: Option<u16>,
     people: Option<u16>,
     any: u16,
+    is_browser: bool,
 }
 
 impl Asked {
@@ -27,6 +30,7 @@ impl Asked {
             } else if media == ANY {
                 asked.any = asked.any.max(quality);
             }
+            asked.is_browser |= media == BROWSERS;
         }
         asked
     }
@@ -38,11 +42,12 @@ pub(super) fn wants_machine_form(headers: &HeaderMap) -> bool {
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
-/// Whether `Accept` names HTML, and rather than HAL or, where that is not named, anything: browsers do. What is made for programs
-/// is sent otherwise (HAL-03).
+/// Whether `Accept` names HTML rather than HAL. Where it does not name HAL and takes anything as well, only a browser means HTML by
+/// that. What is made for programs is sent otherwise (HAL-03).
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {
     let asked = Asked::of(headers);
-    asked.people.unwrap_or(0) > asked.machine.unwrap_or(asked.any)
+    let is_meant = asked.machine.is_some() || asked.any == 0 || asked.is_browser;
+    is_meant && asked.people.unwrap_or(0) > asked.machine.unwrap_or(asked.any)
 }
 
 #[cfg(test)]
@@ -86,7 +91,8 @@ mod tests {
         for html in [
             BROWSER,
             "text/html",
-            "text/*, */*;q=0.5",
+            "text/*",
+            "text/html, text/plain, text/sgml, text/css, application/xhtml+xml, */*;q=0.01",
             "text/html;q=0.5, application/hal+json;q=0.4",
             "application/hal+json;q=0, text/html;q=0.1, */*",
         ] {
@@ -99,6 +105,8 @@ mod tests {
             "application/json, text/html;q=0.9",
             "text/html, application/hal+json",
             "text/html, */*",
+            // What Java's `HttpURLConnection` sends where a program says nothing.
+            "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
             "text/html;q=0, */*",
             "text/html;q=0.5, */*;q=0.8",
             "image/png",

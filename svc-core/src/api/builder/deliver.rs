@@ -12,7 +12,7 @@ use crate::{
 
 impl ApiBuilder {
     /// Who sends the responses that helper calls trigger (HAF-11) and the messages whose start has come (SCH-01). With it a
-    /// [store](Self::store) offers the schedule helper and it, as a [mapped](Self::mapped) one, the action function `triggers`.
+    /// [store](Self::store) offers the schedule helper and the action function `triggers`; mapped tables offer the latter.
     /// Without it neither is declared, and what asks for triggers is answered `NOT_SUPPORTED` (ERR-38).
     ///
     /// What is noted is driven by `svc_tower::SvcService::deliveries`, in one process or in several.

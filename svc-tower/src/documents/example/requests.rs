@@ -81,20 +81,20 @@ impl Examples<'_> {
     /// Lists, creates, reads, changes and deletes records, as far as this server does.
     pub(in crate::documents) fn of_record(&self, kind: Kind) -> Vec<ExampleRequest> {
         let Some(address) = record(kind) else { return Vec::new() };
-        let name = words(kind);
+        let name = kind.any_in_words();
         let target = Target::Record(address);
-        let read = self.request(format!("Read a {name}"), &Method::GET, &target, None);
+        let read = self.request(format!("Read {name}"), &Method::GET, &target, None);
         let read = read.map(|request| ExampleRequest { answer: self.answer(kind), ..request });
         let change = Some(self.change(kind));
-        let update = self.request(format!("Change a {name}"), &Method::PUT, &target, change);
-        let delete = self.request(format!("Delete a {name}"), &Method::DELETE, &target, None);
+        let update = self.request(format!("Change {name}"), &Method::PUT, &target, change);
+        let delete = self.request(format!("Delete {name}"), &Method::DELETE, &target, None);
         [self.list(kind), self.create(kind), read, update, delete].into_iter().flatten().collect()
     }
 
     /// Reads a record of a kind, or else the records it is listed among.
     pub(in crate::documents) fn read(&self, kind: Kind) -> Option<ExampleRequest> {
         let record = record(kind).map(Target::Record);
-        let read = |target: &Target| self.request(format!("Read a {}", words(kind)), &Method::GET, target, None);
+        let read = |target: &Target| self.request(format!("Read {}", kind.any_in_words()), &Method::GET, target, None);
         record.as_ref().and_then(read).or_else(|| self.list(kind))
     }
 
@@ -113,7 +113,7 @@ impl Examples<'_> {
 
     fn create(&self, kind: Kind) -> Option<ExampleRequest> {
         let body = self.body(kind, true);
-        self.request(format!("Create a {}", words(kind)), &Method::POST, &created(kind)?, Some(body))
+        self.request(format!("Create {}", kind.any_in_words()), &Method::POST, &created(kind)?, Some(body))
     }
 
     /// Calls a helper; for the schedule, also cancels it.
@@ -174,7 +174,7 @@ impl Examples<'_> {
         let field = Own::taken(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
-        let title = format!("Create a {} that is not valid", words(kind));
+        let title = format!("Create {} that is not valid", kind.any_in_words());
         let request = self.request(title, &Method::POST, &target, Some(body))?;
         let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
         Some(ExampleRequest { status: 400, answer, ..request })
@@ -272,8 +272,4 @@ fn helper_target(helper: HelperName) -> Option<Target> {
         None => None,
     };
     Some(Target::Helper { helper, container })
-}
-
-fn words(kind: Kind) -> String {
-    kind.singular().replace('_', " ")
 }
