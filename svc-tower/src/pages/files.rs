@@ -45,6 +45,21 @@ pub(super) fn target(name: &str) -> Target {
     Target::Explorer(versioned(name).into())
 }
 
+/// What a script imports before it begins, and what that imports: a browser that is not told finds out file by file.
+pub(super) fn imported(script: &str) -> Vec<&'static str> {
+    let text_of = |name: &str| all().find(|(known, ..)| *known == name).map_or("", |(.., text)| *text);
+    let (mut found, mut waiting) = (Vec::new(), vec![text_of(script)]);
+    while let Some(text) = waiting.pop() {
+        for (name, _) in text.split(" from \"./").skip(1).filter_map(|rest| rest.split_once('"')) {
+            if !found.contains(&name) {
+                found.push(name);
+                waiting.push(text_of(name));
+            }
+        }
+    }
+    found
+}
+
 /// A file that is asked for.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -91,6 +106,17 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn point_9_a_page_names_what_its_script_begins_with() {
+        let first = imported("explorer.js");
+        // Named by it; named by what it names; only loaded on use.
+        assert!(
+            first.contains(&"resource.js") && first.contains(&"json.js") && !first.contains(&"steps.js"),
+            "{first:?}"
+        );
+        assert!(imported("dom.js").is_empty() && imported("nothing.js").is_empty());
+    }
 
     #[test]
     fn point_9_a_file_has_an_address_under_which_it_never_changes() {

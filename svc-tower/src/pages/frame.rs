@@ -5,7 +5,7 @@ use svc_core::link::Target;
 
 use super::{
     SEARCH_INDEX,
-    files::{self, ICON, SEARCH, STYLE},
+    files::{self, ICON, SEARCH, STYLE, imported},
     html::Site,
 };
 use crate::documents::{DocPage, Listing, Subject};
@@ -70,6 +70,7 @@ pub(super) fn head(title: &str, style: &str, script: &str, file: impl Fn(&str) -
             title { (title) }
             link rel="icon" type="image/svg+xml" href=(file(ICON));
             link rel="stylesheet" href=(file(style));
+            @for imported in imported(script) { link rel="modulepreload" href=(file(imported)); }
             script type="module" src=(file(script)) {}
         }
     }
