@@ -20,5 +20,6 @@ mod machine;
 mod map;
 mod observe;
 mod order;
+mod refusals;
 mod sites;
 mod trouble;
