@@ -8,7 +8,7 @@ import { begin, reload } from "./go.js";
 import { send } from "./http.js";
 import { journal } from "./journal.js";
 import { auth, keyForm } from "./key.js";
-import { showCrumbs, showHelper, showResource } from "./resource.js";
+import { showCrumbs, showHelper, showNothing, showResource } from "./resource.js";
 import { base, docs, isOurs, routeOf } from "./server.js";
 
 function show() {
@@ -33,7 +33,7 @@ async function read(address, after) {
   const mine = turn;
   fill(place.sample);
   if (!isOurs(address)) {
-    fill(place.resource);
+    showNothing(address);
     showNone();
     say(`This is no address of the interface: ${address}`);
     return;
@@ -57,7 +57,7 @@ async function read(address, after) {
     if (mine !== turn) return;
     // What was there before has another address.
     if (after === null) {
-      fill(place.resource);
+      showNothing(address);
       showNone();
     }
     say(unreachable(error));
