@@ -119,10 +119,10 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let marks = "return Object.fromEntries([...document.querySelectorAll('.map a')].map(a => [a.dataset.kind ?? a.dataset.helper,
         [[...a.classList].at(-1), a.querySelector('.count')?.textContent ?? '', a.getAttribute('aria-label')]]));";
     let marks = session.browser.run(marks).await?;
-    assert_eq!(marks["messages"], json!(["here", "here", "Message: only here"]));
-    assert_eq!(marks["people"], json!(["both", "≠ 3", "Person: 3 differences"]));
+    assert_eq!(marks["messages"], json!(["here", "only here", "Message only here"]));
+    assert_eq!(marks["people"], json!(["both", "≠ 3", "Person ≠ 3: 3 differences"]));
     assert_eq!(marks["tags"], json!(["both", "", "Tag: the same"]));
-    assert_eq!(marks["record_signature"], json!(["here", "here", "Record signature: only here"]));
+    assert_eq!(marks["record_signature"], json!(["here", "only here", "Record signature only here"]));
     let arrows = "const arrows = [...document.querySelectorAll('.map path[data-of=record_signature]')];
         return arrows.length > 0 && arrows.every(path => path.classList.contains('here'));";
     assert_eq!(session.browser.run(arrows).await?, true);

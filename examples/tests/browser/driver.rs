@@ -152,8 +152,7 @@ impl Browser {
     /// Goes elsewhere in the page that is open, as somebody who writes another address does; until the page has heard of it.
     pub(crate) async fn turn(&mut self, step: &str) -> TestResult {
         // The page listens already: it has begun with what is to be shown when this listener is told.
-        let script = format!("addEventListener('hashchange', () => arguments[0](), {{ once: true }}); {step}");
-        self.command("execute/async", json!({ "script": script, "args": [] })).await?;
+        self.promised(&format!("addEventListener('hashchange', () => done(), {{ once: true }}); {step}")).await?;
         Ok(())
     }
 
@@ -166,16 +165,17 @@ impl Browser {
 
     /// Shows the page in a window of this width, in light or dark; that of a telephone where it is narrow.
     pub(crate) async fn look(&mut self, width: u32, scheme: &str) -> TestResult {
-        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600 });
+        let size = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.tool("Emulation.setDeviceMetricsOverride", size).await?;
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.tool("Emulation.setEmulatedMedia", features).await?;
+        // What follows the size of the window has followed it once it is drawn, also in a page that is busy.
+        self.promised("requestAnimationFrame(() => requestAnimationFrame(done));").await?;
         Ok(())
     }
 
     /// The whole page as a picture, in base64; of one that is longer than `most`, so much of it.
     pub(crate) async fn picture(&mut self, most: f64) -> TestResult<String> {
-        self.wait_for("true").await?;
         let size = self.tool("Page.getLayoutMetrics", json!({})).await?;
         let [width, height] = ["width", "height"].map(|side| size["cssContentSize"][side].as_f64().unwrap_or_default());
         let clip = json!({ "x": 0, "y": 0, "width": width, "height": height.min(most), "scale": 1 });
@@ -184,12 +184,23 @@ impl Browser {
         Ok(picture["data"].as_str().ok_or("no picture")?.to_owned())
     }
 
+    /// What the body of a function gives in the page as it is, whether that stands or not.
+    pub(crate) async fn now(&mut self, script: &str) -> TestResult<Value> {
+        self.command("execute/sync", json!({ "script": script, "args": [] })).await
+    }
+
+    /// What a script in the page as it is calls `done` with.
+    pub(crate) async fn promised(&mut self, script: &str) -> TestResult<Value> {
+        let script = format!("const done = arguments[0]; {script}");
+        self.command("execute/async", json!({ "script": script, "args": [] })).await
+    }
+
     /// What the body of a function gives in the page, once that stands.
     pub(crate) async fn run(&mut self, script: &str) -> TestResult<Value> {
         let script = format!("return {STANDS} ? [(() => {{ {script} }})()] : null;");
         let end = Instant::now() + PATIENCE;
         loop {
-            let mut seen = self.command("execute/sync", json!({ "script": script, "args": [] })).await?;
+            let mut seen = self.now(&script).await?;
             if let Some(value) = seen.get_mut(0) {
                 return Ok(value.take());
             }
@@ -276,8 +287,17 @@ impl Browser {
 
     /// Presses a key, wherever the focus is.
     pub(crate) async fn key(&mut self, key: char) -> TestResult {
+        self.strokes(&[("keyDown", key), ("keyUp", key)]).await
+    }
+
+    /// Presses a key while another one is held.
+    pub(crate) async fn key_with(&mut self, held: char, key: char) -> TestResult {
+        self.strokes(&[("keyDown", held), ("keyDown", key), ("keyUp", key), ("keyUp", held)]).await
+    }
+
+    async fn strokes(&mut self, strokes: &[(&str, char)]) -> TestResult {
         self.wait_for("true").await?;
-        let strokes = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+        let strokes: Vec<_> = strokes.iter().map(|(what, key)| json!({ "type": what, "value": key })).collect();
         self.command("actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": strokes }] })).await?;
         Ok(())
     }

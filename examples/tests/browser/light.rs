@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::driver::Browser;
 use crate::support::TestResult;
 use crate::support::program::KEY;
 use crate::{Session, is_wanted};
 
 /// What was received for each address since this was last asked.
-async fn received(session: &mut Session) -> TestResult<Vec<(String, u64)>> {
+pub(crate) async fn received(browser: &mut Browser) -> TestResult<Vec<(String, u64)>> {
     let mut addresses = BTreeMap::new();
     let mut received = Vec::new();
-    for entry in session.browser.log("performance").await? {
+    for entry in browser.log("performance").await? {
         let message: Value = serde_json::from_str(entry["message"].as_str().unwrap_or_default())?;
         let parameters = &message["message"]["params"];
         let id = parameters["requestId"].as_str().unwrap_or_default().to_owned();
@@ -33,7 +34,7 @@ async fn received(session: &mut Session) -> TestResult<Vec<(String, u64)>> {
     Ok(received)
 }
 
-fn sum(received: &[(String, u64)]) -> u64 {
+pub(crate) fn sum(received: &[(String, u64)]) -> u64 {
     received.iter().map(|(_, bytes)| bytes).sum()
 }
 
@@ -43,7 +44,7 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
         return Ok(());
     }
     let mut session = Session::start().await?;
-    let first = received(&mut session).await?;
+    let first = received(&mut session.browser).await?;
     println!("first opening: {} bytes, {} requests", sum(&first), first.len());
     assert!(first.len() > 5, "{first:?}");
     assert!(sum(&first) > 5_000 && sum(&first) <= 60_000, "{first:#?}");
@@ -51,7 +52,7 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
     let explorer = session.explorer.clone();
     session.browser.open(&explorer).await?;
     session.browser.wait_for("document.querySelector('h1')?.textContent === 'Entry point'").await?;
-    let second = received(&mut session).await?;
+    let second = received(&mut session.browser).await?;
     println!("second opening: {} bytes, {} requests", sum(&second), second.len());
     // What is asked for again was there already; what has a version is not even asked for.
     assert!(second.iter().any(|(_, bytes)| *bytes > 0) && sum(&second) <= 5_000, "{second:#?}");
@@ -63,7 +64,7 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
     session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 25").await?;
     session.browser.press("Create a person").await?;
     session.browser.wait_for("document.querySelector('.panel form')").await?;
-    let form = received(&mut session).await?;
+    let form = received(&mut session.browser).await?;
     // Beside the explorer's own files, which are loaded on their first use.
     let is_described = |address: &str| address.contains("/docs/") && !address.contains("/docs/explorer/");
     let described: Vec<_> = form.iter().filter(|(address, _)| is_described(address)).collect();

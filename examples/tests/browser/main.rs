@@ -1,17 +1,22 @@
 //! The explorer, the documentation and the page of another site in a browser (ENT-22, HLP-08). Runs where `SVC_BROWSER_TESTS` is 1, as `.ci/run` sets it: it
 //! needs Chromium and chromedriver.
 
+mod axe;
 mod campaign_page;
 mod compare;
 mod driver;
+mod first_view;
 mod frame;
 mod front_door;
 mod guarded;
+mod keyboard;
 mod light;
 mod map;
+mod narrow;
 mod safe_writes;
 mod screenshots;
 mod seen;
+mod states;
 mod steps;
 #[path = "../support/mod.rs"]
 mod support;

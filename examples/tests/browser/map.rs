@@ -140,7 +140,7 @@ async fn ent_22_around_a_record_stands_what_its_links_lead_to() -> TestResult {
         total.to_string()
     );
     // By keys to the collection.
-    session.reach(&format!("signatures{total}")).await?;
+    session.reach(&format!("signatures {total}")).await?;
     session.browser.key(ENTER).await?;
     session.browser.wait_for("document.querySelector('h1').textContent === 'signatures'").await?;
     // On a telephone all of it stands below the record, within the window.

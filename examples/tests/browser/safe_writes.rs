@@ -6,9 +6,9 @@ use crate::support::TestResult;
 use crate::{Session, is_wanted};
 
 /// A key that the demo does not know.
-const WRONG: &str = "svck_0000000000000000000000000000000000000000000000000000000000000000";
+pub(crate) const WRONG: &str = "svck_0000000000000000000000000000000000000000000000000000000000000000";
 /// A key of the demo that may only read.
-const READS: &str = "browser-key-that-may-only-read";
+pub(crate) const READS: &str = "browser-key-that-may-only-read";
 
 const FOCUSED: &str = "return document.activeElement.textContent;";
 

@@ -3,12 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use crate::Session;
+use crate::states::{self, Visitor};
 use crate::support::TestResult;
-use crate::support::client::link;
-use crate::support::program::KEY;
 
 const WIDTHS: [u32; 2] = [1280, 390];
 const SCHEMES: [&str; 2] = ["light", "dark"];
@@ -16,32 +13,12 @@ const SCHEMES: [&str; 2] = ["light", "dark"];
 /// Of longer pages, so many pixels are in the picture.
 const LONGEST: f64 = 6000.0;
 
-/// One page of each sort, by the end of its address.
-const PAGES: &[(&str, &str)] = &[
-    ("start", "docs/"),
-    ("kind", "docs/v1/person"),
-    ("collection", "docs/v1/people"),
-    ("helper", "docs/v1/record_signature_helper"),
-    ("link", "docs/v1/creator"),
-    ("function", "docs/v1/add_tags"),
-    ("type", "docs/v1/type-postal_address"),
-    ("relations", "docs/v1/relations"),
-    ("errors", "docs/v1/error"),
-    ("error-code", "docs/v1/FIELD_INVALID"),
-    ("topic", "docs/v1/authentication"),
-    ("filters", "docs/v1/filters"),
-    ("changes", "docs/v1/changes"),
-    ("webhooks", "docs/v1/webhooks"),
-    ("map", "docs/v1/map"),
-    ("compare", "docs/v1/compare"),
-];
-
 /// A folder of pictures.
 struct Album(PathBuf);
 
-impl Album {
-    /// What the browser shows, four times.
-    async fn take(&self, session: &mut Session, name: &str) -> TestResult {
+impl Visitor for Album {
+    /// A picture of it, four times.
+    async fn visit(&mut self, session: &mut Session, name: &str) -> TestResult {
         for width in WIDTHS {
             for scheme in SCHEMES {
                 session.browser.look(width, scheme).await?;
@@ -84,79 +61,5 @@ fn pictures_are_read_from_base64() {
 async fn pictures_of_all_pages() -> TestResult {
     let folder = std::env::var_os("SVC_SCREENSHOTS").ok_or("SVC_SCREENSHOTS names no folder")?;
     std::fs::create_dir_all(&folder)?;
-    let album = Album(Path::new(&folder).to_owned());
-    let mut session = Session::start().await?;
-    for (name, path) in PAGES {
-        session.browser.open(&format!("{}{path}", session.demo.base_url)).await?;
-        album.take(&mut session, &format!("docs-{name}")).await?;
-    }
-    compared(&album, &mut session).await?;
-    explored(&album, &mut session).await?;
-    // A refused key was asked for.
-    session.end(&[401, 400]).await
-}
-
-/// The comparison with a server that has other things.
-async fn compared(album: &Album, session: &mut Session) -> TestResult {
-    let mut client = session.client().await?;
-    let mut theirs = client.get(&format!("{}docs/capabilities", session.demo.base_url)).await?;
-    let collections = theirs["collections"].as_object_mut().ok_or("no collections")?;
-    collections.remove("messages");
-    collections.insert("pledges".to_owned(), json!({ "operations": ["list", "read"] }));
-    theirs["collections"]["people"]["fields"]["gender"]["values"] = json!(["Female", "Unknown"]);
-    theirs["helpers"].as_object_mut().ok_or("no helpers")?.remove("record_canvass");
-    session.browser.open(&format!("{}docs/v1/compare", session.demo.base_url)).await?;
-    for (name, document, is_shown) in
-        [("wrong", "{\"collections\":[]}".to_owned(), ".errors li"), ("compared", theirs.to_string(), ".found h2")]
-    {
-        let fill = format!(
-            "document.querySelector('#compare textarea').value = {}; document.querySelector('#compare form').requestSubmit();",
-            json!(document)
-        );
-        session.browser.wait_for("document.querySelector('#compare textarea')").await?;
-        session.browser.run(&fill).await?;
-        session.browser.wait_for(&format!("document.querySelector('#compare {is_shown}')")).await?;
-        album.take(session, &format!("docs-compare-{name}")).await?;
-    }
-    Ok(())
-}
-
-/// The states of the explorer.
-async fn explored(album: &Album, session: &mut Session) -> TestResult {
-    session.browser.open(&session.explorer.clone()).await?;
-    session.browser.wait_for("document.querySelector('h1')?.textContent === 'Entry point'").await?;
-    album.take(session, "explorer-entry-point").await?;
-    session.open("people").await?;
-    session.browser.wait_for("document.body.innerText.includes('This needs a key')").await?;
-    album.take(session, "explorer-no-key").await?;
-    session.use_key(KEY).await?;
-    session.browser.wait_for("document.querySelector('main a[href*=\"#/people/\"]')").await?;
-    album.take(session, "explorer-collection").await?;
-    session.browser.press("Create a person").await?;
-    album.take(session, "explorer-form").await?;
-    let mut client = session.client().await?;
-    for collection in ["people", "petitions"] {
-        let page = client.get(&format!("{}{collection}?per_page=1", session.demo.base_url)).await?;
-        let address = link(&page["_embedded"][format!("svc:{collection}")][0], "self")?;
-        let path = address.strip_prefix(&session.demo.base_url).ok_or("elsewhere")?.to_owned();
-        session.open(&path).await?;
-        session.browser.click("//summary[.='Show what this leads to']").await?;
-        session.browser.wait_for("document.querySelector('.map svg')").await?;
-        album.take(session, &format!("explorer-record-{collection}")).await?;
-    }
-    session.browser.press("Record a signature on a petition").await?;
-    album.take(session, "explorer-helper").await?;
-    session.open("").await?;
-    session.browser.click("//summary[.='Show what this leads to']").await?;
-    session.browser.click("//button[starts-with(., 'Count the records')]").await?;
-    session.browser.wait_for("document.querySelector('.map [role=status]').textContent.includes('Counted.')").await?;
-    session.browser.press("Records by day …").await?;
-    session.browser.press("Show 14 days (16 requests)").await?;
-    session.browser.wait_for("document.querySelector('.days[role=img]')").await?;
-    album.take(session, "explorer-map").await?;
-    session.open("questions").await?;
-    session.browser.press("Create a question").await?;
-    session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel .errors strong')").await?;
-    album.take(session, "explorer-errors").await
+    states::walk(&mut Album(Path::new(&folder).to_owned())).await
 }

@@ -10,7 +10,7 @@ use crate::{Session, is_wanted};
 const HEADS: &str = "return [...document.querySelectorAll('.records thead th')].map(head => head.textContent);";
 
 /// Keeps in the page what is saved, in place of writing files.
-const KEEP: &str = "window.files = []; window.names = [];
+pub(crate) const KEEP: &str = "window.files = []; window.names = [];
     URL.createObjectURL = blob => { files.push(blob); return 'blob:none'; };
     HTMLAnchorElement.prototype.click = function () { names.push(this.download); };";
 

@@ -62,10 +62,13 @@ function mark(node, here, there, unlike = 0) {
   node.classList.remove("off");
   node.removeAttribute("aria-label");
   node.classList.add(here && there ? "both" : here ? "here" : there ? "there" : "off");
-  if (here !== there) badge(node, here ? "here" : "there");
-  else if (unlike > 0) badge(node, `≠ ${unlike}`);
-  const said = here && there ? (unlike > 0 ? (unlike === 1 ? "one difference" : `${unlike} differences`) : "the same") : here ? "only here" : there ? "only there" : "on neither";
-  node.setAttribute("aria-label", `${node.querySelector("text").textContent}: ${said}`);
+  const name = node.querySelector("text").textContent;
+  const badged = here && there ? (unlike > 0 ? `≠ ${unlike}` : null) : here ? "only here" : there ? "only there" : null;
+  if (badged !== null) badge(node, badged);
+  // What is seen is said, and what it means.
+  const seen = badged === null ? name : `${name} ${badged}`;
+  const meant = !here ? "on neither" : unlike === 0 ? "the same" : unlike === 1 ? "one difference" : `${unlike} differences`;
+  node.setAttribute("aria-label", here === there ? `${seen}: ${meant}` : seen);
 }
 
 /** The map of both. */
@@ -91,7 +94,7 @@ export async function map(all, here, there) {
     const isIn = (declared) => path.dataset.links.split(" ").some((link) => declared.kinds.get(link.split(".")[0])?.links.has(link.split(".")[1]));
     look(path, isIn(here), isIn(there));
   }
-  const legend = [["both", "in both; ≠ and a number: so many differences"], ["here", "here: only on this server"], ["there", "there: only on the other one"], ["off", "on neither"]];
+  const legend = [["both", "in both; ≠ and a number: so many differences"], ["here", "only here: on this server, not on the other one"], ["there", "only there: on the other one, not on this server"], ["off", "on neither"]];
   return el("figure", { class: "map" },
     el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Both servers on the map" }, svg),
     el("figcaption", {}, el("ul", { class: "map-legend" }, legend.map(([name, said]) => el("li", {}, el("span", { class: `tint ${name}`, "aria-hidden": "true" }), ` ${said}`)))));

@@ -41,7 +41,7 @@ export const isReplayed = (done) => done.headers.some(([name, text]) => name ===
 const lines = (pairs) => pairs.map(([name, text]) => `${name}: ${text}`).join("\n");
 
 /** Text as it stands, in a frame that is scrolled by keys as well. */
-const block = (name, text) => el("pre", { tabindex: "0", "aria-label": name }, text);
+const block = (name, text) => el("pre", { tabindex: "0", role: "group", "aria-label": name }, text);
 
 function view(done) {
   const { request } = done;
@@ -75,7 +75,7 @@ export async function copy(text, what, shown) {
 
 /** Copies of a request in each language, and of the answer byte for byte. */
 function copies(done) {
-  const out = el("pre", { tabindex: "0", hidden: true, "aria-label": "Copy of the request" });
+  const out = el("pre", { tabindex: "0", hidden: true, role: "group", "aria-label": "Copy of the request" });
   const button = (name, write, what) => el("button", {
     type: "button",
     class: "small",

@@ -33,7 +33,7 @@ function row(done) {
   const { request } = done;
   const path = `/${request.address.slice(base.length)}`;
   const button = (name, act) => el("button", { type: "button", class: "small", onclick: (event) => act(event.currentTarget) }, name);
-  const out = el("pre", { hidden: true, tabindex: "0", "aria-label": "Copy of the request" });
+  const out = el("pre", { hidden: true, tabindex: "0", role: "group", "aria-label": "Copy of the request" });
   const copied = () => during(async () => {
     out.textContent = LANGUAGES.curl(request, PLACEHOLDER);
     out.hidden = false;

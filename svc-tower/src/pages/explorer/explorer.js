@@ -3,12 +3,12 @@
 import { readRoutes } from "./declared.js";
 import { el, fill } from "./dom.js";
 import { showNone, showRead } from "./exchange.js";
-import { columns, during, place, present, say, unreachable } from "./frame.js";
+import { columns, during, place, say, unreachable } from "./frame.js";
 import { begin, reload } from "./go.js";
 import { send } from "./http.js";
 import { journal } from "./journal.js";
 import { auth, keyForm } from "./key.js";
-import { showCrumbs, showHelper, showResource } from "./resource.js";
+import { showCrumbs, showHelper, showNothing, showResource } from "./resource.js";
 import { base, docs, isOurs, routeOf } from "./server.js";
 
 function show() {
@@ -33,7 +33,7 @@ async function read(address, after) {
   const mine = turn;
   fill(place.sample);
   if (!isOurs(address)) {
-    present();
+    showNothing(address);
     showNone();
     say(`This is no address of the interface: ${address}`);
     return;
@@ -57,7 +57,7 @@ async function read(address, after) {
     if (mine !== turn) return;
     // What was there before has another address.
     if (after === null) {
-      present();
+      showNothing(address);
       showNone();
     }
     say(unreachable(error));

@@ -35,6 +35,11 @@ export function showHelper(address, route) {
   present(heading(nameOf(address), address), actions([{ address, route }], { json: null }));
 }
 
+/** Where nothing was read, a heading says so: one reads on there. */
+export function showNothing(address) {
+  present(heading("Nothing to show", address));
+}
+
 /** Nothing is left of what was deleted but the word of it. */
 function showGone(done, name, address) {
   const collection = base + plainPath(address).split("/").slice(0, -1).join("/");

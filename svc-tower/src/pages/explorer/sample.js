@@ -12,7 +12,7 @@ let chosen = Object.keys(LANGUAGES)[0];
 /** The sample of a form; `request` gives what it would send. What is in the form is written anew with each change of it. */
 export function sample(form, request) {
   const ids = [newId(), newId()];
-  const out = el("pre", { tabindex: "0", "aria-label": "Code of the request" });
+  const out = el("pre", { tabindex: "0", role: "group", "aria-label": "Code of the request" });
   const withKey = el("input", { id: ids[1], type: "checkbox" });
   const write = () => {
     const key = withKey.checked ? auth()?.value : undefined;

@@ -113,7 +113,7 @@ export async function open(action, panel, seen, opener, { initial, then = finish
   );
   fill(panel, form);
   const isSeen = (control) => control.closest("details:not([open])") === null || control.localName === "summary";
-  ([...form.querySelectorAll("input, select, textarea, summary")].find(isSeen) ?? sends).focus();
+  ([...form.querySelectorAll("input, select, textarea, details:not([open]) > summary")].find(isSeen) ?? sends).focus();
   during(async () => {
     const { sample } = await import("./sample.js");
     const typed = () => ({ method, address, body: body?.json(), guards: guards.headers });

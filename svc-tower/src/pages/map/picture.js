@@ -47,14 +47,23 @@ export function beautify() {
   document.head.append(el("link", { rel: "stylesheet", href: new URL("./map.css", import.meta.url).href, "data-of": "map" }));
 }
 
+/** Takes what was put onto a node. */
+function unbadge(node) {
+  const old = node.querySelector(".count");
+  old?.previousSibling.remove();
+  old?.remove();
+}
+
 /** Puts a short text onto the corner of a node; above it where it is low. */
 export function badge(node, text) {
   const rect = node.querySelector("rect");
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
   const [high, top] = height < 30 ? [16, y - 17] : [20, y - 11];
   const wide = 12 + 8 * text.length;
-  node.querySelector(".count")?.remove();
+  unbadge(node);
+  // The space keeps it apart from the name, for those who hear both.
   node.append(
+    " ",
     shape("g", { class: "count" },
       shape("rect", { x: x + width - wide + 6, y: top, width: wide, height: high, rx: high / 2 }),
       shape("text", { x: x + width - wide / 2 + 6, y: top + high / 2 + 4 }, text)),
