@@ -21,7 +21,7 @@ function show() {
     el("a", { class: "skip", href: "#main", onclick: skip }, "Skip to the content"),
     el("header", {}, el("strong", {}, "Explorer"), el("a", { href: docs }, "Documentation"), keyForm(() => reload())),
     el("nav", { "aria-label": "Breadcrumbs" }, place.crumbs),
-    el("main", { id: "main", tabindex: "-1" }, place.said, columns, journal()),
+    el("main", { id: "main", tabindex: "-1" }, place.said, columns, place.map, journal()),
   );
 }
 

@@ -8,10 +8,10 @@ export const place = {
   resource: el("section", { "aria-label": "Resource" }),
   sample: el("div", {}),
   exchange: el("section", { class: "exchange", "aria-label": "Last exchange" }),
-  map: el("div", { class: "under" }),
+  map: el("div", {}),
 };
 
-export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange), place.map);
+export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange));
 
 /** Shows a resource in place of the one before; its map, where it has one, comes under it. */
 export function present(...nodes) {
