@@ -26,12 +26,13 @@ const OTHERS: [(&str, &str, &str); 4] = [
 
 /// What is said beside the table.
 const SAID: &str = "\
-The same browser, its cache empty at first; headers and bodies as it counts them, all of it compressed by gzip. \"Again\" is a
-second opening. Nodes are those of the page and its shadow trees, once it no longer changes. Swagger UI, Scalar and Redoc are
-set up as their documentation says, with no option but the address of the document; their packages may be kept for good, and
-the document is asked for again. They show all operations of the document, or a way to them; our explorer shows the entry point,
-and reads the form of an operation when it is opened, which is the last row. Other servers could not be reached: what is
-asked of them is counted, and what they would send is not.";
+The same browser with a window of 1280 by 1000, its cache empty at first; headers and bodies as it counts them. Pages, scripts,
+styles and the document are compressed by gzip everywhere; the records that our explorer reads are not. \"Again\" is a second
+opening. Nodes are those of the page and its shadow trees, once it no longer changes. Swagger UI, Scalar and Redoc are set up as
+their documentation says, with no option but the address of the document; their packages may be kept for good, and the document
+is asked for again. They are sent the whole document; Redoc 2 shows all of it at once, the others what is further down when one
+scrolls there. Our explorer shows the entry point, and reads the form of an operation when that is opened, as in the last row.
+What is asked of other servers during the first view stands in the last column, and in the bytes as far as they answer.";
 
 /// What one view cost.
 struct Cost {

@@ -187,6 +187,8 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
     // An address outside the interface is not asked for, and gets no key.
     session.open("../../elsewhere").await?;
     session.browser.wait_for("document.body.innerText.includes('This is no address of the interface')").await?;
+    let crumbs = "return [document.querySelector('h1').textContent, ...[...document.querySelectorAll('nav ol a')].map(a => a.textContent)];";
+    assert_eq!(session.browser.run(crumbs).await?, json!(["Nothing to show", "Entry point"]));
     session.end(&[401]).await
 }
 

@@ -10,8 +10,9 @@ use crate::{Session, is_wanted};
 /// A telephone, and the least width at which nothing may be lost.
 const WIDTHS: [u32; 2] = [360, 320];
 
-/// What is too wide: the page as a whole, and what scrolls sideways although it is no table, code or picture.
-const TOO_WIDE: &str = "
+/// What is wrong in a narrow window: the page as a whole is too wide, something scrolls sideways that is no table, code or
+/// picture, something sticks out, or a word of a button or a head is broken into pieces.
+const FAULTS: &str = "
     const named = (node) => `${node.localName}.${node.className?.baseVal ?? node.className} ${node.scrollWidth} > ${node.clientWidth}`;
     const root = document.documentElement;
     const may = (node) => node.matches('pre, textarea, input, select, .json, .map-box') || (node.matches('.wide') && node.querySelector('table'));
@@ -21,10 +22,18 @@ const TOO_WIDE: &str = "
     // What lies over the page does not make that wider.
     const sticksOut = (node) => node.getBoundingClientRect().left < 0 || node.getBoundingClientRect().right > innerWidth;
     const over = [...document.querySelectorAll('dialog[open], :popover-open')].filter(sticksOut);
+    const lines = (node) => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    };
+    const isWord = (node) => /^\\w+$/.test(node.textContent.trim());
+    const broken = [...document.querySelectorAll('button, thead th')].filter((node) => node.checkVisibility() && isWord(node) && lines(node) > 1);
     return [
         ...(innerWidth === WIDTH ? [] : [`the window is ${innerWidth} wide`]),
         ...(root.scrollWidth > root.clientWidth ? [named(root)] : []),
         ...[...wide, ...over].map(named),
+        ...broken.map((node) => `${node.textContent} is broken`),
     ];";
 
 #[derive(Default)]
@@ -39,7 +48,7 @@ impl Visitor for Narrow {
         self.states += 1;
         for width in WIDTHS {
             session.browser.look(width, "light").await?;
-            let wide = session.browser.now(&TOO_WIDE.replace("WIDTH", &width.to_string())).await?;
+            let wide = session.browser.now(&FAULTS.replace("WIDTH", &width.to_string())).await?;
             let wide = wide.as_array().ok_or("no list")?;
             self.faults.extend(wide.iter().filter_map(Value::as_str).map(|wide| format!("{state} at {width}: {wide}")));
         }

@@ -32,13 +32,13 @@ async function read(address, after) {
   turn += 1;
   const mine = turn;
   fill(place.sample);
+  showCrumbs(address);
   if (!isOurs(address)) {
     showNothing(address);
     showNone();
     say(`This is no address of the interface: ${address}`);
     return;
   }
-  showCrumbs(address);
   if (after === null) say("Reading …");
   const route = routeOf(address);
   if (route && !route.item.get) {

@@ -14,10 +14,12 @@ import { properties, title } from "./values.js";
 const NOT_OFFERED = new Set(["self", "first", "previous", "prev", "next", "last", "docs"]);
 
 export function showCrumbs(address) {
-  const parts = plainPath(address).split("/").filter((part) => part !== "");
+  // What is elsewhere has no place here.
+  const isHere = isOurs(address);
+  const parts = isHere ? plainPath(address).split("/").filter((part) => part !== "") : [];
   const links = [["Entry point", base], ...parts.map((part, at) => [part, base + parts.slice(0, at + 1).join("/")])];
   fill(place.crumbs, links.map(([name, target], at) => {
-    const current = at === links.length - 1 ? "page" : undefined;
+    const current = isHere && at === links.length - 1 ? "page" : undefined;
     return el("li", {}, el("a", { href: hashOf(target), "aria-current": current }, name));
   }));
 }
