@@ -27,7 +27,8 @@ const KEPT: usize = 5;
 /// What the future of a check gives.
 pub type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
 
-/// One check of the suite: a row of a table in [`crate::checks`], and an async function.
+/// One check: its name, the rows that it can observe, and an async function. Those of the suite stand in the tables of `checks`,
+/// one of your own is run by [`Suite::own`](crate::Suite::own).
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// Its name: the area, a slash, and what it looks at.
@@ -58,7 +59,7 @@ macro_rules! check {
 }
 
 impl Check {
-    /// A check that writes, always has something to do, and runs at every intensity.
+    /// A check of this name that observes these rows, by their ids: it writes, always has something to do, and runs at every intensity.
     #[must_use]
     pub const fn new(id: &'static str, rows: &'static [&'static str], run: for<'c> fn(&'c Cx) -> Running<'c>) -> Self {
         let intensity = Intensity::Quick;

@@ -158,5 +158,9 @@ async fn explored(album: &Album, session: &mut Session) -> TestResult {
     session.browser.press("Create a question").await?;
     session.browser.press("Send").await?;
     session.browser.wait_for("document.querySelector('.panel .errors strong')").await?;
-    album.take(session, "explorer-errors").await
+    album.take(session, "explorer-errors").await?;
+    session.browser.click("//summary[starts-with(., 'Exchanges of this tab')]").await?;
+    session.browser.click("//summary[.='As a program']").await?;
+    session.browser.wait_for("document.querySelector('.walk li')").await?;
+    album.take(session, "explorer-program").await
 }

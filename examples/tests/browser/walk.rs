@@ -5,7 +5,11 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
+use crate::seen::answering;
 use crate::support::TestResult;
+use crate::support::client::link;
 use crate::support::program::{KEY, outcome};
 use crate::support::walk::{RECORDS, fresh_demo, told};
 use crate::{Session, is_wanted};
@@ -60,7 +64,7 @@ async fn do_the_walk(session: &mut Session) -> TestResult {
 
 /// The program in one language, as it is downloaded.
 async fn downloaded(session: &mut Session, language: &str, file: &str) -> TestResult<String> {
-    session.browser.choose("As", language).await?;
+    session.browser.choose("Write it as", language).await?;
     session.browser.run("window.saved.length = 0;").await?;
     session.browser.press("Download program").await?;
     session.browser.wait_for("window.saved.length === 1").await?;
@@ -110,9 +114,7 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
     session.use_key(KEY).await?;
     session.browser.run(KEEP).await?;
     do_the_walk(&mut session).await?;
-    session.browser.click("//summary[starts-with(., 'Exchanges of this tab')]").await?;
-    session.browser.click("//summary[.='As a program']").await?;
-    session.browser.wait_for("document.querySelector('.walk li')").await?;
+    open_program(&mut session).await?;
     let mut records = Vec::new();
     for (language, file, tools) in PROGRAMS {
         let program = downloaded(&mut session, language, file).await?;
@@ -131,4 +133,103 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
         assert_eq!(told, RECORDS, "{file}");
     }
     session.end(&[400, 401]).await
+}
+
+/// Opens the list of what was done, and in it the program.
+async fn open_program(session: &mut Session) -> TestResult {
+    session.browser.click("//summary[starts-with(., 'Exchanges of this tab')]").await?;
+    session.browser.click("//summary[.='As a program']").await?;
+    session.browser.wait_for("document.querySelector('.walk li')").await
+}
+
+/// Ticks the box of a step, or unticks it.
+async fn choose_step(session: &mut Session, step: &str) -> TestResult {
+    session.browser.click(&format!("//ul[@class='walk']//label[starts-with(., '{step}')]")).await
+}
+
+/// A relation that would end a comment or a text, were it written as it stands.
+const HOSTILE: &str = "x'\"\n$(echo INJECTED)\necho INJECTED\u{202E}";
+
+#[tokio::test]
+async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    let mut client = session.client().await?;
+    let base = session.demo.base_url.clone();
+    let lists = client.get(&format!("{base}lists")).await?;
+    let list = link(&lists["_embedded"]["svc:lists"][0], "self")?;
+    let list = list.strip_prefix(&base).ok_or("elsewhere")?.to_owned();
+    session.use_key(KEY).await?;
+    session.browser.run(KEEP).await?;
+    // Somebody who is listed, a tag that is made, and one that is given to the other, told by its address and by its id.
+    session.open("people").await?;
+    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
+    session.browser.wait_for("document.querySelector('.properties')").await?;
+    let person = session.browser.run("return location.hash.slice(2);").await?;
+    let person = person.as_str().ok_or("no address")?.to_owned();
+    session.open("tags").await?;
+    session.browser.press("Create a tag").await?;
+    session.browser.enter("name", "recorded").await?;
+    session.browser.press("Send").await?;
+    session.browser.click("//a[.='Open recorded']").await?;
+    session.browser.press("svc:taggings").await?;
+    let tag = session.browser.run("return location.hash.split('/')[2];").await?;
+    let tag = tag.as_str().ok_or("no id")?.to_owned();
+    session.browser.press("Create a tagging of a tag").await?;
+    session.browser.press("Edit as JSON").await?;
+    let body = json!({ "identifiers": [format!("mine:{tag}-{tag}")], "_links": { "svc:person": { "href": format!("{base}{person}") } } });
+    session.browser.enter("Body as JSON", &body.to_string()).await?;
+    session.browser.press("Send").await?;
+    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 201')").await?;
+    // An address that somebody pastes.
+    session.open(&list).await?;
+    session.browser.wait_for("document.querySelector('.properties')").await?;
+    open_program(&mut session).await?;
+    let python = downloaded(&mut session, "Python", "recorded_walk.py").await?;
+    assert!(!python.contains(&list) && !python.contains("fixed"), "nothing needs it: {python}");
+    choose_step(&mut session, &format!("GET /{list}")).await?;
+    let boxes = "return [...document.querySelectorAll('.walk input')].map(box => [box.checked, box.disabled, box.labels[0].textContent]);";
+    let boxes = session.browser.run(boxes).await?;
+    let of = |step: &str| {
+        boxes.as_array().into_iter().flatten().find(|one| one[2].as_str().is_some_and(|text| text.starts_with(step)))
+    };
+    assert_eq!(of("GET /people:"), Some(&json!([true, true, "GET /people: 200, needed by a later step"])), "{boxes}");
+    assert_eq!(of("POST /tags:"), Some(&json!([true, false, "POST /tags: 201"])), "{boxes}");
+    let (_, list_id) = list.rsplit_once('/').ok_or("no id")?;
+    let expected =
+        format!("svc:tag\t#1\nsvc:tag\t#1\nsvc:tagging\t#2\nsvc:person\t#3\nsvc:tag\t#1\nsvc:list\t{list_id}\n");
+    for (language, file, tools) in PROGRAMS {
+        let program = downloaded(&mut session, language, file).await?;
+        assert!(
+            program.contains(&format!("{list} (no earlier answer leads there: this address is fixed)")),
+            "{program}"
+        );
+        assert!(!program.contains(&tag), "the id of the tag is that of the new one: {program}");
+        if !tools.is_empty()
+            && let Some(told) = run(&program, file, tools)?
+        {
+            assert_eq!(told, expected, "{program}");
+        }
+    }
+    // What is left out is in no program, and no program is changed by what a server calls its links.
+    choose_step(&mut session, "POST /tags/").await?;
+    let odd = json!({ "_links": { "self": { "href": format!("{base}tags/odd") }, HOSTILE: { "href": format!("{base}tags?odd=1") } } });
+    session.browser.run(&answering("/tags/odd", &odd.to_string())).await?;
+    session.open("tags/odd").await?;
+    session.browser.wait_for("document.querySelector('ul.links button')").await?;
+    session.browser.run("document.querySelector('ul.links button').click();").await?;
+    session.browser.wait_for("location.hash === '#/tags?odd=1'").await?;
+    choose_step(&mut session, "GET /tags?odd=1").await?;
+    for (language, file, tools) in PROGRAMS {
+        let program = downloaded(&mut session, language, file).await?;
+        assert!(!program.contains("mine:") && program.contains("INJECTED"), "{program}");
+        let is_shell = tools.first() == Some(&"sh");
+        // In a shell a text within marks may have lines of its own.
+        let alone = program.lines().filter(|line| line.starts_with("echo INJECTED")).count();
+        assert_eq!(alone, usize::from(is_shell), "{program}");
+        assert!(!program.contains('\u{202E}') || is_shell, "{program}");
+    }
+    session.end(&[401]).await
 }

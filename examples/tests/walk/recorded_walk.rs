@@ -118,7 +118,7 @@ impl Walk {
         let variable = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set"));
         // No other address gets the key.
         let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
-        Ok(Self { agent: config.into(), base: variable("SVC_BASE")?, key: variable("SVC_KEY")? })
+        Ok(Self { agent: config.into(), base: format!("{}/", variable("SVC_BASE")?.trim_end_matches('/')), key: variable("SVC_KEY")? })
     }
 
     fn base(&self) -> &str {

@@ -8,11 +8,10 @@ import { base, isOurs, relation, routeOf } from "./server.js";
 /** An id that is shorter may stand in a text by chance. */
 const SHORTEST_ID = 8;
 
-/** How well a place tells where an address comes from, the best first. */
+/** How well a place tells where an address comes from, the best first: a write made what is there, somebody went there, it was seen. */
 const MADE = 0;
-const LINKED = 1;
-const LISTED = 2;
-const READ = 3;
+const VISITED = 1;
+const SEEN = 2;
 
 const isWrite = ({ request }) => request.method !== "GET";
 const plainOf = (address) => address.split("?")[0];
@@ -33,22 +32,22 @@ function pickOf(item, at, list) {
   return identifier === undefined ? { place: at } : { identifier };
 }
 
-/** Each address in an answer with its place. */
+/** Each address in an answer with its place, those at the top first. */
 function* placesIn(step) {
   const { json } = step.done;
   if (!isObject(json)) return;
   for (const [rel, { href }] of linksOf(json)) {
-    const rank = rel !== "self" ? LINKED : isWrite(step.done) ? MADE : READ;
+    const rank = rel === "self" && isWrite(step.done) ? MADE : SEEN;
     yield { href, rank, place: { step, path: ["_links", rel, "href"] } };
   }
   for (const [name, part] of partsOf(json)) {
-    for (const [rel, { href }] of linksOf(part)) yield { href, rank: rel === "self" ? MADE : LISTED, place: { step, path: [name, "_links", rel, "href"] } };
+    for (const [rel, { href }] of linksOf(part)) yield { href, rank: rel === "self" ? MADE : SEEN, place: { step, path: [name, "_links", rel, "href"] } };
   }
   for (const [list, items] of Object.entries(isObject(json._embedded) ? json._embedded : {})) {
     for (const [at, item] of [items].flat().entries()) {
       if (!isOurs(item?._links?.self?.href)) continue;
       const pick = pickOf(item, at, [items].flat());
-      for (const [rel, { href }] of linksOf(item)) yield { href, rank: LISTED, place: { step, list, pick, path: ["_links", rel, "href"] } };
+      for (const [rel, { href }] of linksOf(item)) yield { href, rank: SEEN, place: { step, list, pick, path: ["_links", rel, "href"] } };
     }
   }
 }
@@ -69,9 +68,14 @@ export function stepsOf(exchanges, entry) {
     return { place: { fixed: plain.slice(base.length) }, query };
   };
   const learn = (step) => {
-    const { done } = step;
+    const { done, source } = step;
+    // Who comes again comes from where they came before.
+    if (source.place.step && source.query === "" && places.get(done.request.address).rank > VISITED) places.set(done.request.address, { rank: VISITED, place: source.place });
     for (const { href, rank, place } of placesIn(step)) {
-      if (rank < (places.get(href)?.rank ?? Infinity)) places.set(href, { rank, place });
+      const known = places.get(href);
+      // Of what was only seen, the last place counts: that is what people look at when they go on.
+      const isBetter = known === undefined || rank < known.rank || (rank === SEEN && known.rank === SEEN && known.place.step !== step);
+      if (isBetter) places.set(href, { rank, place });
       const id = idOf(href);
       if (rank === MADE && id.length >= SHORTEST_ID && !ids.has(id)) ids.set(id, place);
     }

@@ -10,7 +10,7 @@ export function write(program) {
   const lines = statements(program, { waits: ".await", newKey: "walk.new_key()" });
   const id = lines.some((line) => line.includes("id(")) ? ", id" : "";
   return [
-    ...about(program).slice(0, 1).map((line) => `//! ${line}`),
+    ...about(program).filter((line) => !line.startsWith("SVC_BASE")).map((line) => `//! ${line}`),
     `//! Run it with \`Suite::new(Remote::new(base)?)${key}.own(RECORDED_WALK).await?.assert_held()\`.`,
     "",
     `use svc_conformance::own::{Check, Cx, Stop${id}};`,

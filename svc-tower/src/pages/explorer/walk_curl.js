@@ -102,8 +102,9 @@ export function write(program) {
     lines.push(`printf '%s\\t%s\\n' ${text(rel)} "$(${use("id")} ${known})"`);
   }
   const asked = `: "\${SVC_BASE:?is the address of the entry point}"${program.needsKey ? ' "${SVC_KEY:?is an API key}"' : ""}`;
+  const slash = "SVC_BASE=${SVC_BASE%/}/";
   const key = program.needsKey ? [`key=${text(`${program.keyHeader}: `)}"$SVC_KEY"`] : [];
   const comments = [...about(program), "It needs curl and jq."].map((line) => `# ${line}`);
   const parts = Object.entries(PARTS).filter(([name]) => used.has(name)).flatMap(([, part]) => ["", part]);
-  return ["#!/bin/sh", ...comments, HEAD, ...parts, "", asked, ...key, ...lines, ""].join("\n");
+  return ["#!/bin/sh", ...comments, HEAD, ...parts, "", asked, slash, ...key, ...lines, ""].join("\n");
 }

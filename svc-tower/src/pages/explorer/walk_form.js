@@ -2,7 +2,7 @@
 
 import { el, fill, newId } from "./dom.js";
 import { copy } from "./exchange.js";
-import { during } from "./frame.js";
+import { during, say } from "./frame.js";
 import { send } from "./http.js";
 import { noted, whenNoted } from "./journal.js";
 import { auth } from "./key.js";
@@ -25,65 +25,87 @@ const isEntry = ({ request, status, json }) => request.method === "GET" && reque
 /** What the entry point answered last; it is read where it was not yet. */
 const entryPoint = async () => noted().find(isEntry) ?? send({ method: "GET", address: base }, auth());
 
-/** The form; what is done while it is open becomes a step as well. */
+/** The exchanges to choose from, each with a box; a write is chosen unless somebody leaves it out. */
+class Choice {
+  constructor(changed) {
+    this.changed = changed;
+    this.rows = new Map();
+    this.node = el("ul", { class: "walk" });
+  }
+
+  rowOf({ done }) {
+    if (!this.rows.has(done)) {
+      const id = newId();
+      const row = { isChosen: done.request.method !== "GET", label: el("label", { for: id }) };
+      const choose = () => {
+        row.isChosen = row.box.checked;
+        this.changed();
+      };
+      row.box = el("input", { id, type: "checkbox", onchange: choose });
+      row.node = el("li", { class: "keep" }, row.box, row.label);
+      this.rows.set(done, row);
+    }
+    return this.rows.get(done);
+  }
+
+  /** The steps that are chosen, with those that they need: these are ticked as well. */
+  of(steps) {
+    const [, ...listed] = steps;
+    const all = whole(steps, listed.filter((step) => this.rowOf(step).isChosen));
+    for (const step of listed) {
+      const { box, label, isChosen } = this.rowOf(step);
+      const { request, status } = step.done;
+      box.checked = all.includes(step);
+      box.disabled = box.checked && !isChosen;
+      fill(label, el("code", {}, `${request.method} /${request.address.slice(base.length)}`), `: ${status}`, box.disabled ? ", needed by a later step" : null);
+    }
+    const nodes = listed.map((step) => this.rowOf(step).node);
+    // What stays keeps the focus.
+    if (nodes.length !== this.node.childElementCount || nodes.at(-1) !== this.node.lastElementChild) fill(this.node, nodes);
+    return all;
+  }
+}
+
+/** The form; what is done later becomes a step as well. */
 export async function walkForm() {
   const entry = await entryPoint();
   const ids = [newId(), newId()];
-  const boxes = new Map();
-  const list = el("ul", { class: "walk" });
   const out = el("pre", { tabindex: "0", "aria-label": "The program" });
-  const language = el("select", { id: ids[1], onchange: () => write() }, Object.keys(LANGUAGES).map((name) => el("option", {}, name)));
+  const language = el("select", { id: ids[1], onchange: () => renew() }, Object.keys(LANGUAGES).map((name) => el("option", {}, name)));
+  const choice = new Choice(() => renew());
   let file = "";
-  /** The box of an exchange: a write is a step unless somebody leaves it out. */
-  const boxOf = ({ request }) => {
-    const id = newId();
-    const box = el("input", { id, type: "checkbox", checked: request.method !== "GET", onchange: () => write() });
-    // What is needed is ticked, whatever was chosen.
-    return { box, label: el("label", { for: id }), isChosen: request.method !== "GET" };
-  };
-  const show = () => {
-    const steps = stepsOf(noted().toReversed(), entry);
-    const known = steps.slice(1).map((step) => {
-      if (!boxes.has(step.done)) boxes.set(step.done, boxOf(step.done));
-      return { step, ...boxes.get(step.done) };
-    });
-    return { steps, known };
-  };
-  const write = () => during(async () => {
+  const write = async () => {
     const name = language.value;
     const written = await LANGUAGES[name]();
+    // Meanwhile another language may be chosen.
     if (name !== language.value) return;
-    const { steps, known } = show();
-    for (const { step, box } of known) if (!box.disabled) boxes.get(step.done).isChosen = box.checked;
-    const chosen = known.filter(({ step }) => boxes.get(step.done).isChosen).map(({ step }) => step);
-    const all = whole(steps, chosen);
-    for (const { step, box, label } of known) {
-      const { method, address } = step.done.request;
-      box.disabled = all.includes(step) && !chosen.includes(step);
-      box.checked = all.includes(step);
-      fill(label, el("code", {}, `${method} /${address.slice(base.length)}`), `: ${step.done.status}`, box.disabled ? ", needed by a later step" : null);
-    }
-    if (list.childElementCount !== known.length) fill(list, known.map(({ box, label }) => el("li", { class: "keep" }, box, label)));
     file = written.file;
-    out.textContent = written.write(programOf(all));
-  });
-  whenNoted(() => { if (list.isConnected) write(); });
+    out.textContent = written.write(programOf(choice.of(stepsOf(noted().toReversed(), entry))));
+  };
+  const renew = () => during(() => write().catch((error) => say(`The program cannot be written: ${error.message}`)));
   await write();
   const node = el(
     "section",
     { "aria-labelledby": ids[0] },
     el("h2", { id: ids[0] }, "This walk as a program"),
-    el("p", { class: "hint" }, "It does the same again on any server of this interface, by relations and not by addresses. Everything that you typed in the bodies is in it; your key is not."),
-    el("div", { role: "group", "aria-label": "Steps of the program" }, list),
+    el("p", { class: "hint" }, "It does the same steps on a server of this interface, by relations instead of addresses. What you typed into the bodies is in it, your key is not."),
+    el("div", { role: "group", "aria-label": "Steps of the program" }, choice.node),
     el(
       "div",
       { class: "copies" },
-      el("label", { for: ids[1] }, "As"),
+      el("label", { for: ids[1] }, "Write it as"),
       language,
       el("button", { type: "button", class: "small", onclick: () => during(() => copy(out.textContent, "The program", out)) }, "Copy program"),
       el("button", { type: "button", class: "small", onclick: () => save([out.textContent], "text/plain;charset=utf-8", file) }, "Download program"),
     ),
     out,
   );
-  return { node };
+  /** It follows what is done while it is open, and catches up when it is opened again. */
+  const shown = () => {
+    const folded = node.closest("details");
+    const follow = () => { if (folded.open) renew(); };
+    whenNoted(follow);
+    folded.addEventListener("toggle", follow);
+  };
+  return { node, shown };
 }

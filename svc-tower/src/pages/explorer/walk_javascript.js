@@ -4,7 +4,7 @@ import { about, quoted } from "./walk_program.js";
 
 const HEAD = `import process from "node:process";
 
-const base = process.env.SVC_BASE;
+const base = process.env.SVC_BASE?.replace(/\\/?$/, "/");
 
 const fail = (why) => {
   console.error(why);

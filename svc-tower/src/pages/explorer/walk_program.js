@@ -28,6 +28,7 @@ export function programOf(steps) {
   return {
     keyHeader: server.header,
     needsKey: steps.some(({ hasKey }) => hasKey),
+    keys: new Set(steps.filter(({ hasKey }) => hasKey).map(({ done }) => done.request.keyTurn)).size,
     steps: steps.map((step, number) => ({
       number,
       told: told(step, numberOf),
@@ -48,6 +49,7 @@ export function programOf(steps) {
 export const about = (program, mark = "") => [
   "A walk that was recorded in the explorer.",
   `${mark}SVC_BASE${mark} is the address of the entry point${program.needsKey ? `, ${mark}SVC_KEY${mark} an API key` : ""}.`,
+  ...(program.keys > 1 ? [`${program.keys} keys were used in it; the program uses one.`] : []),
 ];
 
 /** A text as a string of JavaScript and of Python. */

@@ -4,7 +4,7 @@ import { about, quoted } from "./walk_program.js";
 
 const HEAD = `import json, os, sys, urllib.error, urllib.request, uuid
 
-BASE = os.environ["SVC_BASE"]
+BASE = os.environ["SVC_BASE"].rstrip("/") + "/"
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
